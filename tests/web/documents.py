@@ -10,7 +10,7 @@ from tests.stored_studies import open_study
 from webapp.db.engine import Database
 from webapp.records import Scale
 from webapp.services.runs import results
-from webapp.services.runs.results import Choices, ResultsDecision, StoredResults
+from webapp.services.runs.results import StoredResults
 from webapp.services.study import studies
 
 Files = tuple[tuple[str, bytes], ...]
@@ -56,8 +56,8 @@ def imported(
 ) -> StoredResults:
     """Store files as one import; `meta` has the metadata that raters see."""
     with open_study(database) as (session, study):
-        report = results.read_files("files", files, Choices())
-        return results.store(session, study, report, ResultsDecision(meta=meta), NOW)
+        report = results.read_files("files", files)
+        return results.store(session, study, report, NOW, meta=meta)
 
 
 def set_scale(database: Database, scale: Scale = GRADED) -> None:

@@ -19,8 +19,15 @@ from msgspec import to_builtins
 from openpyxl import Workbook
 
 from webapp.i18n import speaking
-from webapp.importers.results import rows
-from webapp.importers.results.formats import FORMATS, OTHER_EXAMPLES, Group, examples, recognised
+from webapp.importers.results import files as opening
+from webapp.importers.results.formats import (
+    FORMATS,
+    OTHER_EXAMPLES,
+    Choices,
+    Group,
+    examples,
+    recognised,
+)
 from webapp.importers.results.formats import read as read_files
 from webapp.importers.runs.json_documents import storable_text
 from webapp.importers.runs.problems import ImportRefused, message, remarks
@@ -36,7 +43,7 @@ CORPUS = '{"_id": "d7", "text": "Long red dress"}\n{"_id": "d2", "text": "Red go
 
 def read(files: Mapping[str, str | bytes], **options: Any) -> Group:
     given = [(n, d.encode() if isinstance(d, str) else d) for n, d in files.items()]
-    group = read_files(given, **options)
+    group = read_files(given, Choices(**options))
     for language in ("en", "id"):
         with speaking(language):
             assert all(one.text for one in remarks(group.problems))
@@ -108,7 +115,7 @@ def test_each_example_with_grades_gives_them(name: str) -> None:
         ("q1", "doc:d7"),
         ("red dress", "doc:d7"),
     )
-    assert group.highest_grade == judged.grade
+    assert str(group.highest_grade) == judged.verdict
     assert not group.runs
 
 
@@ -282,8 +289,8 @@ def test_grades_are_whole_numbers_of_any_height_from_zero() -> None:
 
     group = read({"a.run": RUN, "qrels.txt": lines})
 
-    assert [(one.external_id, one.identity, one.grade) for one in group.judged] == [
-        ("q1", "doc:d7", 7)
+    assert [(one.external_id, one.identity, one.verdict) for one in group.judged] == [
+        ("q1", "doc:d7", "7")
     ]
     assert group.highest_grade == 7
     (wrong,) = [one for one in group.problems if one.code == "results_grade_wrong"]
@@ -299,9 +306,9 @@ def test_texts_and_numbers_are_grades_as_judges_write_them() -> None:
 
     group = read({"a.csv": "query,doc_id,rank\nred dress,d7,1\n", "j.json": json.dumps(judgments)})
 
-    assert [(one.question, one.grade) for one in group.judged] == [
-        ("red dress", 3),
-        ("red dress", 0),
+    assert [(one.question, one.verdict) for one in group.judged] == [
+        ("red dress", "3"),
+        ("red dress", "0"),
     ]
 
 
@@ -310,13 +317,22 @@ def test_each_rater_may_have_a_grade() -> None:
 
     judged = read({"r.csv": rows}).judged
 
-    assert [(one.rater, one.grade) for one in judged] == [("ana", 1), ("budi", 2)]
+    assert [(one.rater, one.verdict) for one in judged] == [("ana", "1"), ("budi", "2")]
 
 
-def test_unrated_documents_of_rank_eval_are_in_the_pool_without_a_grade() -> None:
+def test_documents_that_rank_eval_calls_unrated_have_no_grade() -> None:
     group = read_files([examples()["rank_eval.json"][0]])
 
-    assert {one.identity: one.grade for one in group.judged} == {"doc:d7": 1, "doc:d2": None}
+    assert [(one.identity, one.verdict) for one in group.judged] == [("doc:d7", "1")]
+    assert group.raters == {"": 1}
+
+
+@pytest.mark.parametrize("rows", ["q,d,,\nq,d,2,\n", "q,d,2,\nq,d,,\n"])
+def test_a_grade_wins_over_an_unrated_row_of_the_same_document(rows: str) -> None:
+    group = read({"r.csv": f"query,docid,rating,rater\n{rows}"})
+
+    assert [(one.identity, one.verdict) for one in group.judged] == [("doc:d", "2")]
+    assert "results_grades_differ" not in codes(group)
 
 
 def test_a_beir_folder_is_read_with_the_split_that_was_chosen(tmp_path: Path) -> None:
@@ -341,7 +357,7 @@ def test_a_beir_folder_is_read_with_the_split_that_was_chosen(tmp_path: Path) ->
     zipped: list[Path | tuple[str, bytes]] = [("s.zip", packed.getvalue()), tmp_path / "a.run"]
 
     for files in ([folder, tmp_path / "a.run"], zipped, [tmp_path / "b.zip", tmp_path / "a.run"]):
-        group = read_files(files, split="test")
+        group = read_files(files, Choices(split="test"))
 
         assert lists_of(group.runs[0]) == {"q1": ["d7", "d2"], "q2": []}
         assert {one.external_id for one in group.judged} == {"q1", "q2"}
@@ -349,7 +365,7 @@ def test_a_beir_folder_is_read_with_the_split_that_was_chosen(tmp_path: Path) ->
         assert group.splits == ("test", "train")
 
         for other in (None, "dev"):
-            unsure = read_files(files, split=other)
+            unsure = read_files(files, Choices(split=other))
             assert not unsure.judged
             assert unsure.problems[0].code == "results_splits"
 
@@ -745,7 +761,7 @@ def test_a_large_collection_is_read_as_a_stream(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.zip", "a.run.gz"])
 def test_no_more_is_unpacked_than_a_text_may_be(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(rows, "_MOST_UNPACKED", 2**16)
+    monkeypatch.setattr(opening, "MOST_UNPACKED", 2**16)
     run = RUN.encode() * 2**14
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -18,6 +18,7 @@ from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
+from webapp.importers.results.formats import Choices
 from webapp.importers.runs.problems import ImportRefused
 from webapp.records import Scale
 from webapp.services.comparisons import comparisons, gate
@@ -30,7 +31,6 @@ from webapp.services.comparisons.gate import (
 )
 from webapp.services.runs import imports, reports, results, runs
 from webapp.services.runs.imports import Labels, OtherKind
-from webapp.services.runs.results import Choices
 from webapp.services.runs.runs import UnknownRun
 from webapp.services.study import studies
 
@@ -68,8 +68,8 @@ def of(report: GateReport, figure: str) -> gate.GateFigure:
 def _baseline(session: Session, study: Study) -> str:
     """A run whose every first result is relevant; the results of ``BAD`` are judged too."""
     files = (trec(GOOD, "base"), qrels(yes=1, no=0, none=0))
-    read = results.read_files("results", files, Choices())
-    done = results.store(session, study, read, results.ResultsDecision(), NOW)
+    read = results.read_files("results", files)
+    done = results.store(session, study, read, NOW)
     switches = replace(studies.switches(study), measures=("P@2", "nDCG@2", "RR"))
     studies.set_switches(session, study, switches, NOW)
     session.flush()
@@ -199,8 +199,8 @@ def rows(database: Database) -> dict[str, list[Any]]:
 def test_nothing_is_left_unless_the_run_is_to_stay(database: Database) -> None:
     """A transaction that is rolled back leaves every table as it was; kept, the run is open."""
     with open_study(database) as (session, study):
-        read = results.read_files("results", (trec(GOOD, "base"),), Choices())
-        baseline = results.store(session, study, read, results.ResultsDecision(), NOW).runs[0].id
+        read = results.read_files("results", (trec(GOOD, "base"),))
+        baseline = results.store(session, study, read, NOW).runs[0].id
     before = rows(database)
 
     with database.writing() as session:

@@ -23,6 +23,7 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.importers.proof_packs import pack as proof_pack
 from webapp.importers.results import formats
+from webapp.importers.results.formats import Choices
 from webapp.kinds import shown
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.records import Click
@@ -43,8 +44,8 @@ def imported(
     session: Session, study: Study, files: Mapping[str, str], *, depth: int = 20
 ) -> list[str]:
     given = [(name, text.encode()) for name, text in files.items()]
-    read = results.read_files("results", given, results.Choices(depth=depth))
-    stored = results.store(session, study, read, results.ResultsDecision(), NOW)
+    read = results.read_files("results", given, Choices(depth=depth))
+    stored = results.store(session, study, read, NOW)
     session.flush()
     return [run.id for run in stored.runs]
 
@@ -75,9 +76,9 @@ def read_again(name: str, data: bytes, by_text: bool = False) -> Grades:
     found = formats.read([(name, data)])
     assert found.problems == () or all(one.severity == "warning" for one in found.problems)
     return {
-        (one.question if by_text else one.external_id or "", one.identity): one.grade
+        (one.question if by_text else one.external_id or "", one.identity): int(one.verdict)
         for one in found.judged
-        if one.grade is not None
+        if not one.cannot_tell
     }
 
 
@@ -146,7 +147,7 @@ def test_a_run_comes_in_again_with_its_order_and_its_own_scores(
         assert above[0] != below[0] or float(above[4]) > float(below[4])
     assert len([line for line in lines if line[0] == "q01"]) == 20  # the tail is appended
     assert file.notes
-    (again,) = formats.read([("again.run", file.data)], depth=10).runs
+    (again,) = formats.read([("again.run", file.data)], Choices(depth=10)).runs
     cards = again.queries[0].cards
     stored = [(result.card["score"], shown(result.card, result.judged_thing.card))
              for result in first.results]  # fmt: skip

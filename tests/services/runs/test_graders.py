@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from webapp.services.runs import results
-from webapp.services.runs.results import Choices, KnownRater, ResultsDecision
+from webapp.services.runs.results import KnownRater
 from webapp.services.study import studies
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
@@ -19,11 +19,11 @@ def test_grades_without_a_name_are_added_to_a_known_rater_only_when_that_is_conf
 ) -> None:
     study = studies.open_or_make(session, NOW)
     owner = studies.raters(session, study)[0].name
-    report = results.read_files("files", [RUN, QRELS], Choices())
+    report = results.read_files("files", [RUN, QRELS])
 
     with pytest.raises(KnownRater):
-        results.store(session, study, report, ResultsDecision(owner), NOW)
-    done = results.store(session, study, report, ResultsDecision(owner, confirmed=True), NOW)
+        results.store(session, study, report, NOW, owner)
+    done = results.store(session, study, report, NOW, owner, confirmed=True)
 
     assert done.grades == {owner: 2}
     assert [rater.name for rater in studies.raters(session, study)] == [owner]

@@ -8,12 +8,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from webapp.db.tables.judging import JudgedThing, Judgment
+from tests.services.runs.runs import count
+from webapp.db.tables.judging import Event, JudgedThing, Judgment
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.services.judging import live_metrics
 from webapp.services.runs import results
-from webapp.services.runs.results import Choices, ResultsDecision, StoredResults
+from webapp.services.runs.results import StoredResults
 from webapp.services.study import studies
 
 RUN = "q1 Q0 d7 1 12.5 bm25\nq1 Q0 d2 2 11.0 bm25\n"
@@ -21,8 +22,8 @@ RUN = "q1 Q0 d7 1 12.5 bm25\nq1 Q0 d2 2 11.0 bm25\n"
 
 def put(session: Session, study: Study, files: dict[str, str], **decided: Any) -> StoredResults:
     given = [(name, text.encode()) for name, text in files.items()]
-    report = results.read_files("files", given, Choices())
-    done = results.store(session, study, report, ResultsDecision(**decided), NOW)
+    report = results.read_files("files", given)
+    done = results.store(session, study, report, NOW, **decided)
     session.flush()
     session.expire_all()
     return done
@@ -83,3 +84,30 @@ def test_titles_are_filled_when_the_run_comes_again_with_its_collection(
 
     cards = session.scalars(select(JudgedThing.card).order_by(JudgedThing.id)).all()
     assert [card and card["title"] for card in cards] == ["Red dress", ""]
+
+
+def test_the_last_file_of_a_rater_s_grades_wins_and_a_repeat_changes_nothing(
+    session: Session, study: Study
+) -> None:
+    put(session, study, {"run.txt": RUN})
+    counts = []
+    for grade in "1", "0", "1", "1":
+        done = put(session, study, {"qrels.txt": f"q1 0 d7 {grade}\n"}, confirmed=True)
+        assert done.grades == {"qrels": 1}
+        assert session.scalars(select(Judgment.verdict)).all() == [grade]
+        counts.append(count(session, Event))
+
+    assert counts == [1, 2, 3, 3]
+
+
+def test_grades_of_more_questions_than_a_statement_takes_values_are_stored(
+    session: Session, study: Study
+) -> None:
+    """SQLite takes 32,766 values in a statement, PostgreSQL 65,535."""
+    asked = range(40_000)
+    lines = "".join(f"q{n} Q0 d{n} 1 1 a\n" for n in asked)
+    qrels = "".join(f"q{n} 0 d{n} 1\n" for n in asked)
+    done = put(session, study, {"run.txt": lines, "qrels.txt": qrels})
+
+    assert done.grades == {"qrels": len(asked)}
+    assert count(session, Judgment) == len(asked)

@@ -6,6 +6,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -15,16 +16,16 @@ from webapp.db.tables.judging import Event, JudgedThing, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
+from webapp.importers.results.formats import Choices
 from webapp.kinds import shown
 from webapp.records import Relevance, Scale
 from webapp.services.judging import events, live_metrics
-from webapp.services.runs import imports, results
+from webapp.services.runs import imports, results, runs
 from webapp.services.runs.imports import OtherKind
 from webapp.services.runs.results import (
-    Choices,
     KnownRater,
+    OtherIds,
     OtherScale,
-    ResultsDecision,
     ResultsReport,
     StoredResults,
 )
@@ -43,14 +44,18 @@ def look(
     found = results.read("files", results.packed(given, choices))
     known = results.remembered(study, found)
     found = found if known is None else results.read("files", results.packed(given, known))
-    return results.examine(session, study, results.whole(*results.parted(found)))
+    brief, rest = results.parted(found)
+    seen = results.examine(session, study, results.read(brief.name, rest))
+    looked = results.examine(session, study, brief)
+    assert replace(looked, group=seen.group, given=seen.given) == seen
+    return seen
 
 
 def put(session: Session, study: Study, files: dict[str, str], **decided: Any) -> StoredResults:
     """Look at files and store them, as the page does."""
     choices = decided.pop("choices", None)
     report = look(session, study, files, choices)
-    done = results.store(session, study, report, ResultsDecision(**decided), NOW)
+    done = results.store(session, study, report, NOW, **decided)
     session.flush()
     session.expire_all()
     assert live_metrics.check(session) == []
@@ -108,10 +113,10 @@ def test_several_systems_in_one_file_are_several_runs_and_the_file_again_is_know
 
 def test_a_system_may_give_the_lists_of_another_one(session: Session, study: Study) -> None:
     same = ONE.replace("bm25", "bm25-again")
-    runs = put(session, study, {"one.txt": ONE, "same.txt": same}).runs
-    runs += put(session, study, {"both.txt": (ONE + same).replace("bm", "one-file-bm")}).runs
+    stored = put(session, study, {"one.txt": ONE, "same.txt": same}).runs
+    stored += put(session, study, {"both.txt": (ONE + same).replace("bm", "one-file-bm")}).runs
 
-    assert count(session, Run) == len({run.id for run in runs}) == 4
+    assert count(session, Run) == len({run.id for run in stored}) == 4
     assert [run.already_imported for run in put(session, study, {"s.txt": same}).runs] == [True]
 
 
@@ -171,6 +176,11 @@ def test_a_deep_run_asks_for_its_top_and_keeps_the_rest_as_ids(
     found = live_metrics.by_category(session, rater.id, run.id)[""]
     assert found.open_judgments == 21  # and the empty list of the other question
     assert deep.id == run.id  # the same list, however deep it is judged
+    report = look(session, study, {"d.txt": lines, "t.tsv": TOPICS}, Choices(depth=30))
+    (told,) = [one for one in report.problems if one.code == "results_other_depth"]
+    assert told.details == {"system": "bm25", "stored": 20, "depth": 30}
+    assert not [one for one in look(session, study, {"d.txt": lines, "t.tsv": TOPICS}).problems
+                if one.code == "results_other_depth"]  # fmt: skip
     assert not asked.asks_quality
 
 
@@ -263,8 +273,8 @@ def test_ids_that_name_passages_are_remembered_for_files_that_do_not_show_it(
 
     two = table("a", "d7,It is long", "d7,It is red")
     one = table("b", "d7,It is red")
-    assert look(session, study, {"a.csv": two}).has_passages
-    assert not look(session, study, {"b.csv": one}).has_passages
+    assert look(session, study, {"a.csv": two}).group.has_passages
+    assert not look(session, study, {"b.csv": one}).group.has_passages
     put(session, study, {"a.csv": two})
     put(session, study, {"b.csv": one})
 
@@ -272,12 +282,50 @@ def test_ids_that_name_passages_are_remembered_for_files_that_do_not_show_it(
     assert count(session, JudgedThing) == 2
 
 
+def test_ids_are_not_taken_for_passages_beside_runs_where_they_were_items(
+    session: Session, study: Study
+) -> None:
+    """Else a text that two runs list would be judged twice, and an earlier run be imported anew."""
+    one = {"a.csv": "query,system,rank,doc_id,text\nred,a,1,d7,It is red\n"}
+    two = {"b.csv": "query,system,rank,doc_id,text\nred,b,1,d7,It is long\nred,b,2,d7,It is red\n"}
+    put(session, study, one)
+    before = {table: count(session, table) for table in (Run, Result, JudgedThing)}
+
+    assert look(session, study, two).refused == OtherIds.message
+    with pytest.raises(OtherIds):
+        put(session, study, two)
+    assert {table: count(session, table) for table in before} == before
+    runs.delete_run(session, study, session.scalars(select(Run.id)).one(), NOW)
+    put(session, study, {**one, **two})
+    things = session.scalars(select(Result.judged_thing_id).order_by(Result.id)).all()
+    assert things[0] == things[2] != things[1]
+
+
+def test_a_study_turns_blind_by_a_run_of_the_same_questions_only(
+    session: Session, study: Study
+) -> None:
+    put(session, study, {"one.txt": ONE, "topics.tsv": TOPICS})
+    other = {"law.txt": "l1 Q0 s1 1 1 a\n", "topics.tsv": "l1\thow to sue\n"}
+
+    assert not look(session, study, other).turns_blind
+    assert look(session, study, {"other.txt": OTHER}).turns_blind
+    assert not look(session, study, {"one.txt": ONE, "topics.tsv": TOPICS}).turns_blind
+    assert look(session, study, {"two.txt": ONE.replace("bm25", "a") + OTHER}).turns_blind
+    put(session, study, other)
+    assert not studies.is_blind(session, study)
+
+
 def test_columns_are_remembered_for_files_of_the_same_shape(session: Session, study: Study) -> None:
     def table(system: str) -> str:
         return f"Frage,Treffer,Weg,other\nred,Long dress {system},{system},x\n"
 
     chosen = Choices({"query": "Frage", "text": "Treffer", "system": "Weg"})
-    assert look(session, study, {"a.csv": table("a")}).names == ("frage", "treffer", "weg", "other")
+    assert look(session, study, {"a.csv": table("a")}).group.names == (
+        "frage",
+        "treffer",
+        "weg",
+        "other",
+    )
     assert not look(session, study, {"a.csv": table("a")}).brings_something
     put(session, study, {"a.csv": table("a")}, choices=chosen)
     assert [run.search_method for run in put(session, study, {"b.csv": table("b")}).runs] == ["b"]
@@ -312,7 +360,7 @@ def test_metadata_that_one_system_states_is_shown_only_on_demand(
     table = "query,system,rank,doc_id,text,year,cosine\nred,a,1,d7,Dress,2019,0.4\n"
     corpus = '{"_id": "d7", "text": "Dress", "author": "Ani"}\n'
     report = look(session, study, {"a.csv": table, "corpus.jsonl": corpus})
-    assert report.meta.get("year") is False
+    assert report.group.meta.get("year") is False
     put(session, study, {"a.csv": table, "corpus.jsonl": corpus}, meta=["year"])
     card = session.scalars(select(JudgedThing.card)).one()
     assert card is not None
@@ -333,10 +381,10 @@ def test_storing_holds_little_beside_what_was_read(
     qrels = "".join(f"q{q} 0 d{n} 1\n" for q in range(100) for n in range(3))
     files = [("run.txt", lines.encode()), ("corpus.jsonl", corpus.encode())]
     files += [("qrels.txt", qrels.encode())]
-    report = results.read_files("files", files, Choices())
+    report = results.read_files("files", files)
     tracemalloc.start()
     try:
-        results.store(session, study, report, ResultsDecision(), NOW)
+        results.store(session, study, report, NOW)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -463,14 +463,14 @@ def test_files_are_read_by_other_columns_while_clicks_are_stored(
     data = b"query,system,rank,doc_id,label\nhow to thaw meat,bm25,1,d7,kitchen\n"
     sent = {"files": [(BytesIO(data), "results.csv")]}
     (token,) = tokens(client.post("/runs/import", data=sent, follow_redirects=True))
-    read_again = file_formats.read_again
+    opened_results = file_formats.opened_results
 
     def beside_a_click(*given: Any) -> Any:
         with web_database.writing() as session:
             session.commit()
-        return read_again(*given)
+        return opened_results(*given)
 
-    monkeypatch.setattr(file_formats, "read_again", beside_a_click)
+    monkeypatch.setattr(file_formats, "opened_results", beside_a_click)
     columns = [f"{role}={role}" for role in ("query", "system", "rank", "doc_id")]
     form = {"token": token, "action": "look", f"depth-{token}": "3"}
     chosen = form | {f"column-{token}": [*columns, "grade=", "rater="]}
@@ -478,7 +478,9 @@ def test_files_are_read_by_other_columns_while_clicks_are_stored(
 
     with open_study(web_database) as (session, study):
         report = waiting_files.opened(waiting_files.find(session, study, token)).read
-    assert report.choices.depth == 3
-    assert report.choices.columns == {role: role for role in report.columns} | {"grade": ""}
-    assert "grade" not in report.columns  # as it was guessed to be
+    assert report.group.choices.depth == 3
+    assert report.group.choices.columns == {role: role for role in report.group.columns} | {
+        "grade": ""
+    }
+    assert "grade" not in report.group.columns  # as it was guessed to be
     assert "results_grade_wrong" not in {problem.code for problem in report.problems}

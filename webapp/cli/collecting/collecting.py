@@ -236,7 +236,8 @@ def _import(collected: Collection) -> None:
 
     decision = FileDecision(method=collected.run.search_method or "", llm=collected.run.llm or "")
     with database.opened() as opened:
-        outcome = importing.store_file(opened, collected.file, RUN, decision).report
+        file = importing.opened_file(collected.file, RUN)
+        outcome = importing.store_file(opened, file, decision).report
     if not isinstance(outcome, ImportedRun):
         from webapp.importers.runs import problems
 

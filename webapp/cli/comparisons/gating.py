@@ -30,10 +30,9 @@ from webapp.exporters.frame.tables import (
     word,
 )
 from webapp.i18n import gettext, mark
+from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from webapp.services.comparisons import gate
 from webapp.services.comparisons.gate import GateReport, GateWanted, Outcome
-from webapp.services.runs import results
-from webapp.services.runs.results import Choices
 from webapp.services.study import studies
 
 ADDRESS = "/api/v1/gates"
@@ -71,8 +70,8 @@ WORDS = {
 @click.option("--columns", help="Which column is what: query=Frage,doc_id=Nummer,...")
 @click.option(
     "--depth",
-    type=click.IntRange(1, results.MOST_DEPTH),
-    default=results.DEPTH,
+    type=click.IntRange(1, MOST_DEPTH),
+    default=DEPTH,
     show_default=True,
     help="So many results of each list are looked at.",
 )

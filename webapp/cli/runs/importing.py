@@ -13,25 +13,23 @@ from typing import Any
 import click
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
-from sqlalchemy.orm import Session
 
 from webapp import labels as words
 from webapp.cli.frame import options, output
 from webapp.cli.frame.options import as_json_option
 from webapp.cli.frame.output import say, shown, write_json
 from webapp.db.engine import Database
-from webapp.db.tables.study import Study
 from webapp.exporters.frame.csv_cells import rounded
 from webapp.i18n import gettext, ngettext
+from webapp.importers.results import files
+from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from webapp.importers.results.rows import ROLES
 from webapp.importers.runs import problems
-from webapp.kinds.document import Document
-from webapp.kinds.property import Card
-from webapp.records import Problem, Severity
+from webapp.records import Problem, Severity, Tell, nobody
 from webapp.services.exports import rated_imports
 from webapp.services.exports.rated_imports import RatedFileReport, RatedImport, RatedValue
 from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
-from webapp.services.runs import file_formats, imports, reports, results, runs, samples
+from webapp.services.runs import file_formats, reports, runs, samples
 from webapp.services.runs.file_formats import (
     FORMATS,
     RATED_CSV,
@@ -39,10 +37,11 @@ from webapp.services.runs.file_formats import (
     RUN,
     FileDecision,
     FileFormat,
+    OpenedFile,
     StoredFile,
 )
 from webapp.services.runs.imports import ImportedRun, ImportReport
-from webapp.services.runs.results import Choices
+from webapp.services.runs.results import ResultsReport, StoredResults
 from webapp.services.study import studies
 
 LONGEST_HEAD = 2**20
@@ -73,8 +72,8 @@ class _Found(Struct, frozen=True):
 @click.option("--columns", help="Which column is what: query=Frage,doc_id=Nummer,...")
 @click.option(
     "--depth",
-    type=click.IntRange(1, results.MOST_DEPTH),
-    default=results.DEPTH,
+    type=click.IntRange(1, MOST_DEPTH),
+    default=DEPTH,
     show_default=True,
     help="So many results of each list are judged; deeper ones are kept as ids.",
 )
@@ -110,11 +109,7 @@ def import_command(
     choices = Choices(roles(said["columns"]), said["depth"], said["split"])
     found = _Found()
     with options.opened() as opened:
-        of_results = _results_in(paths)
-        others = [path for path in paths if path not in of_results]
-        _import_all(opened, others, decision, found, overwrite=overwrite, blind=blind)
-        if of_results:
-            _import_results(opened, of_results, choices, decision, found, blind=blind)
+        _import_all(opened, paths, choices, decision, found, overwrite=overwrite, blind=blind)
         with opened.reading() as session:
             study = studies.current(session)
             sample = {run.id for run in samples.found(session, study)} if study else set()
@@ -170,8 +165,53 @@ def _results_in(paths: Sequence[Path]) -> list[Path]:
     return [path for path in paths if has_results(path)]
 
 
+def _import_all(
+    database: Database,
+    paths: Sequence[Path],
+    choices: Choices,
+    decision: FileDecision,
+    found: _Found,
+    *,
+    overwrite: bool,
+    blind: bool | None,
+) -> None:
+    of_results = _results_in(paths)
+    others = [path for path in paths if path not in of_results]
+    recognised = {
+        path: file_formats.recognised(path.name, path.read_bytes())
+        for path in _readable(_files(others), found.problems)
+    }
+    by_folder: dict[Path, list[str]] = {}
+    newcomers: set[str] = set()
+    in_order = sorted(recognised.items(), key=lambda one: -FORMATS.index(one[1]))
+    with output.steps() as tell:
+        for done, (path, form) in enumerate(in_order):
+            tell(done, len(in_order))
+            if form is RATED_CSV:
+                decision = replace(decision, confirm=overwrite)  # they come last
+            file = opened_file(path, form)
+            stored = store_file(database, file, decision, newcomers, blind=blind)
+            newcomers.update([stored.newcomer] if stored.newcomer else [])
+            _sort(path, stored, found, is_named=path in others)
+            if stored.run_id:
+                by_folder.setdefault(path.parent, []).append(stored.run_id)
+        tell(len(in_order), len(in_order))
+    # Those of a folder in the layout of the original scripts.
+    beside = (one for path in others for one in sorted(path.rglob("evaluation_rated_*.csv")))
+    for path in _readable(beside, found.problems):
+        with database.reading() as session:
+            study = studies.current(session)
+            assert study is not None
+            in_folder = by_folder.get(path.parent, ())
+            found.compared.append(
+                rated_imports.compare(session, study, _name(path), path.read_bytes(), in_folder)
+            )
+    if of_results:
+        _import_results(database, of_results, choices, decision, found, blind=blind)
+
+
 def _import_results(
-    opened: Database,
+    database: Database,
     paths: Sequence[Path],
     choices: Choices,
     decision: FileDecision,
@@ -179,82 +219,22 @@ def _import_results(
     *,
     blind: bool | None,
 ) -> None:
-    name = ", ".join(path.name for path in paths)
     with output.steps() as tell:
-        try:
-            report = results.read_files(name, paths, choices, tell)
-            with opened.reading() as session:
-                study = studies.current(session)
-                known = study and results.remembered(study, report)
-            report = results.read_files(name, paths, known, tell) if known else report
-        except problems.ImportRefused as refused:
-            found.problems.extend(refused.problems)
-            return
-        if not (report.runs or report.raters):
-            found.problems.extend(report.problems)
-            return
-        with opened.writing() as session:
-            now = options.now()
-            study = studies.open_or_make(session, now)
-            if blind is not None:
-                switched = replace(studies.switches(study), blind=blind)
-                studies.set_switches(session, study, switched, now)
-            elif results.examine(session, study, report).turns_blind:
-                _tell_blind()
-            _tell_kind(session, study, Document.kind)
-            wanted = file_formats.of_results(decision)
-            done = results.store(session, study, report, wanted, now, tell)
-            session.commit()
-    found.runs.extend(done.runs)
-    found.grades.update(done.grades)
-    found.remarks.extend(report.problems)
-    for scored, kind in report.scorable.items():
+        name = ", ".join(path.name for path in paths)
+        file = file_formats.opened_results(name, paths, choices, tell)
+        with database.reading() as session:
+            if study := studies.current(session):
+                file = file_formats.with_known_columns(study, file, tell)
+        stored = store_file(database, file, decision, blind=blind, tell=tell)
+    _sort(paths[0], stored, found, is_named=True)
+    scorable = file.read.scorable if isinstance(stored.report, StoredResults) else {}
+    for scored, kind in scorable.items():
         told = gettext(
             "%(name)s can be scored automatically too: %(command)s",
             name=scored,
             command=f"relevansi score {kind} {scored}",
         )
         say(f"relevansi: {told}", err=True)
-
-
-def _import_all(
-    opened: Database,
-    paths: Sequence[Path],
-    decision: FileDecision,
-    found: _Found,
-    *,
-    overwrite: bool,
-    blind: bool | None,
-) -> None:
-    formats = {
-        path: file_formats.recognised(path.name, path.read_bytes())
-        for path in _readable(_files(paths), found.problems)
-    }
-    by_folder: dict[Path, list[str]] = {}
-    newcomers: set[str] = set()
-    with output.steps() as tell:
-        for done, path in enumerate(
-            sorted(formats, key=lambda path: -FORMATS.index(formats[path]))
-        ):
-            tell(done, len(formats))
-            if formats[path] is RATED_CSV:
-                decision = replace(decision, confirm=overwrite)  # they come last
-            stored = store_file(opened, path, formats[path], decision, newcomers, blind=blind)
-            newcomers.update([stored.newcomer] if stored.newcomer else [])
-            _sort(path, stored, found, is_named=path in paths)
-            if stored.run_id:
-                by_folder.setdefault(path.parent, []).append(stored.run_id)
-        tell(len(formats), len(formats))
-    # Those of a folder in the layout of the original scripts.
-    beside = (one for path in paths for one in sorted(path.rglob("evaluation_rated_*.csv")))
-    for path in _readable(beside, found.problems):
-        with opened.reading() as session:
-            study = studies.current(session)
-            assert study is not None
-            in_folder = by_folder.get(path.parent, ())
-            found.compared.append(
-                rated_imports.compare(session, study, _name(path), path.read_bytes(), in_folder)
-            )
 
 
 def _sort(path: Path, stored: StoredFile, found: _Found, *, is_named: bool) -> None:
@@ -269,6 +249,10 @@ def _sort(path: Path, stored: StoredFile, found: _Found, *, is_named: bool) -> N
                 found.left.append(f"{report.name}: {_why_refused(report)}")
         case ImportedRun() as run:
             found.runs.append(run)
+        case StoredResults() as results:
+            found.runs.extend(results.runs)
+            found.grades.update(results.grades)
+            found.remarks.extend(results.problems)
         case refused if is_named or not refused.is_something_else:
             found.problems.extend(refused.problems)
 
@@ -283,15 +267,13 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 def _readable(paths: Iterable[Path], refused: list[Problem]) -> list[Path]:
     readable = []
     for path in paths:
+        if path.is_dir():
+            continue
         try:
-            if path.is_file():  # a pipe or a device could be read without end
-                path.open("rb").close()
-                readable.append(path)
-            elif not path.is_dir():
-                refused.append(problems.error("not_a_file", _name(path)))
-        except OSError as failure:
-            reason = failure.strerror or str(failure)
-            refused.append(problems.error("unreadable_file", _name(path), {"reason": reason}))
+            files.check(_name(path), path)
+            readable.append(path)
+        except problems.UnreadableFile as failure:
+            refused.extend(failure.problems)
     return readable
 
 
@@ -299,39 +281,37 @@ def _name(path: Path) -> str:
     return "/".join(path.absolute().parts[-2:])
 
 
+def opened_file(path: Path, form: FileFormat) -> OpenedFile:
+    name = _name(path) if form is RUN else path.name
+    return file_formats.opened(form, name, path.read_bytes())
+
+
 def store_file(
-    opened: Database,
-    path: Path,
-    form: FileFormat,
+    database: Database,
+    file: OpenedFile,
     decision: FileDecision,
     newcomers: Container[str] = (),
     *,
     blind: bool | None = None,
+    tell: Tell = nobody,
 ) -> StoredFile:
     """Store one file in a transaction of its own; `blind` sets how the study is rated."""
-    name = _name(path) if form is RUN else path.name
-    file = file_formats.opened(form, name, path.read_bytes())
-    with opened.writing() as session:
+    with database.writing() as session:
         now = options.now()
         study = studies.open_or_make(session, now)
-        if form is RUN and file.read.read is not None:
-            _tell_kind(session, study, Card.kind)
+        if file.format in (RUN, RESULTS):
+            report = file_formats.look(session, study, file, None, now)
+            if becomes := file_formats.becomes(session, study, [report]):
+                say(f"relevansi: {gettext(becomes)}", err=True)
             if blind is not None:
                 switched = replace(studies.switches(study), blind=blind)
                 studies.set_switches(session, study, switched, now)
-            elif imports.turns_blind(
-                session, study, [file_formats.look(session, study, file, None, now)]
-            ):
+            elif file_formats.turns_blind(session, study, [report]):
                 _tell_blind()
-        stored = file_formats.store(session, study, file, decision, newcomers, now)
-        if not isinstance(stored.report, ImportReport):
+        stored = file_formats.store(session, study, file, decision, newcomers, now, tell)
+        if not isinstance(stored.report, ImportReport | ResultsReport):  # which are refused
             session.commit()
     return stored
-
-
-def _tell_kind(session: Session, study: Study, kind: str) -> None:
-    if not runs.in_order(session, study):
-        say(f"relevansi: {gettext(imports.BECOMES[kind])}", err=True)
 
 
 def _tell_found(found: _Found) -> None:

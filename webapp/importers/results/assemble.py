@@ -7,7 +7,7 @@ import json
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from math import isnan, nan
 from operator import itemgetter
@@ -16,10 +16,11 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from webapp.importers.results.rows import File, FlatRow, as_number, as_text
-from webapp.importers.runs.problems import error, warning
+from webapp.importers.results.files import BROKEN, File
+from webapp.importers.results.rows import FlatRow, as_number, as_text
+from webapp.importers.runs.problems import ImportRefused, warning
 from webapp.kinds.document import Document, beginning, normalised, text_hash
-from webapp.records import LARGEST_INTEGER, Problem, QueryState, ReadQuery, ReadRun
+from webapp.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, Relevance
 
 MOST_IN_TAIL = 1_000
 CANNOT_TELL = {"unsure", "cannot tell", "cannot_tell", "?"}
@@ -30,17 +31,20 @@ _SAME = 6  # characters by which texts of one id are sorted before they are comp
 
 
 class Judged(Struct, frozen=True):
-    """A grade of an item from a file: ``grade`` is from 0, ``identity`` that of the item.
+    """A verdict on an item from a file: a grade from 0 or "unsure"; ``identity`` is the item's.
 
-    Without a grade the rater ``cannot_tell``, or the item is in the pool and unjudged.
+    ``rater`` is "" where the file does not say whose it is.
     """
 
     external_id: str | None
     question: str
     identity: str
-    grade: int | None
-    rater: str | None = None
-    cannot_tell: bool = False
+    verdict: str
+    rater: str = ""
+
+    @property
+    def cannot_tell(self) -> bool:
+        return self.verdict == Relevance.UNSURE
 
 
 class _Question(Struct):
@@ -72,7 +76,7 @@ class _List(Struct):
     rest: list[Document | str] = field(default_factory=list)  # below the top
 
 
-_Source = tuple[str, str]  # a system and the file that has its lists
+_Source = tuple[str, File]  # a system and the file that has its lists
 
 
 class Gathered:
@@ -80,7 +84,6 @@ class Gathered:
 
     def __init__(self, depth: int, *, has_passages: bool) -> None:
         self.depth = depth
-        self.problems: list[Problem] = []
         self.sample: list[FlatRow] = []
         self.header: tuple[str, ...] = ()  # of the first table
         self.documents: dict[str, Document] = {}  # of collections, by id
@@ -89,34 +92,46 @@ class Gathered:
         self._topics: dict[str, None] = {}  # the questions that a file of topics asks, in order
         self._keys_of_texts: dict[str, str] = {}
         self._lists: dict[_Source, dict[str, _List]] = defaultdict(dict)
-        self._places: dict[tuple[str, str, str], dict[int, int]] = defaultdict(dict)
-        self._grades: list[tuple[str, FlatRow]] = []
+        self._places: dict[tuple[str, File, str], dict[int, int]] = defaultdict(dict)
+        self._grades: list[tuple[File, FlatRow]] = []
         self._known: dict[str, Document] = {}  # of rows that state a text, by id
         self._versions: dict[tuple[str, str], list[str]] = {}  # beginnings of texts, by id
-        self._counts: Counter[tuple[str, str]] = Counter()
 
-    def add(self, file: File, row: FlatRow | Document | tuple[str, ...]) -> None:
-        """Take a row, a document of a collection or the names of a table's columns."""
+    def take(self, file: File, found: Iterable[FlatRow | Document | tuple[str, ...]]) -> None:
+        """Take the rows of a file, its documents, and the names of its columns."""
+        try:
+            for row in found:
+                self._add(file, row)
+        except ImportRefused as refused:
+            file.note(*refused.problems)
+        except BROKEN:
+            file.error("results_cut_off")
+
+    def _add(self, file: File, row: FlatRow | Document | tuple[str, ...]) -> None:
         match row:
             case tuple():
                 self.header = self.header or row
             case FlatRow(role="document", item=Document() as document) | (Document() as document):
                 if document.doc_id:
                     known = self.documents.setdefault(document.doc_id, document)
-                    self._counts["results_twice", file.name] += known is not document
+                    file.counts["results_twice"] += known is not document
             case FlatRow(role="question"):
                 key = self._key(row)
                 if key in self._topics:
-                    self._counts["results_twice", file.name] += 1
+                    file.counts["results_twice"] += 1
                 else:
                     self._topics[key] = None
                     self._asked(key, row).extra.update(row.extra)
             case FlatRow(role="grade"):
-                self._grades.append((file.name, row))
+                self._add_grade(file, row)
                 if not self._lists and len(self.sample) < 3:
                     self.sample.append(row)
             case FlatRow(role="result"):
                 self._add_result(file, row)
+
+    def _add_grade(self, file: File, row: FlatRow) -> None:
+        if row.grade not in (None, ""):  # else the document is only known to be unjudged
+            self._grades.append((file, row))
 
     def _key(self, row: FlatRow) -> str:
         if row.query_id:
@@ -136,15 +151,15 @@ class Gathered:
         first = self._key(row)
         question = self._asked(first, row)
         # The same question asked twice in one file is two questions.
-        places = self._places[row.system, file.name, first]
+        places = self._places[row.system, file, first]
         again = places.setdefault(row.place, len(places) + 1)
         key = first if again == 1 else f"{first} ({again})"
         if key not in self._questions:
             number = question.external_id and f"{question.external_id}/{again}"
             self._questions[key] = _Question(number, question.text, question.category)
         if row.query and normalised(question.text) != normalised(row.query):
-            self._counts["results_question_differs", file.name] += 1
-        one = self._lists[row.system or file.stem, file.name].setdefault(key, _List())
+            file.counts["results_question_differs"] += 1
+        one = self._lists[row.system or file.stem, file].setdefault(key, _List())
         one.answer = one.answer or row.answer
         one.extra |= row.extra
         if row.item is None:
@@ -156,8 +171,7 @@ class Gathered:
         one.ranks.append(-1 if row.rank is None else min(row.rank, LARGEST_INTEGER))
         one.scores.append(nan if row.score is None else row.score)
         one.items.append(row.item)
-        if row.grade not in (None, ""):
-            self._grades.append((file.name, row))
+        self._add_grade(file, row)
 
     def _know(self, doc_id: str, item: Document) -> None:
         """Keep the texts that are stated of one id, the longest of those that begin alike."""
@@ -173,41 +187,18 @@ class Gathered:
     def wanted(self) -> frozenset[str]:
         """The ids of items that will be cards and have no text yet; puts the lists in order."""
         ids: set[str] = set()
-        for (_, name), lists in self._lists.items():
+        for (_, file), lists in self._lists.items():
             for one in lists.values():
-                entries = self._ordered(name, list(map(_Entry, one.ranks, one.scores, one.items)))
+                entries = _ordered(file, list(map(_Entry, one.ranks, one.scores, one.items)))
                 one.top, rest = entries[: self.depth], entries[self.depth :]
                 one.rest = [entry.item for entry in rest[:MOST_IN_TAIL]]
                 one.ranks, one.scores, one.items = array("q"), array("d"), []
                 ids |= {e.doc_id for e in one.top if isinstance(e.item, str) or not e.item.text}
         return frozenset(ids - {""})
 
-    def _ordered(self, name: str, entries: list[_Entry]) -> list[_Entry]:
-        ranks = [entry.rank for entry in entries]
-        has_ranks = -1 not in ranks
-        has_scores = not any(isnan(entry.score) for entry in entries)
-        if not (has_ranks or has_scores):
-            return entries
-        # Falling document numbers first, then what counts more: sorting keeps their order.
-        entries.sort(key=lambda entry: entry.doc_id, reverse=True)
-        entries.sort(
-            key=lambda one: (one.rank if has_ranks else 0, -one.score if has_scores else 0)
-        )
-        pairs = list(pairwise(entry.score for entry in entries)) if has_scores else []
-        if has_ranks and any(after > before for before, after in pairs):
-            self._counts["results_rank_against_score", name] += 1
-        if has_ranks and sorted(ranks) != list(range(1, len(ranks) + 1)):
-            self._counts["results_ranks_renumbered", name] += 1
-        if not has_ranks and any(after == before for before, after in pairs):
-            self._counts["results_ties", name] += 1
-        return entries
-
-    def runs(self, sources: Mapping[str, tuple[str, str]]) -> tuple[ReadRun, ...]:
-        """One run for each system, with the questions of all, in one order.
-
-        `sources` has the format and the SHA-256 of each file.
-        """
-        numbers = self.numbers()
+    def runs(self) -> tuple[ReadRun, ...]:
+        """One run for each system, with the questions of all, in one order."""
+        numbers = self._numbers()
         versions = Counter(key[0] for key, texts in self._versions.items() for _ in texts)
         several = sum(count > 1 for count in versions.values())
         self.has_passages = self.has_passages or several > 0
@@ -218,15 +209,15 @@ class Gathered:
                 self._query(number, key, lists.get(key) or _List())
                 for key, number in numbers.items()
             )
-            files = list(dict.fromkeys(name for _, name in of_system))
+            files = list(dict.fromkeys(file for _, file in of_system))
             twice = sum(len({c.identity for c in q.cards}) < len(q.cards) for q in queries)
-            self._counts["results_items_twice", files[0]] += twice
-            self._counts["results_lists_missing", files[0]] += len(numbers.keys() - lists.keys())
-            hashes = [sources[name][1] for name in files]
+            files[0].counts["results_items_twice"] += twice
+            files[0].counts["results_lists_missing"] += len(numbers.keys() - lists.keys())
+            hashes = [file.sha256() for file in files]
             runs.append(
                 ReadRun(
-                    file_format=sources[files[0]][0],
-                    name=files[0],
+                    file_format=files[0].format,
+                    name=files[0].name,
                     sha256=hashes[0] if len(hashes) == 1 else _hash("\n".join(hashes)),
                     queries=queries,
                     search_method=label,
@@ -234,10 +225,11 @@ class Gathered:
                 )
             )
         if runs:
-            self._tell(several, runs)
+            first, *_ = self._lists
+            self._tell(first[1], several, runs)
         return tuple(runs)
 
-    def numbers(self) -> dict[str, int]:
+    def _numbers(self) -> dict[str, int]:
         """The number of each question: the files' own if all are numbers, else its place."""
         graded = {self._key(row) for _, row in self._grades}
         listed = {key for lists in self._lists.values() for key in lists}
@@ -263,7 +255,7 @@ class Gathered:
             if max(counts.values()) == 1 or len(sources) == 1:
                 yield system, sources
             else:
-                yield from ((f"{system} ({source[1]})", [source]) for source in sources)
+                yield from ((f"{system} ({source[1].name})", [source]) for source in sources)
 
     def _query(self, number: int, key: str, one: _List) -> ReadQuery:
         question = self._questions[key]
@@ -313,50 +305,54 @@ class Gathered:
         judged: dict[tuple[str, str, str], Judged] = {}
         for file, row in self._grades:
             key = self._key(row)
-            if self._questions and key not in self._questions:
-                self._counts["results_grades_unknown", file] += 1
-                continue
             said = as_text(row.grade).strip()
             is_unsure = said.casefold() in CANNOT_TELL
-            number = None if is_unsure else as_number(row.grade)
-            if not (is_unsure or row.grade is None) and (number is None or number % 1):
-                self.problems.append(
-                    error("results_grade_wrong", file, {"value": said[:40]}, line=row.line)
-                )
-                continue
-            if number is not None and number < 0:
-                self._counts["results_grades_below", file] += 1
-                continue
-            question = self._questions.get(key) or _Question(row.query_id or None, row.query)
-            one = Judged(
-                question.external_id,
-                question.text,
-                self._identity(row.item or ""),
-                None if number is None else int(number),
-                row.rater or None,
-                is_unsure,
-            )
-            if judged.setdefault((key, one.identity, row.rater), one).grade != one.grade:
-                self._counts["results_grades_differ", file] += 1
+            number = 0 if is_unsure else as_number(row.grade)
+            if self._questions and key not in self._questions:
+                file.counts["results_grades_unknown"] += 1
+            elif number is None or number % 1:
+                file.error("results_grade_wrong", row.line, value=said[:40])
+            elif number < 0:
+                file.counts["results_grades_below"] += 1
+            else:
+                question = self._questions.get(key) or _Question(row.query_id or None, row.query)
+                identity = self._identity(row.item or "")
+                verdict = str(Relevance.UNSURE) if is_unsure else str(int(number))
+                one = Judged(question.external_id, question.text, identity, verdict, row.rater)
+                known = judged.setdefault((key, identity, row.rater), one)
+                file.counts["results_grades_differ"] += known != one
         return tuple(judged.values())
 
-    def _tell(self, several: int, runs: list[ReadRun]) -> None:
-        first, queries = runs[0].name, runs[0].queries
+    def _tell(self, file: File, several: int, runs: list[ReadRun]) -> None:
         cards = {card.identity: card for run in runs for q in run.queries for card in q.cards}
         blank = [card.doc_id or "-" for card in cards.values() if not (card.text or card.title)]
         if blank:
             ids = ", ".join(blank[:_SHOWN_IDS])
             told: dict[str, str | int] = {"count": len(blank), "of": len(cards), "ids": ids}
-            self.problems.append(warning("results_without_text", first, told))
-        unnamed = sum(card.doc_id is None for card in cards.values())
-        untold = sum(query.question in ("-", query.external_id) for query in queries)
-        self._counts["results_passages", first] += several
-        self._counts["results_without_ids", first] += unnamed
-        self._counts["results_questions_untold", first] += untold
+            file.note(warning("results_without_text", file.name, told))
+        untold = sum(query.question in ("-", query.external_id) for query in runs[0].queries)
+        file.counts["results_passages"] += several
+        file.counts["results_without_ids"] += sum(card.doc_id is None for card in cards.values())
+        file.counts["results_questions_untold"] += untold
 
-    def counted(self) -> list[Problem]:
-        """What is only counted, a warning each."""
-        return [warning(code, file, {"count": n}) for (code, file), n in self._counts.items() if n]
+
+def _ordered(file: File, entries: list[_Entry]) -> list[_Entry]:
+    ranks = [entry.rank for entry in entries]
+    has_ranks = -1 not in ranks
+    has_scores = not any(isnan(entry.score) for entry in entries)
+    if not (has_ranks or has_scores):
+        return entries
+    # Falling document numbers first, then what counts more: sorting keeps their order.
+    entries.sort(key=lambda entry: entry.doc_id, reverse=True)
+    entries.sort(key=lambda one: (one.rank if has_ranks else 0, -one.score if has_scores else 0))
+    pairs = list(pairwise(entry.score for entry in entries)) if has_scores else []
+    if has_ranks and any(after > before for before, after in pairs):
+        file.counts["results_rank_against_score"] += 1
+    if has_ranks and sorted(ranks) != list(range(1, len(ranks) + 1)):
+        file.counts["results_ranks_renumbered"] += 1
+    if not has_ranks and any(after == before for before, after in pairs):
+        file.counts["results_ties"] += 1
+    return entries
 
 
 def _hash(text: str) -> str:

@@ -6,23 +6,23 @@ their ids. ``FORMATS`` has what is read, with a smallest example of each.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from webapp.i18n import mark
-from webapp.importers.results import lists, rows, tables, trec
+from webapp.importers.results import files, lists, rows, tables, trec
 from webapp.importers.results.assemble import Gathered, Judged
-from webapp.importers.results.rows import BROKEN, Columns, File, FlatRow
+from webapp.importers.results.files import BROKEN, Dropped, File
+from webapp.importers.results.rows import Columns, FlatRow
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.problems import ImportRefused, error
 from webapp.kinds.document import Document
@@ -32,6 +32,9 @@ EXAMPLES = Path(__file__).with_name("examples")
 HEAD = 64 * 1024
 READ_ORDER = ("questions", "results", "grades", "documents")
 """What files hold, in the order in which they are read."""
+DEPTH = 20
+"""So many results of each list become items to judge, unless another depth is chosen."""
+MOST_DEPTH = 1_000
 
 
 class Format(Struct, frozen=True):
@@ -46,7 +49,7 @@ class Format(Struct, frozen=True):
     role: str
     words: str
     example: str
-    read: Callable[..., Iterable[FlatRow | tuple[str, ...]]] | Callable[..., Iterable[Document]]
+    read: Callable[..., Iterable[FlatRow | Document | tuple[str, ...]]]
 
 
 _SPANS = mark("retriever spans of OpenInference (Phoenix)")
@@ -95,40 +98,62 @@ def examples() -> dict[str, tuple[Path, str]]:
     return {name: (EXAMPLES / name, words) for name, words in shown.items()}
 
 
-class Group(Struct, frozen=True):
-    """What files that were dropped together hold.
+class Choices(Struct, frozen=True):
+    """How files are read: by which columns of roles, how deep, with which of several splits.
 
-    ``files`` has the name and format of each. ``highest_grade`` is that of ``judged`` (-1 for
-    none): the caller compares it with the study's scale. ``columns`` (role to name) are those
-    of the first table as read, ``names`` those to choose from, ``header`` is the same for tables
-    with the same columns. ``splits`` are the sets of grades to choose from, where there are
-    several. ``has_passages``: ids of this collection name documents of several passages.
-    ``collection_keys`` are the keys of metadata of collections.
+    ``columns`` names the columns of roles (see ``rows.ROLES``) where the guess is wrong. The first
+    ``depth`` items of each list become cards, the ids of the next 1,000 are its tail. ``split``
+    chooses one of several sets of grades. ``passages``: an earlier import of the collection found
+    its ids to name several passages.
     """
 
-    files: tuple[tuple[str, Format], ...]
-    runs: tuple[ReadRun, ...]
-    judged: tuple[Judged, ...]
-    n_questions: int
-    problems: tuple[Problem, ...]
-    sample: tuple[FlatRow, ...]
-    highest_grade: int
-    columns: Mapping[str, str]
-    names: tuple[str, ...]
-    header: str
-    splits: tuple[str, ...]
-    has_passages: bool
-    collection_keys: frozenset[str]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    depth: int = DEPTH
+    split: str | None = None
+    passages: bool = False
+
+
+class Group(Struct, frozen=True):
+    """What files that were dropped together hold, read by ``choices``.
+
+    ``files`` has the name of each and what it is (a message id). ``raters`` counts the grades of
+    each rater ("" where the files do not say). ``highest_grade`` is -1 without grades: the caller
+    compares it with the study's scale. ``sample`` has the first rows as texts by role. ``columns``
+    (role to name) are those of the first table as read, ``names`` those to choose from, ``header``
+    is the same for tables with the same columns. ``splits`` are the sets of grades to choose from,
+    where there are several. ``has_passages``: ids of this collection name documents of several
+    passages. ``meta`` has every key of metadata, and whether it is of a collection, which is the
+    same for all systems.
+    """
+
+    files: tuple[tuple[str, str], ...] = ()
+    runs: tuple[ReadRun, ...] = ()
+    judged: tuple[Judged, ...] = ()
+    raters: Mapping[str, int] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    sample: tuple[Mapping[str, str], ...] = ()
+    highest_grade: int = -1
+    columns: Mapping[str, str] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    header: str = ""
+    splits: tuple[str, ...] = ()
+    has_passages: bool = False
+    meta: Mapping[str, bool] = field(default_factory=dict)
+    choices: Choices = Choices()
 
 
 class _Head(NamedTuple):
-    """How a file begins: its first whole lines, and what it holds if it is JSON or a table."""
+    """How a file begins: its first whole lines, and what it holds if it is JSON or a table.
+
+    ``rows_are`` is what the rows of a table with this header are, see ``tables.role_of``.
+    """
 
     name: str
     text: str = ""
     lines: tuple[str, ...] = ()
     record: object = None
     header: tuple[str, ...] = ()
+    rows_are: str | None = None
 
     def is_named(self, pattern: str) -> bool:
         return bool(re.search(pattern, self.name.rpartition("/")[2].lower()))
@@ -138,9 +163,8 @@ class _Head(NamedTuple):
 
     def is_of(self, pattern: re.Pattern[str]) -> bool:
         """Whether most lines are of a pattern; a broken one is a problem of its own."""
-        return sum(bool(pattern.fullmatch(line.strip())) for line in self.lines) * 2 > len(
-            self.lines
-        )
+        fitting = sum(bool(pattern.fullmatch(line.strip())) for line in self.lines)
+        return fitting * 2 > len(self.lines)
 
 
 def recognised(name: str, first_bytes: bytes, columns: Columns | None = None) -> Format | None:
@@ -148,8 +172,7 @@ def recognised(name: str, first_bytes: bytes, columns: Columns | None = None) ->
 
     A workbook is a table; a zip is looked into only by `read`, which knows `columns`, too.
     """
-    found = _name_of(_head(name, first_bytes, columns or {}), columns or {})
-    return next((one for one in FORMATS if one.name == found), None)
+    return _format_of(_head(name, first_bytes, columns or {}))
 
 
 _SPAN_MARKS = ("openinference.span.kind", "retrieval.documents", '"RETRIEVER"')
@@ -160,14 +183,14 @@ _IDS = {"_id", "id", "docid", "doc_id", "docno", "pid"}
 _TEXTS = {"text", "contents", "body", "content", "passage", "title"}
 
 
-def _name_of(head: _Head, columns: Columns) -> str | None:
+def _format_of(head: _Head) -> Format | None:
     text, record = head.text, head.record
     keys = record.keys() if isinstance(record, dict) else set()
     is_collection = head.is_named(_COLLECTION)
     is_rated = set(csv_ratings.REQUIRED) <= set(head.header)
-    rows_are = tables.role_of(tables.columns_of(head.header, columns))
     asks = head.is_named("quer|topic|question") and trec.topic_line("".join(head.lines[:1]))[1]
     has_topics = head.is_of(_TOPIC_LINE)
+    rows_are = head.rows_are
     tests = {
         "spans": any(one in text for one in _SPAN_MARKS) and "input" in text,
         "rankeval": '"metric_score"' in text and '"details"' in text,
@@ -183,7 +206,7 @@ def _name_of(head: _Head, columns: Columns) -> str | None:
         or (is_collection and head.begins(r"\S+\t\S")),
         "text": text and head.is_named(r"\.(?:txt|md)$"),
     }
-    return next((name for name, holds in tests.items() if holds), None)
+    return next((one for one in FORMATS if tests[one.name]), None)
 
 
 def _head(name: str, data: bytes, columns: Columns) -> _Head:
@@ -192,7 +215,7 @@ def _head(name: str, data: bytes, columns: Columns) -> _Head:
             data = zlib.decompressobj(31).decompress(data, HEAD)
         name = name.removesuffix(".gz")
     if data.startswith(b"PK\x03\x04") and name.lower().endswith(".xlsx"):
-        return _Head(name, header=("query", "text"))  # as any table: its reader looks into it
+        return _Head(name, rows_are="result")  # as any table: its reader looks into it
     text = data[:HEAD].decode("utf-8-sig", "replace")
     if text.count("\ufffd") > 3 or "\x00" in text or not text.strip():
         return _Head(name)
@@ -209,7 +232,8 @@ def _head(name: str, data: bytes, columns: Columns) -> _Head:
             tuple(cell.strip(' "') for cell in first.split(one)) for one in csv_ratings.DELIMITERS
         ]
         header = max(split, key=lambda one: (len(tables.columns_of(one, columns)), len(one)))
-    return _Head(name, text, lines, record, header)
+    role = tables.role_of(tables.columns_of(header, columns))
+    return _Head(name, text, lines, record, header, role)
 
 
 def _record(text: str, lines: tuple[str, ...]) -> object:
@@ -233,90 +257,75 @@ def _record(text: str, lines: tuple[str, ...]) -> object:
     return entries
 
 
-def read(
-    files: Iterable[Path | tuple[str, bytes]],
-    *,
-    columns: Columns | None = None,
-    depth: int = 20,
-    split: str | None = None,
-    passages: bool = False,
-    tell: Tell = nobody,
-) -> Group:
-    """What the files hold, which are paths (folders too) or names with bytes, plain or packed.
+def read(dropped: Iterable[Dropped], choices: Choices | None = None, tell: Tell = nobody) -> Group:
+    """What the files hold, plain or packed; `tell` hears how far a collection is read.
 
-    `columns` names the columns of roles (see ``rows.ROLES``) where the guess is wrong. The first
-    `depth` items of each list become cards, the ids of the next 1,000 are its tail. `split`
-    chooses one of several sets of grades; `passages` says that an earlier import of the
-    collection found its ids to name several passages. Raises an `ImportRefused` where nothing
-    can be used, unless there is a table whose columns can be chosen.
+    Raises an `ImportRefused` where nothing can be used, unless there is a table whose columns can
+    be chosen.
     """
-    chosen = columns or {}
-    found, problems = _recognise(files, chosen)
-    found, splits = _of_split(found, split)
-    gathered = Gathered(depth, has_passages=passages)
-    sources: dict[str, tuple[str, str]] = {}
+    choices = choices or Choices()
+    recognised, problems = _recognise(dropped, choices.columns)
+    found, splits = _of_split(recognised, choices.split)
+    gathered = Gathered(choices.depth, has_passages=choices.passages)
     for file, kind in found:
         if kind.role != "documents":
-            _gather(file, kind.read(file, chosen), gathered)
-            sources[file.name] = kind.name, _sha256(file)
+            gathered.take(file, kind.read(file, choices.columns))
     wanted = gathered.wanted()
     for file, kind in found:
         if kind.role == "documents" and wanted:
-            _gather(file, kind.read(file, wanted, tell), gathered)
-    for file, _ in found:
-        problems += file.problems
-        if file.n_more:
-            problems.append(error("results_more", file.name, {"count": file.n_more}))
-    runs = gathered.runs(sources)
-    judged = gathered.grades()
-    problems += [*gathered.problems, *gathered.counted()]
+            gathered.take(file, kind.read(file, wanted, tell))
+    runs, judged = gathered.runs(), gathered.grades()
+    problems += [problem for file, _ in found for problem in file.told()]
     name = found[0][0].name if found else "-"
-    if splits and split not in splits:
+    if splits and choices.split not in splits:
         problems.insert(0, error("results_splits", name, {"splits": ", ".join(splits)}))
     has_columns = any(problem.code == "results_columns_missing" for problem in problems)
     if not (runs or judged or splits or (gathered.header and has_columns)):
         raise ImportRefused(*(problems or [error("results_nothing", name)]))
+    of_collection = {key for one in gathered.documents.values() for key in one.meta}
+    listed = (card for run in runs for query in run.queries for card in query.cards)
     return Group(
-        files=tuple((file.name, kind) for file, kind in found),
+        files=tuple((file.name, kind.words) for file, kind in found),
         runs=runs,
         judged=judged,
-        n_questions=len(gathered.numbers()),
+        raters=Counter(one.rater for one in judged),
         problems=tuple(problems),
-        sample=tuple(gathered.sample),
-        highest_grade=max((one.grade for one in judged if one.grade is not None), default=-1),
-        columns=tables.columns_of(gathered.header, chosen),
+        sample=tuple(row.told() for row in gathered.sample),
+        highest_grade=max((int(one.verdict) for one in judged if not one.cannot_tell), default=-1),
+        columns=tables.columns_of(gathered.header, choices.columns),
         names=gathered.header,
         header=tables.header_key(gathered.header) if gathered.header else "",
         splits=splits,
         has_passages=gathered.has_passages,
-        collection_keys=frozenset(key for one in gathered.documents.values() for key in one.meta),
+        meta={key: key in of_collection for card in listed for key in card.meta},
+        choices=choices,
     )
 
 
 def _recognise(
-    files: Iterable[Path | tuple[str, bytes]], columns: Columns
+    dropped: Iterable[Dropped], columns: Columns
 ) -> tuple[list[tuple[File, Format]], list[Problem]]:
     """The files of known formats in the order in which they are read, and what is wrong."""
     found: list[tuple[File, Format]] = []
     problems: list[Problem] = []
     names_seen: Counter[str] = Counter()
-    for file in rows.expanded(files):
+    for file in files.expanded(dropped):
         name = file.name
         names_seen[name] += 1
         if names_seen[name] > 1:
             file.name = f"{name} ({names_seen[name]})"
         try:
             with file.opened() as opened:
-                first = opened.read(HEAD)
+                head = _head(name, opened.read(HEAD), columns)
         except BROKEN:
             problems.append(error("results_cut_off", file.name))
             continue
-        kind = recognised(name, first, columns)
-        header = _head(name, first, columns).header
+        kind = _format_of(head)
+        if kind is None and len(head.header) > 1 and not name.endswith((".json", ".md", ".txt")):
+            kind = _TABLE  # its columns can be chosen
         if kind:
+            file.format = kind.name
             found.append((file, kind))
-        elif len(header) > 1 and not name.endswith((".json", ".md", ".txt")):
-            found.append((file, _TABLE))  # its columns can be chosen
         elif not re.search(r"(?:^|/)(?:readme|licen[cs]e)", name.lower()):
             looks = {"found": "other_value", "expected": "results_file"}
             problems.append(error("unknown_format", file.name, looks))
@@ -325,8 +334,8 @@ def _recognise(
 
 
 def _of_split(
-    found: list[tuple[File, Format]], split: str | None
-) -> tuple[list[tuple[File, Format]], tuple[str, ...]]:
+    found: Sequence[tuple[File, Format]], split: str | None
+) -> tuple[Sequence[tuple[File, Format]], tuple[str, ...]]:
     """The files without the grades of other splits; the splits, if there are several."""
     splits = {
         file.name: file.stem for file, _ in found if re.search(r"(?:^|/)qrels/[^/]+$", file.name)
@@ -335,21 +344,3 @@ def _of_split(
     if len(names) < 2:
         return found, ()
     return [one for one in found if splits.get(one[0].name, split) == split], names
-
-
-def _gather(
-    file: File, found: Iterable[FlatRow | Document | tuple[str, ...]], gathered: Gathered
-) -> None:
-    try:
-        for row in found:
-            gathered.add(file, row)
-    except ImportRefused as refused:
-        file.problems += refused.problems
-    except BROKEN:
-        file.error("results_cut_off")
-
-
-def _sha256(file: File) -> str:
-    with suppress(*BROKEN), file.opened() as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()  # type: ignore[arg-type]
-    return hashlib.sha256().hexdigest()

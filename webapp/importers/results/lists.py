@@ -13,7 +13,8 @@ import json
 from msgspec.structs import replace
 
 from webapp.importers.results import rows
-from webapp.importers.results.rows import Columns, File, FlatRow, Rows, as_text
+from webapp.importers.results.files import File
+from webapp.importers.results.rows import Columns, FlatRow, Rows, as_text
 from webapp.importers.runs.json_documents import kind_of
 from webapp.kinds.document import Document
 

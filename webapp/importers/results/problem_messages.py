@@ -111,6 +111,11 @@ MESSAGES = {
         "%(file)s: grades that contradict an earlier one of the same document: %(count)s. The "
         "first one counts; name the raters in a column if both are meant."
     ),
+    "results_other_depth": mark(
+        "%(file)s: the run %(system)s is stored already, with the first %(stored)s results of each "
+        "list to judge, and stays so. To judge %(depth)s of them, delete the run and import it "
+        "again: verdicts on its results are kept."
+    ),
     "results_more": mark(
         "%(file)s: further lines with problems: %(count)s. Mend the first ones and try again."
     ),

@@ -1,73 +1,26 @@
-"""What all readers of results share: the files as dropped, their records, and items of values."""
+"""What all readers of results share: the records of their files, and items of values."""
 
 from __future__ import annotations
 
-import gzip
 import re
-import struct
 import zipfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from functools import lru_cache, partial
-from io import SEEK_END, BufferedReader, BytesIO, RawIOBase
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from io import BytesIO
 from types import MappingProxyType
-from typing import IO, Any, Literal
+from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from webapp.importers.evaluations.cited_answers import MAX_LINE_BYTES, raw_lines, read_lines
+from webapp.importers.evaluations.cited_answers import MAX_LINE_BYTES, read_lines
+from webapp.importers.results.files import BLANKS, MOST_UNPACKED, File
 from webapp.importers.runs.csv_ratings import read_table
-from webapp.importers.runs.json_documents import MAX_BYTES, load, storable_text
+from webapp.importers.runs.json_documents import load, storable_text
 from webapp.importers.runs.problems import UnreadableFile, error
 from webapp.kinds.document import Document, Scalar
-from webapp.records import Problem, Tell, nobody
-
-BROKEN = (
-    *(OSError, EOFError, zlib.error, zipfile.BadZipFile, struct.error),
-    *(RuntimeError, NotImplementedError, ValueError, OverflowError),
-)
-"""The exceptions of the standard library for a packed file that is broken or hostile."""
-
-MOST_PROBLEMS = 1_000
-"""Problems of one file that are kept; the rest are counted."""
+from webapp.records import Problem
 
 _LONGEST_META = 500
-_MOST_MEMBERS = 100_000
-_MOST_UNPACKED = 256 * 2**20  # bytes of a workbook, and what any other file may have at least
-_MOST_TIMES_PACKED = 100  # which no text reaches
-_SKIPPED = re.compile(r"(?:^|/)(?:\.|__MACOSX/)")
-_BLANKS = b"\xef\xbb\xbf \t\r\n"
-
-
-class File(Struct):
-    """A dropped file, or one in a dropped folder or zip; `opened` reads it unpacked."""
-
-    name: str
-    size: int
-    opened: Callable[[], IO[bytes]]
-    problems: list[Problem] = field(default_factory=list)
-    n_more: int = 0
-
-    @property
-    def stem(self) -> str:
-        return re.sub(r"(\.gz)?$", "", self.name.rpartition("/")[2]).rpartition(".")[0] or self.name
-
-    def start(self) -> bytes:
-        """The first bytes after blanks; none of a broken file, which reading it tells."""
-        with suppress(*BROKEN), self.opened() as opened:
-            return opened.read(4096).lstrip(_BLANKS)
-        return b""
-
-    def note(self, problem: Problem) -> None:
-        if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(problem)
-        else:
-            self.n_more += 1
-
-    def error(self, code: str, line: int | None = None, **details: str | int) -> None:
-        self.note(error(code, self.name, details, line=line))
 
 
 class FlatRow(Struct, frozen=True):
@@ -93,6 +46,23 @@ class FlatRow(Struct, frozen=True):
     place: int = 0
     extra: Mapping[str, object] = MappingProxyType({})
 
+    def told(self) -> dict[str, str]:
+        """What it states, as texts by role."""
+        item = self.item if isinstance(self.item, Document) else Document(doc_id=self.item)
+        told = {
+            "query_id": self.query_id,
+            "query": self.query,
+            "system": self.system,
+            "rank": self.rank,
+            "score": self.score,
+            "doc_id": item.doc_id,
+            "title": item.title,
+            "text": item.text[:200],
+            "url": item.url,
+            "grade": self.grade,
+        }
+        return {name: str(value) for name, value in told.items() if value not in (None, "")}
+
 
 Rows = Iterator[FlatRow | tuple[str, ...]]
 """Rows, and the names of a table's columns before those that have them."""
@@ -100,131 +70,6 @@ Columns = Mapping[str, str]
 """Role to the name of its column or key, as a person chose it."""
 Record = tuple[int, dict[str, object]]
 """A line or entry, counted from 1, and what it holds."""
-
-
-def expanded(dropped: Iterable[Path | tuple[str, bytes]]) -> Iterator[File]:
-    """Every file that was dropped, with those in folders and zips; raises `UnreadableFile`."""
-    for one in dropped:
-        if isinstance(one, tuple):
-            name, data = one
-            yield from _members(File(name, len(data), partial(_opened, data)), BytesIO(data))
-        elif one.is_dir():
-            for path in sorted(one.rglob("*")):
-                if path.is_file() and not _SKIPPED.search(path.relative_to(one).as_posix()):
-                    yield _at(path.relative_to(one.parent).as_posix(), path)
-        else:
-            yield from _members(_at(one.name, one), one)
-
-
-def _at(name: str, path: Path) -> File:
-    if path.exists() and not path.is_file():
-        raise UnreadableFile(error("not_a_file", name))
-    try:
-        path.open("rb").close()
-        return File(name, path.stat().st_size, partial(_opened, path))
-    except OSError as wrong:
-        reason = {"reason": wrong.strerror or type(wrong).__name__}
-        raise UnreadableFile(error("unreadable_file", name, reason)) from wrong
-
-
-def _opened(source: Path | bytes) -> IO[bytes]:
-    raw = BytesIO(source) if isinstance(source, bytes) else source.open("rb")
-    head = raw.read(2)
-    size = raw.seek(0, SEEK_END)
-    raw.seek(0)
-    return BufferedReader(_Unpacked(raw, _most(size))) if head == b"\x1f\x8b" else raw
-
-
-class _Unpacked(RawIOBase):
-    """A gzip file that raises ``ValueError`` beyond `most` unpacked bytes."""
-
-    def __init__(self, fileobj: IO[bytes], most: int) -> None:
-        self.fileobj = fileobj
-        self._packed = gzip.GzipFile(fileobj=fileobj)
-        self._left = most
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        read = self._packed.readinto(buffer)
-        self._left -= read
-        if self._left < 0:
-            raise ValueError("the file unpacks to far more than texts do")
-        return read
-
-    def close(self) -> None:
-        super().close()
-        self.fileobj.close()
-
-
-def _most(packed: int) -> int:
-    return max(_MOST_UNPACKED, _MOST_TIMES_PACKED * packed)
-
-
-def _members(file: File, source: Path | BytesIO) -> Iterator[File]:
-    """The files in a zip, or the file itself when it is none (a workbook is a zip, too)."""
-    if not file.start().startswith(b"PK\x03\x04") or file.name.lower().endswith(".xlsx"):
-        yield file
-        return
-    try:
-        packed = zipfile.ZipFile(source)
-    except BROKEN as wrong:
-        raise UnreadableFile(error("results_cut_off", file.name)) from wrong
-    members = {one.filename: one for one in packed.infolist() if not one.is_dir()}
-    if "[Content_Types].xml" in members:
-        yield file
-        return
-    if len(members) > _MOST_MEMBERS:
-        raise UnreadableFile(error("results_cut_off", file.name))
-    for name, one in sorted(members.items()):
-        if not _SKIPPED.search(name):
-            yield File(storable_text(name), one.compress_size, partial(_member, packed, one))
-
-
-def _member(packed: zipfile.ZipFile, one: zipfile.ZipInfo) -> IO[bytes]:
-    if one.file_size > _most(one.compress_size):
-        raise ValueError(f"{one.filename} unpacks to far more than texts do")
-    return packed.open(one)
-
-
-def whole(file: File) -> bytes:
-    """All bytes of a file, or `UnreadableFile` beyond the limit of `load`."""
-    with file.opened() as opened:
-        data = opened.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        sizes = {"megabytes": max(file.size, len(data)) // 2**20, "limit": MAX_BYTES // 2**20}
-        raise UnreadableFile(error("file_too_large", file.name, sizes))
-    return data
-
-
-def whole_text(file: File) -> str:
-    return storable_text(whole(file).decode("utf-8-sig", "replace"))
-
-
-def lines(file: File, tell: Tell = nobody) -> Iterator[tuple[int, bytes]]:
-    """Every line with its number, without byte order mark; `tell` hears of the bytes read."""
-    with file.opened() as opened:
-        raw = getattr(getattr(opened, "raw", None), "fileobj", opened)
-        for number, data in enumerate(raw_lines(opened), 1):
-            if number % 10_000 == 0 and raw.seekable():
-                tell(min(raw.tell(), file.size), file.size)
-            if data is None:
-                file.error("line_too_long", number, limit=MAX_LINE_BYTES // 2**20)
-            else:
-                yield number, data.removeprefix(b"\xef\xbb\xbf") if number == 1 else data
-
-
-def text_lines(file: File, tell: Tell = nobody) -> Iterator[tuple[int, str]]:
-    """Every line that is not blank with its number, without line end."""
-    for number, data in lines(file, tell):
-        text = ""
-        try:
-            text = storable_text(data.decode())
-        except UnicodeDecodeError:
-            file.error("line_not_utf8", number)
-        if text.strip():
-            yield number, text.rstrip("\r\n")
 
 
 def records(file: File, is_one: Callable[[dict[str, object]], bool] = bool) -> Iterator[Record]:
@@ -238,13 +83,12 @@ def records(file: File, is_one: Callable[[dict[str, object]], bool] = bool) -> I
         yield from _cells(file)
     elif not start.startswith((b"{", b"[")):
         known = {"context.span_id", *(name for names in ROLES.values() for name in names.split())}
-        table = read_table(file.name, whole(file), required=(), known=known)
+        table = read_table(file.name, file.whole(), required=(), known=known)
         twice = sorted({name for name in table.columns if table.columns.count(name) > 1 and name})
         if twice:
             names = {"columns": ", ".join(twice)}
             raise UnreadableFile(error("results_columns_twice", file.name, names, line=1))
-        for problem in table.problems:
-            file.note(problem)
+        file.note(*table.problems)
         for record in table.records:
             yield record.line, dict(record.cells)
     else:
@@ -253,11 +97,10 @@ def records(file: File, is_one: Callable[[dict[str, object]], bool] = bool) -> I
 
 def _json_records(file: File, is_one: Callable[[dict[str, object]], bool]) -> Iterator[Record]:
     with file.opened() as opened:
-        first = opened.readline(MAX_LINE_BYTES).strip(_BLANKS)
+        first = opened.readline(MAX_LINE_BYTES).strip(BLANKS)
         if not (first.startswith(b"{") and first.endswith(b"}")):
-            value, problems = load(file.name, whole(file), expected="results_file")
-            for problem in problems:
-                file.note(problem)
+            value, problems = load(file.name, file.whole(), expected="results_file")
+            file.note(*problems)
             yield from enumerate(objects(value, is_one) or _dicts(value), 1)
             return
     with file.opened() as opened:
@@ -299,10 +142,10 @@ def _cells(file: File) -> Iterator[Record]:
     from openpyxl import load_workbook  # which no other format needs
 
     rows: list[tuple[object, ...]] = []
-    data = BytesIO(whole(file))
+    data = BytesIO(file.whole())
     try:
         with zipfile.ZipFile(data) as packed:
-            if sum(one.file_size for one in packed.infolist()) > _MOST_UNPACKED:
+            if sum(one.file_size for one in packed.infolist()) > MOST_UNPACKED:
                 raise OverflowError  # noqa: TRY301
         book = load_workbook(data, read_only=True, data_only=True)
         rows = list(book.worksheets[0].iter_rows(values_only=True))

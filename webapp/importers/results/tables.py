@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from webapp.importers.results import rows
-from webapp.importers.results.rows import ITEM_ROLES, ROLES, Columns, File, FlatRow, Rows, as_text
+from webapp.importers.results.files import File
+from webapp.importers.results.rows import ITEM_ROLES, ROLES, Columns, FlatRow, Rows, as_text
 
 _OF_QRELS = {"query_id": "query-id", "doc_id": "corpus-id", "grade": "score"}
 _OF_LISTS = ("text", "rank", "score", "system", "answer")

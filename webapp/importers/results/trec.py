@@ -10,7 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webapp.importers.results import rows
-from webapp.importers.results.rows import Columns, File, FlatRow, Rows, as_text
+from webapp.importers.results.files import File
+from webapp.importers.results.rows import Columns, FlatRow, Rows, as_text
 from webapp.kinds.document import Document
 from webapp.records import Tell
 
@@ -25,7 +26,7 @@ _MOST_TEXT = 2**20  # characters of one document
 
 def _words(file: File, count: int) -> Iterator[tuple[int, list[str]]]:
     """The words of every line that has `count` of them, blanks in the last one."""
-    for number, text in rows.text_lines(file):
+    for number, text in file.text_lines():
         words = text.split(None, count - 1)
         if len(words) == count:
             yield number, words
@@ -64,7 +65,7 @@ def read_topics(file: File, _columns: Columns) -> Rows:
     if file.start().startswith(b"<"):
         yield from _blocks(file)
         return
-    for number, text in rows.text_lines(file):
+    for number, text in file.text_lines():
         query_id, query, category = topic_line(text)
         if query_id:
             yield FlatRow(number, "question", query_id=query_id, query=query, category=category)
@@ -100,7 +101,7 @@ def topic_line(text: str) -> tuple[str, str, str]:
 
 def _blocks(file: File) -> Rows:
     line = 1
-    for part in re.split(r"</top(?:ic)?>", rows.whole_text(file)):
+    for part in re.split(r"</top(?:ic)?>", file.text()):
         start, line = line, line + part.count("\n")
         block = _TOPIC.search(part)
         if not block:
@@ -148,7 +149,7 @@ def read_documents(file: File, wanted: Container[str], tell: Tell) -> Documents:
 
 
 def _json_lines(file: File, wanted: Container[str], tell: Tell) -> Documents:
-    for number, data in rows.lines(file, tell):
+    for number, data in file.lines(tell):
         try:
             ids = _only_id.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -164,7 +165,7 @@ def _json_lines(file: File, wanted: Container[str], tell: Tell) -> Documents:
 
 
 def _tab_lines(file: File, wanted: Container[str], tell: Tell) -> Documents:
-    for number, text in rows.text_lines(file, tell):
+    for number, text in file.text_lines(tell):
         doc_id, tab, rest = text.partition("\t")
         if not tab:
             file.error("results_without_id", number)
@@ -177,7 +178,7 @@ def _tab_lines(file: File, wanted: Container[str], tell: Tell) -> Documents:
 def _doc_blocks(file: File, wanted: Container[str], tell: Tell) -> Documents:
     block: list[str] = []
     size = 0
-    for number, data in rows.lines(file, tell):
+    for number, data in file.lines(tell):
         line = data.decode("utf-8", "replace").replace("\x00", "")
         if re.match(r"\s*<doc>", line, re.IGNORECASE):
             block, size = [], 0
@@ -232,4 +233,4 @@ def read_text(file: File, wanted: Container[str], _tell: Tell) -> Documents:
     doc_id = next((name for name in names if name and name in wanted), None)
     if doc_id is not None:
         meta = {"format": "markdown"} if base.lower().endswith(".md") else {}
-        yield Document(doc_id=doc_id, title=file.stem, text=rows.whole_text(file), meta=meta)
+        yield Document(doc_id=doc_id, title=file.stem, text=file.text(), meta=meta)

@@ -31,6 +31,7 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
 from webapp.i18n import mark
+from webapp.importers.results.formats import Choices
 from webapp.importers.runs.problems import ImportRefused
 from webapp.kinds import KINDS, shown
 from webapp.metrics.comparisons.comparisons import estimates
@@ -42,7 +43,6 @@ from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.runs import file_formats, reports, runs
 from webapp.services.runs.file_formats import RESULTS, RUN, FileDecision, OpenedFile
 from webapp.services.runs.reports import Rule
-from webapp.services.runs.results import Choices
 from webapp.services.study import studies
 
 ALPHA = 0.05
@@ -201,11 +201,8 @@ def read(
         if form not in (RUN, RESULTS):
             raise NotOneRun(name, n=0)
         file = file_formats.with_known_columns(study, file_formats.opened(form, name, data))
-        if isinstance(file.read, ImportRefused):
-            raise file.read
-        is_empty = file.read.read is None if form is RUN else not file.read.runs
-        if is_empty and file.read.problems:
-            raise ImportRefused(*file.read.problems)
+        if problems := file_formats.why_refused(file):
+            raise ImportRefused(*problems)
         found.append(file)
     return tuple(found)
 
@@ -254,7 +251,7 @@ def gate(
             for question in baseline.question_set.questions
             if question.position in {query.position for query in judged[-1].queries} - asked
         ),
-        n_grades_ignored=sum(len(one.read.judged) for one in files if one.format is RESULTS),
+        n_grades_ignored=sum(len(one.read.group.judged) for one in files if one.format is RESULTS),
         turns_blind=wanted.ask and not was_blind and studies.is_blind(session, study),
     )
 
@@ -268,8 +265,8 @@ def _stored(
     for file in files:
         given = file
         if file.format is RESULTS:
-            without = replace(file.read, judged=(), raters={}, highest_grade=-1)
-            given = replace(file, read=without)
+            without = replace(file.read.group, judged=(), raters={}, highest_grade=-1)
+            given = replace(file, read=replace(file.read, group=without))
         report = file_formats.store(session, study, given, decision, (), now).report
         for one in report.runs if file.format is RESULTS else [report]:
             found.setdefault(one.id, one.already_imported or one.enriched)

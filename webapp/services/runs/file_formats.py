@@ -7,7 +7,7 @@ stored; on the page what was read waits in between. Another format is its functi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,18 +15,22 @@ from msgspec import Struct, field, json
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.study import Study
+from webapp.importers.results import formats
+from webapp.importers.results.files import Dropped
+from webapp.importers.results.formats import Choices
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs import ratings as rating_changes
 from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.problems import ImportRefused
 from webapp.importers.runs.ratings import OfflineRatings
+from webapp.kinds.document import Document
+from webapp.kinds.property import Card
 from webapp.records import Problem, Tell, nobody
 from webapp.services.exports import rated_imports, ratings
-from webapp.services.runs import imports, results
+from webapp.services.runs import imports, results, runs
 from webapp.services.runs.imports import ImportReport, Labels
-from webapp.services.runs.results import Choices, ResultsDecision, ResultsReport
+from webapp.services.runs.results import ResultsReport
 
-HEAD = 64 * 1024
 BYTES_A_QUESTION = 20_000
 """Results of about so many bytes are stored in the time of a question with its cards."""
 CHANGES_A_QUESTION = 10
@@ -89,12 +93,13 @@ RESULTS = FileFormat(
     name="results",
     kind=ResultsReport,
     sniff=lambda name, data: (
-        not is_run(data) and (results.recognises(name, data) or _is_table(name))
+        not is_run(data)
+        and (formats.recognised(name, data[: formats.HEAD]) is not None or _is_table(name))
     ),
     read=results.read,
     size=lambda data: len(data) // BYTES_A_QUESTION,
     parted=results.parted,
-    whole=results.whole,
+    whole=lambda report, packed: results.read(report.name, packed),
 )
 RUN = FileFormat(
     name="run",
@@ -109,17 +114,13 @@ FORMATS = (RATED_CSV, RATINGS, RESULTS, RUN)
 """Every format in the order of recognising; files are stored in the opposite order, runs first."""
 
 
-def of_results(decision: FileDecision) -> ResultsDecision:
-    return ResultsDecision(decision.grader, confirmed=decision.confirm, meta=decision.meta)
-
-
 def _is_table(name: str) -> bool:
     return name.lower().endswith((".csv", ".tsv", ".xlsx", ".jsonl", ".gz", ".zip"))
 
 
 def is_run(data: bytes) -> bool:
     """Whether a file is a chatbot's run, whose lists stand in its answers."""
-    head = data[:HEAD]
+    head = data[: formats.HEAD]
     return b'"query_id"' in head and b'"response"' in head and b'"results"' in head
 
 
@@ -143,6 +144,16 @@ def opened(form: FileFormat, name: str, data: bytes, tell: Tell = nobody) -> Ope
         return OpenedFile(form, refused)
 
 
+def opened_results(
+    name: str, dropped: Iterable[Dropped], choices: Choices, tell: Tell = nobody
+) -> OpenedFile:
+    """Read files of results together, which may be too large to be held as bytes."""
+    try:
+        return OpenedFile(RESULTS, results.read_files(name, dropped, choices, tell))
+    except ImportRefused as refused:
+        return OpenedFile(RESULTS, refused)
+
+
 def together(
     files: Sequence[tuple[str, bytes]], choices: Choices | None = None
 ) -> list[tuple[FileFormat, str, bytes]]:
@@ -161,22 +172,18 @@ def why_refused(file: OpenedFile) -> Sequence[Problem]:
     if isinstance(read, ImportRefused):
         return read.problems
     is_empty = file.format is RUN and read.read is None
-    is_empty |= file.format is RESULTS and not (read.runs or read.raters)
+    is_empty |= file.format is RESULTS and not (read.runs or read.group.raters)
     return read.problems if is_empty else ()
 
 
-def with_known_columns(study: Study, file: OpenedFile) -> OpenedFile:
+def with_known_columns(study: Study, file: OpenedFile, tell: Tell = nobody) -> OpenedFile:
     """Return a file read by the columns that were chosen for files of its shape before."""
     if file.format is not RESULTS or isinstance(file.read, ImportRefused):
         return file
     known = results.remembered(study, file.read)
-    return file if known is None else read_again(file, known)
-
-
-def read_again(file: OpenedFile, choices: Choices) -> OpenedFile:
-    """Return files of results read by other choices."""
-    given = results.packed(file.read.given, choices)
-    return opened(RESULTS, file.read.name, given)
+    if known is None:
+        return file
+    return opened_results(file.read.name, file.read.given, known, tell)
 
 
 def packed(file: OpenedFile) -> tuple[bytes, bytes]:
@@ -209,6 +216,25 @@ def look(session: Session, study: Study, file: OpenedFile, rater: str | None, no
     return rated_imports.examine(session, study, file.read, rater)
 
 
+def turns_blind(session: Session, study: Study, reports: Sequence[Any]) -> bool:
+    """Whether storing these files, by their reports, makes the study's rating blind."""
+    of_runs = [one for one in reports if isinstance(one, ImportReport)]
+    return imports.turns_blind(session, study, of_runs) or any(
+        one.turns_blind for one in reports if isinstance(one, ResultsReport)
+    )
+
+
+def becomes(session: Session, study: Study, reports: Sequence[Any]) -> str:
+    """What the first runs make of a study (a message id), "" if it has some or gets none."""
+    if any(one.read for one in reports if isinstance(one, ImportReport)):
+        kind = Card.kind
+    elif any(one.runs for one in reports if isinstance(one, ResultsReport)):
+        kind = Document.kind
+    else:
+        return ""
+    return "" if runs.in_order(session, study) else imports.BECOMES[kind]
+
+
 def store(
     session: Session,
     study: Study,
@@ -216,6 +242,7 @@ def store(
     decision: FileDecision,
     newcomers: Container[str],
     now: datetime,
+    tell: Tell = nobody,
 ) -> StoredFile:
     """Store a file as far as it can be; `newcomers` are raters whom earlier files made."""
     read, rater, is_sure = file.read, decision.rater, decision.confirm
@@ -229,9 +256,13 @@ def store(
         newcomer = found.rater if found.stored and found.rater_is_new else None
         return StoredFile(found, found.run_id, found.stored, newcomer=newcomer)
     if file.format is RESULTS:
-        if isinstance(read, ImportRefused):
-            return StoredFile(ResultsReport.of_refused(read), None)
-        done = results.store(session, study, read, of_results(decision), now)
+        refused = isinstance(read, ImportRefused)
+        if refused or not (read.runs or read.group.raters):
+            return StoredFile(ResultsReport.of_refused(read) if refused else read, None)
+        who = decision.grader
+        done = results.store(
+            session, study, read, now, who, confirmed=is_sure, meta=decision.meta, tell=tell
+        )
         return StoredFile(done, None, runs=tuple(run.id for run in done.runs))
     if read.read is None:
         return StoredFile(read, None)

@@ -6,20 +6,18 @@ Each system in the files becomes a run, and grades in them become verdicts of a 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from msgspec import DecodeError, Raw, Struct, field, json
-from msgspec.structs import asdict, replace
-from sqlalchemy import func, or_, select
+from msgspec.structs import replace
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp import labels
-from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.judging import Event, JudgedThing, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
@@ -27,13 +25,13 @@ from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.importers.results import formats
 from webapp.importers.results.assemble import Judged
-from webapp.importers.results.formats import recognised
+from webapp.importers.results.files import Dropped
+from webapp.importers.results.formats import Choices, Group
 from webapp.importers.runs.json_runs import question_key
-from webapp.importers.runs.problems import ImportRefused
-from webapp.kinds import from_row, to_row
+from webapp.importers.runs.problems import ImportRefused, warning
 from webapp.kinds.document import Document
 from webapp.printable import name_line
-from webapp.records import Click, Problem, ReadQuery, ReadRun, Scale, Tell, nobody
+from webapp.records import Click, Problem, ReadRun, Scale, Tell, nobody
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
 from webapp.services.judging.judged_things import Pool
@@ -42,9 +40,6 @@ from webapp.services.runs import imports
 from webapp.services.runs.imports import ImportedRun, Labels, OtherKind
 from webapp.services.study import question_sets, studies
 
-DEPTH = 20
-"""So many results of each list become items to judge, unless another depth is chosen."""
-MOST_DEPTH = 1_000
 USUAL_RATER = "qrels"
 SCORED: Mapping[str, frozenset[str]] = {
     "answers": frozenset({"answer", "contexts"}),
@@ -54,8 +49,6 @@ SCORED: Mapping[str, frozenset[str]] = {
 LONGEST_LOOK = 2**20
 AT_ONCE = 100
 """Questions whose items, with their texts, are in memory while they are filled or graded."""
-
-Given = Path | tuple[str, bytes]
 
 
 class OtherScale(Refused):
@@ -74,64 +67,50 @@ class KnownRater(Refused):
     )
 
 
-class Choices(Struct, frozen=True):
-    """How files are read: the columns of roles, the depth of lists, one of several splits.
-
-    ``passages``: ids of the collection name documents of several passages.
-    """
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    depth: int = DEPTH
-    split: str | None = None
-    passages: bool = False
+class OtherIds(Refused):
+    message = mark("In these files one id names several texts, but in this study an id is one item")
+    remedy = mark(
+        "Start Relevansi with another database and import all files of this collection together "
+        "there, so that each passage is judged by itself. Or give each text its own id."
+    )
 
 
 class FoundRun(Struct, frozen=True):
     """A run in the files: how many questions, items and empty lists it has, and deeper ids.
 
-    ``n_texts`` counts questions and items that have a text, or at least a title. ``run_id`` is the
-    run of the study that holds the same already; it ``is_fuller`` here where the study has fewer
-    of these texts.
+    ``depth`` is the length of its longest list of items. ``n_texts`` counts questions and items
+    that have a text, or at least a title. ``run_id`` is the run of the study that holds the same
+    already, ``stored_depth`` the length of the longest list there; it ``is_fuller`` here where the
+    study has fewer of these texts.
     """
 
-    read: ReadRun
+    system: str
+    key: str
     n_queries: int
     n_items: int
     n_empty: int
     n_deeper: int
-    n_texts: int = 0
+    depth: int
+    n_texts: int
     run_id: str | None = None
+    stored_depth: int = 0
     is_fuller: bool = False
 
 
 class ResultsReport(Struct, frozen=True):
     """What files of one import hold, and what storing them does. Nothing is stored yet.
 
-    ``sample`` has the first rows as texts by role, ``columns`` the names of columns by role.
-    ``scorable`` has the kind of evaluation that scores a file of that name, too.
-    ``raters`` counts the grades of each rater. ``meta`` has every key of metadata, and whether it
-    is of a collection, which is the same for all systems. ``refused`` is why they cannot be stored
-    and ``remedy`` what to do then, ``fits`` the scale that is set with them: the study has no
-    verdict yet, or none that is above. ``turns_blind``: its runs will compete with one another.
+    ``scorable`` has the kind of evaluation that scores a file of that name, too. ``refused`` is why
+    they cannot be stored and ``remedy`` what to do then, ``fits`` the scale that is set with them:
+    the study has no verdict yet, or none that is above. ``turns_blind``: its runs will compete with
+    one another. ``given`` are the files; without them a report is for looking at only.
     """
 
     name: str
-    files: tuple[tuple[str, str], ...]
-    runs: tuple[FoundRun, ...]
-    raters: Mapping[str, int]
-    n_questions: int
-    highest_grade: int
+    group: Group
     problems: tuple[Problem, ...]
-    sample: tuple[Mapping[str, str], ...] = ()
-    columns: Mapping[str, str] = field(default_factory=dict)
-    header: str = ""
-    names: tuple[str, ...] = ()
-    splits: tuple[str, ...] = ()
-    has_passages: bool = False
-    meta: Mapping[str, bool] = field(default_factory=dict)
-    choices: Choices = Choices()
-    judged: tuple[Judged, ...] = ()
-    given: tuple[tuple[str, bytes], ...] = ()
+    runs: tuple[FoundRun, ...] = ()
+    given: tuple[Any, ...] = ()
     refused: str = ""
     remedy: str = ""
     fits: int | None = None
@@ -143,13 +122,13 @@ class ResultsReport(Struct, frozen=True):
     def of_refused(cls, refused: ImportRefused) -> ResultsReport:
         """Return the report of files that cannot be read."""
         name = next((problem.file for problem in refused.problems), "-")
-        return cls(name, (), (), {}, 0, -1, tuple(refused.problems))
+        return cls(name, Group(), tuple(refused.problems))
 
     @property
     def brings_something(self) -> bool:
         """Whether storing the files changes anything."""
         new = any(run.run_id is None or run.is_fuller for run in self.runs)
-        return not self.refused and (new or bool(self.raters))
+        return not self.refused and (new or bool(self.group.raters))
 
 
 class StoredResults(Struct, frozen=True):
@@ -157,10 +136,7 @@ class StoredResults(Struct, frozen=True):
 
     runs: tuple[ImportedRun, ...]
     grades: Mapping[str, int]
-
-
-def recognises(name: str, data: bytes) -> bool:
-    return recognised(name, data[: formats.HEAD]) is not None
+    problems: tuple[Problem, ...]
 
 
 def packed(files: Iterable[tuple[str, bytes]], choices: Choices | None = None) -> bytes:
@@ -168,48 +144,31 @@ def packed(files: Iterable[tuple[str, bytes]], choices: Choices | None = None) -
     return json.encode((tuple(files), choices or Choices()))
 
 
+def unpacked(data: bytes) -> tuple[tuple[tuple[str, bytes], ...], Choices]:
+    return json.decode(data, type=tuple[tuple[tuple[str, bytes], ...], Choices])
+
+
 def read(name: str, data: bytes, tell: Tell = nobody) -> ResultsReport:
     """Return the report of packed files by themselves; raises an ``ImportRefused``."""
-    given, choices = json.decode(data, type=tuple[tuple[tuple[str, bytes], ...], Choices])
-    return replace(read_files(name, given, choices, tell), given=given)
+    return read_files(name, *unpacked(data), tell)
 
 
 def read_files(
-    name: str, files: Iterable[Given], choices: Choices, tell: Tell = nobody
+    name: str, files: Iterable[Dropped], choices: Choices | None = None, tell: Tell = nobody
 ) -> ResultsReport:
     given = tuple(files)
-    found = formats.read(
-        given,
-        columns=dict(choices.columns) or None,
-        depth=choices.depth,
-        split=choices.split,
-        passages=choices.passages,
-        tell=tell,
-    )
-    listed = [c for run in found.runs for query in run.queries for c in query.cards]
-    keys = dict.fromkeys(key for card in listed for key in card.meta)
+    group = formats.read(given, choices, tell)
     return ResultsReport(
         name=name,
-        files=tuple((file, form.words) for file, form in found.files),
-        runs=tuple(map(_found, found.runs)),
-        raters=Counter(one.rater or "" for one in found.judged),
-        n_questions=found.n_questions,
-        highest_grade=found.highest_grade,
-        problems=found.problems,
-        sample=tuple(map(_told, found.sample)),
-        columns=found.columns,
-        header=found.header,
-        names=found.names,
-        splits=found.splits,
-        has_passages=found.has_passages,
-        meta={key: key in found.collection_keys for key in keys},
-        choices=choices,
-        judged=found.judged,
+        group=group,
+        problems=group.problems,
+        runs=tuple(map(_found, group.runs)),
+        given=given,
         scorable=dict(filter(None, map(_scorable, given))),
     )
 
 
-def _scorable(given: Given) -> tuple[str, str] | None:
+def _scorable(given: Dropped) -> tuple[str, str] | None:
     if isinstance(given, tuple):
         name, head = given[0], given[1][:LONGEST_LOOK]
     elif given.is_file():
@@ -227,12 +186,15 @@ def _scorable(given: Given) -> tuple[str, str] | None:
 
 
 def _found(run: ReadRun) -> FoundRun:
+    lengths = [len(query.cards) for query in run.queries]
     return FoundRun(
-        run,
-        n_queries=len(run.queries),
-        n_items=sum(len(query.cards) for query in run.queries),
-        n_empty=sum(not query.cards for query in run.queries),
+        system=run.search_method or "",
+        key=run.key,
+        n_queries=len(lengths),
+        n_items=sum(lengths),
+        n_empty=lengths.count(0),
         n_deeper=sum(len(query.tail) for query in run.queries),
+        depth=max(lengths, default=0),
         n_texts=sum(
             question_sets.is_told(query.question, query.external_id)
             + sum(bool(card.text or card.title) for card in query.cards)
@@ -241,48 +203,19 @@ def _found(run: ReadRun) -> FoundRun:
     )
 
 
-def _told(row: Any) -> dict[str, str]:
-    item = row.item if isinstance(row.item, Document) else Document(doc_id=row.item)
-    told = {
-        "query_id": row.query_id,
-        "query": row.query,
-        "system": row.system,
-        "rank": row.rank,
-        "score": row.score,
-        "doc_id": item.doc_id,
-        "title": item.title,
-        "text": item.text[:200],
-        "url": item.url,
-        "grade": row.grade,
-    }
-    return {name: str(value) for name, value in told.items() if value not in (None, "")}
-
-
 def parted(report: ResultsReport) -> tuple[ResultsReport, bytes]:
-    """Return a report for looking at only, and what it lacks of the whole one."""
-    brief = tuple(replace(run, read=replace(run.read, queries=())) for run in report.runs)
-    queries = [
-        [{**asdict(query), "cards": [*map(to_row, query.cards)]} for query in run.read.queries]
-        for run in report.runs
-    ]
-    rest = json.encode((report.given, report.judged, queries))
-    return replace(report, runs=brief, judged=(), given=()), rest
+    """Return a report for looking at only, and the packed files that it was read from.
 
-
-_Rest = tuple[tuple[tuple[str, bytes], ...], tuple[Judged, ...], list[tuple[ReadQuery, ...]]]
-
-
-def whole(report: ResultsReport, rest: bytes) -> ResultsReport:
-    given, judged, queries = json.decode(rest, type=_Rest)
-    runs = tuple(
-        replace(run, read=replace(run.read, queries=tuple(map(_with_items, of_run))))
-        for run, of_run in zip(report.runs, queries, strict=True)
+    All runs of an import have the same questions, of which the first one keeps the words.
+    """
+    asked = (
+        replace(query, response="", cards=(), extra={}, tail=())
+        for run in report.group.runs[:1]
+        for query in run.queries
     )
-    return replace(report, runs=runs, judged=judged, given=given)
-
-
-def _with_items(query: ReadQuery) -> ReadQuery:
-    return replace(query, cards=tuple(map(from_row, query.cards)))
+    first = tuple(replace(run, queries=tuple(asked)) for run in report.group.runs[:1])
+    brief = replace(report, group=replace(report.group, runs=first, judged=()), given=())
+    return brief, packed(report.given, report.group.choices)
 
 
 def remembered(study: Study, report: ResultsReport) -> Choices | None:
@@ -290,40 +223,69 @@ def remembered(study: Study, report: ResultsReport) -> Choices | None:
 
     That are the columns which were chosen for files of this shape, and whether ids name passages.
     """
-    mappings = study.mappings or {}
-    known = mappings.get("columns", {}).get(report.header)
-    columns = report.choices.columns or known or {}
-    passages = report.has_passages or mappings.get("passages", False)
-    if columns in (report.choices.columns, report.columns) and passages == report.has_passages:
+    mappings, group = study.mappings or {}, report.group
+    known = mappings.get("columns", {}).get(group.header)
+    columns = group.choices.columns or known or {}
+    passages = group.has_passages or mappings.get("passages", False)
+    if columns in (group.choices.columns, group.columns) and passages == group.has_passages:
         return None
-    return replace(report.choices, columns=columns, passages=passages)
+    return replace(group.choices, columns=columns, passages=passages)
 
 
 def examine(session: Session, study: Study, report: ResultsReport) -> ResultsReport:
     """Return the report of files beside the study as it is now."""
-    refused: type[Refused] | None = None
-    fits = None
-    if imports.is_other_kind(session, study, Document.kind):
-        refused = OtherKind
-    elif report.highest_grade > Scale.stored(study.scale).top:
-        if studies.has_verdicts(session, study) or report.highest_grade > Scale.MOST:
-            refused = OtherScale
-        else:
-            fits = max(report.highest_grade, 2)
-    names = map(_rater_name, report.raters)
-    found = [_beside(session, study, run) for run in report.runs]
-    new = sum(run.run_id is None for run in found)
-    there = session.scalar(select(func.count(Run.id)).where(Run.study_id == study.id)) or 0
+    highest = report.group.highest_grade
+    refusal = _refusal(session, study, report)
+    is_above = highest > Scale.stored(study.scale).top
+    names = map(_rater_name, report.group.raters)
+    found = tuple(_beside(session, study, run) for run in report.runs)
     is_open = study.blind is None and not studies.is_blind(session, study)
     return replace(
         report,
-        runs=tuple(found),
-        turns_blind=refused is None and is_open and new > 0 and new + there > 1,
-        refused=refused.message if refused else "",
-        remedy=refused.remedy if refused else "",
-        fits=fits,
+        problems=(*report.group.problems, *_other_depths(report, found)),
+        runs=found,
+        turns_blind=refusal is None and is_open and _compete(session, study, report, found),
+        refused=refusal.message if refusal else "",
+        remedy=refusal.remedy if refusal else "",
+        fits=max(highest, 2) if is_above and not refusal else None,
         known_raters=tuple(name for name in names if raters.named(session, study, name)),
     )
+
+
+def _refusal(session: Session, study: Study, report: ResultsReport) -> Refused | None:
+    if imports.is_other_kind(session, study, Document.kind):
+        return OtherKind()
+    if report.group.has_passages and not (study.mappings or {}).get("passages"):
+        listed = select(Result.id).join(JudgedThing).join(Query, Query.id == Result.query_key)
+        listed = listed.join(Run).where(Run.study_id == study.id)
+        by_id = listed.where(JudgedThing.card["doc_id"].as_string() != "").limit(1)
+        if session.scalar(by_id) is not None:
+            return OtherIds()
+    highest = report.group.highest_grade
+    if highest > Scale.stored(study.scale).top and (
+        highest > Scale.MOST or studies.has_verdicts(session, study)
+    ):
+        return OtherScale(str(highest))
+    return None
+
+
+def _compete(
+    session: Session, study: Study, report: ResultsReport, found: Sequence[FoundRun]
+) -> bool:
+    """Whether a new run has the questions of another one, be it new as well or in the study."""
+    n_new = sum(run.run_id is None for run in found)
+    if n_new != 1:
+        return n_new > 1
+    asked = question_sets.known_collection(session, study, report.group.runs[0].queries)
+    with_it = select(Run.id).where(Run.question_set_id == (asked[0].id if asked else None))
+    return session.scalar(with_it.limit(1)) is not None
+
+
+def _other_depths(report: ResultsReport, found: Iterable[FoundRun]) -> Iterator[Problem]:
+    for run in found:
+        if run.run_id is not None and run.depth != run.stored_depth:
+            depths = {"stored": run.stored_depth, "depth": run.depth}
+            yield warning("results_other_depth", report.name, {"system": run.system, **depths})
 
 
 def _rater_name(name: str) -> str:
@@ -331,106 +293,103 @@ def _rater_name(name: str) -> str:
 
 
 def _beside(session: Session, study: Study, run: FoundRun) -> FoundRun:
-    same = select(Run.id).where(Run.study_id == study.id, Run.session_key == run.read.key)
-    same = same.where(Run.stated_search_method == run.read.search_method)
+    same = select(Run.id).where(Run.study_id == study.id, Run.session_key == run.key)
+    same = same.where(Run.stated_search_method == run.system)
     run_id = session.scalar(same.limit(1))
-    if run_id is None or not run.n_texts:
-        return replace(run, run_id=run_id, is_fuller=False)
+    if run_id is None:
+        return run
     asked = select(Question.text, Question.external_id).join(Query).where(Query.run_id == run_id)
-    listed = select(func.count()).select_from(Result).join(Query, Query.id == Result.query_key)
+    listed = select(func.max(Result.rank), func.count(JudgedThing.id).filter(_is_told()))
+    listed = listed.select_from(Result).join(Query, Query.id == Result.query_key)
     listed = listed.join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
-    said = or_(*(JudgedThing.card[name].as_string() != "" for name in ("text", "title")))
-    listed = listed.where(Query.run_id == run_id, said)
-    n_texts = sum(question_sets.is_told(*row) for row in session.execute(asked))
-    n_texts += session.scalar(listed) or 0
-    return replace(run, run_id=run_id, is_fuller=n_texts < run.n_texts)
+    listed = listed.where(Query.run_id == run_id)
+    depth, n_texts = session.execute(listed).one()
+    n_texts += sum(question_sets.is_told(*row) for row in session.execute(asked))
+    is_fuller = n_texts < run.n_texts
+    return replace(run, run_id=run_id, stored_depth=depth or 0, is_fuller=is_fuller)
 
 
-class ResultsDecision(Struct, frozen=True):
-    """The owner's decision: who rated where the files do not say, and what raters may see.
-
-    ``confirmed``: grades are added to a rater whom the study has. ``meta`` are the keys of metadata
-    that raters see; without any word those of the collection.
-    """
-
-    rater: str = ""
-    confirmed: bool = False
-    meta: Sequence[str] | None = None
+def _is_told() -> ColumnElement[bool]:
+    return or_(*(JudgedThing.card[name].as_string() != "" for name in ("text", "title")))
 
 
 def store(
     session: Session,
     study: Study,
     report: ResultsReport,
-    decision: ResultsDecision,
     now: datetime,
+    rater: str = "",
+    *,
+    confirmed: bool = False,
+    meta: Sequence[str] | None = None,
     tell: Tell = nobody,
 ) -> StoredResults:
     """Store the runs and the grades of the files.
 
-    Raises ``OtherKind``, ``OtherScale`` and ``KnownRater``, and then stores nothing.
+    `rater` rated where the files do not say who did; to a rater whom the study has, grades are
+    added only if that is `confirmed`. `meta` are the keys of metadata that raters see; without any
+    word those of the collection. Raises ``OtherKind``, ``OtherIds``, ``OtherScale`` and
+    ``KnownRater``, and then stores nothing.
     """
-    looked = examine(session, study, report)
+    if refusal := _refusal(session, study, report):
+        raise refusal
+    looked, group = examine(session, study, report), report.group
     by_name: dict[str, list[Judged]] = {}
-    for one in report.judged:
-        by_name.setdefault(_rater_name(one.rater or decision.rater), []).append(one)
-    graders = _graders(session, study, looked, by_name, decision)
+    for one in group.judged:
+        by_name.setdefault(_rater_name(one.rater or rater), []).append(one)
+    graders = {name: raters.named(session, study, name) for name in by_name}
+    for known in filter(None, graders.values()):
+        if known.is_machine or not confirmed:
+            raise KnownRater(known.name)
     imports.begin(session, study, Document.kind, now)
     if looked.fits is not None:
         scale = replace(Scale.stored(study.scale), top=looked.fits, words=(), guidance=())
         # Which figures are shown first may change with it, for the runs that are there too.
         studies.set_switches(session, study, replace(studies.switches(study), scale=scale), now)
-    if report.choices.columns and report.header:
-        known = (study.mappings or {}).get("columns", {})
-        chosen = {**known, report.header: dict(report.choices.columns)}
-        study.mappings = {**(study.mappings or {}), "columns": chosen}
-    if report.has_passages:
-        study.mappings = {**(study.mappings or {}), "passages": True}
-    shown = decision.meta
-    if shown is None:
-        shown = [key for key, is_of_collection in report.meta.items() if is_of_collection]
+    _remember(study, group)
+    shown = [key for key, is_of_collection in group.meta.items() if is_of_collection]
     stored = []
-    for done, run in enumerate(looked.runs):
-        tell(done, len(looked.runs))
-        read = replace(run.read, queries=tuple(_seen(run.read, {*shown, "format"})))
-        stored.append(imports.store(session, study, read, Labels(), now))
-        if run.is_fuller:
-            _fill_texts(session, study, read, now)
+    for done, (found, run) in enumerate(zip(looked.runs, group.runs, strict=True)):
+        tell(done, len(group.runs))
+        seen = _seen(run, {*(shown if meta is None else meta), "format"})
+        stored.append(imports.store(session, study, seen, Labels(), now))
+        if found.is_fuller:
+            _fill_texts(session, study, seen, now)
     labels.about(study.kind, Scale.stored(study.scale), study.merging)
     questions = _questions(session, study, [run.id for run in stored])
     grades = {}
     for name, judged in by_name.items():
-        rater = graders[name] or studies.add_rater(session, study, name, now)
-        grades[name] = _grade(session, rater, judged, questions, now)
-    return StoredResults(tuple(stored), grades)
+        grader = graders[name] or studies.add_rater(session, study, name, now)
+        grades[name] = _grade(session, grader, judged, questions, now)
+    return StoredResults(tuple(stored), grades, looked.problems)
 
 
-def _graders(
-    session: Session,
-    study: Study,
-    report: ResultsReport,
-    names: Iterable[str],
-    decision: ResultsDecision,
-) -> dict[str, Rater | None]:
-    """Return whom of the raters the study has; raises what ``store`` does."""
-    if report.refused == OtherKind.message:
-        raise OtherKind
-    if report.refused:
-        raise OtherScale(str(report.highest_grade))
-    graders = {name: raters.named(session, study, name) for name in names}
-    for name, known in graders.items():
-        if known is not None and (known.is_machine or not decision.confirmed):
-            raise KnownRater(name)
-    return graders
+def _remember(study: Study, group: Group) -> None:
+    mappings = dict(study.mappings or {})
+    if group.choices.columns and group.header:
+        chosen = {group.header: dict(group.choices.columns)}
+        mappings["columns"] = mappings.get("columns", {}) | chosen
+    if group.has_passages:
+        mappings["passages"] = True
+    if mappings:
+        study.mappings = mappings
 
 
-def _seen(read: ReadRun, shown: set[str]) -> Iterator[ReadQuery]:
-    for query in read.queries:
-        cards = (
-            replace(card, meta={k: v for k, v in card.meta.items() if k in shown})
-            for card in query.cards
-        )
-        yield replace(query, cards=tuple(cards))
+def _seen(run: ReadRun, shown: set[str]) -> ReadRun:
+    """Return a run whose items have no other metadata than this."""
+    return replace(
+        run,
+        queries=tuple(
+            replace(
+                query,
+                cards=tuple(
+                    replace(card, meta={k: v for k, v in card.meta.items() if k in shown})
+                    for card in query.cards
+                ),
+            )
+            for query in run.queries
+        ),
+    )
 
 
 def _fill_texts(session: Session, study: Study, read: ReadRun, now: datetime) -> None:
@@ -453,29 +412,34 @@ def _grade(
     questions: Mapping[str, int],
     now: datetime,
 ) -> int:
-    """Store grades as events of a rater."""
+    """Store those grades that change what the rater said before as events; return how many fit."""
     placed: dict[int, list[Judged]] = {}
     for one in judged:
         at = questions.get(one.external_id or question_key(one.question))
-        if at is not None and (one.grade is not None or one.cannot_tell):
+        if at is not None:
             placed.setdefault(at, []).append(one)
+    before = session.scalar(select(func.count(Event.id)).where(Event.rater_id == rater.id))
     changes: list[TargetChange] = []
     asked = [*placed]
     for start in range(0, len(asked), AT_ONCE):
-        portion = [(at, one) for at in asked[start : start + AT_ONCE] for one in placed[at]]
-        items = {one.identity: _item(one.identity) for _, one in portion}
-        pool = Pool(session, {at for at, _ in portion}, items.values())
-        things = [pool.place(at, None, items[one.identity], one.identity) for at, one in portion]
+        portion = asked[start : start + AT_ONCE]
+        graded = [(at, one) for at in portion for one in placed[at]]
+        items = {one.identity: _item(one.identity) for _, one in graded}
+        pool = Pool(session, portion, items.values())
+        things = [pool.place(at, None, items[one.identity], one.identity) for at, one in graded]
         pool.store()
-        for (at, one), thing in zip(portion, things, strict=True):
-            verdict = "unsure" if one.cannot_tell else str(one.grade)
-            said = f"{rater.name} {at} {one.identity} {verdict}"
-            digest = hashlib.sha256(said.encode()).hexdigest()[:32]
-            click = Click(digest, now, now, f"file {digest[:8]}", len(changes) + 1)
-            changes.append(TargetChange(Target("verdict", thing.id), verdict, click))
+        own = select(Judgment.judged_thing_id, Judgment.verdict).join(JudgedThing)
+        own = own.where(Judgment.rater_id == rater.id, JudgedThing.question_id.in_(portion))
+        known = dict(session.execute(own).all())
+        for (at, one), thing in zip(graded, things, strict=True):
+            if known.get(thing.id) != one.verdict:
+                said = f"{rater.name} {at} {one.identity} {one.verdict} {before}"
+                event_id = hashlib.sha256(said.encode()).hexdigest()[:32]
+                target, click = Target("verdict", thing.id), Click(event_id, now)
+                changes.append(TargetChange(target, one.verdict, click))
     events.record_all(session, rater, changes, cause="import")
     events.refresh(session, rater, [change.target for change in changes])
-    return len(changes)
+    return sum(map(len, placed.values()))
 
 
 def _item(identity: str) -> Document:

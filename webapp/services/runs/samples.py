@@ -29,7 +29,6 @@ from webapp.services.rating import particulars, pool
 from webapp.services.rating.pool import POOL, Unit
 from webapp.services.runs import imports, results, runs
 from webapp.services.runs.imports import Labels
-from webapp.services.runs.results import Choices, ResultsDecision
 from webapp.services.study import studies
 
 SAMPLE_NAME = mark("Sample study")
@@ -110,8 +109,8 @@ def load_documents(session: Session, folder: Path, now: datetime) -> Study:
     studies.set_switches(session, study, wanted, now)
     names = ("queries.jsonl", "corpus.jsonl", "runs/*.run", "ratings-*.csv")
     files = [path for name in names for path in sorted((folder / "documents").glob(name))]
-    report = results.read_files("documents", files, Choices())
-    results.store(session, study, report, ResultsDecision(), now)
+    report = results.read_files("documents", files)
+    results.store(session, study, report, now)
     machine_judges.add(session, study, folder / "documents", now, language())
     return study
 

@@ -54,18 +54,16 @@ def of_collection(
     a file lists them. Those that a known set lacks are added at its end. An id that has another
     text in a set is of another collection.
     """
-    for question_set in _known(session, study):
-        found = _same(question_set.questions, queries)
-        if found is not None and any(found):
-            break
-    else:
-        question_set, found = QuestionSet(study_id=study.id, created_at=now), [None] * len(queries)
-        session.add(question_set)
+    known = known_collection(session, study, queries)
+    if known is None:
+        known = QuestionSet(study_id=study.id, created_at=now), [None] * len(queries)
+        session.add(known[0])
         session.flush()
+    question_set, found = known
     last = max((one.position for one in question_set.questions), default=0)
     questions: list[Question] = []
-    for query, known in zip(queries, found, strict=True):
-        question = known
+    for query, same in zip(queries, found, strict=True):
+        question = same
         if question is None:
             last += 1
             question = Question(
@@ -85,6 +83,17 @@ def of_collection(
     session.flush()
     session.expire(question_set, ["questions"])
     return question_set, questions
+
+
+def known_collection(
+    session: Session, study: Study, queries: Sequence[ReadQuery]
+) -> tuple[QuestionSet, list[Question | None]] | None:
+    """Return the set that has some of a collection's questions, and those that it has."""
+    for question_set in _known(session, study):
+        found = _same(question_set.questions, queries)
+        if found is not None and any(found):
+            return question_set, found
+    return None
 
 
 def _same(

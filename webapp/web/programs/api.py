@@ -22,6 +22,7 @@ from webapp.exporters.frame.csv_cells import rounded
 from webapp.exporters.offline import page
 from webapp.failures import Missing
 from webapp.i18n import gettext, mark
+from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.comparisons.significance import Resampling
@@ -53,9 +54,8 @@ from webapp.services.programs.rows import (
 from webapp.services.rating import pages, shares, tasks
 from webapp.services.rating.pages import BlindPage
 from webapp.services.rating.pool import QueryFilter
-from webapp.services.runs import file_formats, reports, results, runs, waiting_files
+from webapp.services.runs import file_formats, reports, runs, waiting_files
 from webapp.services.runs.file_formats import FileDecision
-from webapp.services.runs.results import Choices
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
 from webapp.web.frame import access
@@ -119,7 +119,7 @@ class OfFiles(Struct, forbid_unknown_fields=True, kw_only=True):
     method: Text = ""
     llm: Text = ""
     columns: Annotated[str, Meta(max_length=10_000)] = "{}"
-    depth: Annotated[int, Meta(ge=1, le=results.MOST_DEPTH)] = results.DEPTH
+    depth: Annotated[int, Meta(ge=1, le=MOST_DEPTH)] = DEPTH
     split: Text = ""
 
     def choices(self) -> Choices:

@@ -23,16 +23,14 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import LongWork, Upload
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext
-from webapp.importers.results.formats import examples
+from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices, examples
 from webapp.importers.results.rows import ROLES
 from webapp.importers.runs import problems
-from webapp.kinds.document import Document
-from webapp.kinds.property import Card
 from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
-from webapp.services.runs import file_formats, imports, results, runs, samples, waiting_files
+from webapp.services.runs import file_formats, results, runs, samples, waiting_files
 from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RESULTS, RUN, FileDecision
-from webapp.services.runs.results import Choices, ResultsReport
+from webapp.services.runs.results import ResultsReport
 from webapp.services.runs.waiting_files import StoredFiles, UnknownUpload
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
@@ -83,7 +81,7 @@ class WaitingFileForm(Form):
     grader = LineField(LONGEST_LABEL)
     shown_meta = ListField()
     column = ListField()
-    depth = WholeField(1, results.MOST_DEPTH)
+    depth = WholeField(1, MOST_DEPTH)
     split = LineField(LONGEST_LABEL)
 
     def choices(self, read: ResultsReport) -> Choices:
@@ -92,11 +90,11 @@ class WaitingFileForm(Form):
         A role is none's only where it was some column's: files beside it may have others.
         """
         named = (said.partition("=") for said in self.column.data or ())
-        before = read.columns.keys() | read.choices.columns.keys()
+        before = read.group.columns.keys() | read.group.choices.columns.keys()
         return replace(
-            read.choices,
+            read.group.choices,
             columns={role: name for role, _, name in named if name or role in before},
-            depth=self.depth.data or results.DEPTH,
+            depth=self.depth.data or DEPTH,
             split=self.split.data or None,
         )
 
@@ -127,20 +125,15 @@ def show() -> Response:
         found = [_waiting(session, rater.study, token) for token in tokens]
         files = sorted(found, key=lambda file: -FORMATS.index(file["format"]))
         works = () if tokens else _works(session, rater.study)
-        reports = [file["report"] for file in files if file["format"] is RUN]
-        has_run = any(report.read for report in reports) or any(
-            file["report"].runs for file in files if file["format"] is RESULTS
-        )
-        is_first = has_run and not runs.in_order(session, rater.study)
-        kind = Card.kind if any(report.read for report in reports) else Document.kind
+        reports = [file["report"] for file in files]
+        becomes = file_formats.becomes(session, rater.study, reports)
         return _answer(
             files,
             left if "left" in request.args else "",
             works=works,
-            turns_blind=imports.turns_blind(session, rater.study, reports)
-            or any(file["report"].turns_blind for file in files if file["format"] is RESULTS),
-            study_name=studies.shown_name(rater.study) if is_first else "",
-            becomes=imports.BECOMES[kind] if is_first else "",
+            turns_blind=file_formats.turns_blind(session, rater.study, reports),
+            study_name=studies.shown_name(rater.study) if becomes else "",
+            becomes=becomes,
         )
 
 
@@ -240,12 +233,13 @@ def _decide(form: WaitingForm) -> Response:
 def _score(token: str, name: str) -> Response:
     """Score a waiting file of results, which goes on waiting."""
     with access.reading() as (session, rater):
-        report = waiting_files.opened(waiting_files.find(session, rater.study, token)).read
+        file = waiting_files.find(session, rater.study, token)
+        report, data = waiting_files.opened(file, whole=False).read, file.data
     kind = getattr(report, "scorable", {}).get(name)
     if kind is None:
         raise UnknownUpload(name)
     settings = ScoringSettings(kind=EvaluationKind(kind))
-    chosen = [NamedBytes(*one) for one in report.given if one[0] == name]
+    chosen = [NamedBytes(*one) for one in results.unpacked(data)[0] if one[0] == name]
     with access.writing() as (session, rater):
         wanted = kinds.put_by(session, rater.study, settings, "", chosen[:1], access.now())
         session.commit()
@@ -280,13 +274,14 @@ def _read_again(sent: Mapping[str, WaitingFileForm]) -> None:
     chosen = {token: decided for token, decided in sent.items() if decided.depth.raw_data}
     with access.reading() as (session, rater):
         files = [waiting_files.find(session, rater.study, token) for token in chosen]
-        before = {file.id: waiting_files.opened(file) for file in files}
+        before = [(f.id, waiting_files.opened(f, whole=False).read, f.data) for f in files]
     # Outside of any transaction: clicks do not wait for it.
-    read = {
-        token: file_formats.read_again(file, chosen[token].choices(file.read))
-        for token, file in before.items()
-        if isinstance(file.read, ResultsReport)
-    }
+    read = {}
+    for token, report, data in before:
+        if isinstance(report, ResultsReport):
+            given, _ = results.unpacked(data)
+            choices = chosen[token].choices(report)
+            read[token] = file_formats.opened_results(report.name, given, choices)
     with access.writing() as (session, rater):
         for token, file in read.items():
             waiting_files.put(waiting_files.find(session, rater.study, token), file)
@@ -312,8 +307,12 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
     }
 
 
+def _n_files(file: Mapping[str, Any]) -> int:
+    return len(file["report"].group.files) if file["format"] is RESULTS else 1
+
+
 def _answer(files: Sequence[Any], notice: str, status: int = 200, **more: Any) -> Response:
-    storable = sum(file["report"].brings_something for file in files)
+    storable = sum(_n_files(file) for file in files if file["report"].brings_something)
     page = {"works": (), "turns_blind": False, "study_name": "", "becomes": "", **more}
     page |= {"files": files, "notice": notice, "storable": storable}
     return htmx.respond(
