@@ -20,7 +20,7 @@ from webapp.db.tables.runs import Query, Result, Run, Upload
 from webapp.db.tables.study import Study
 from webapp.importers.runs.problems import ImportRefused
 from webapp.records import QueryState
-from webapp.services.judging import live_metrics
+from webapp.services.judging import live_metrics, verdicts
 from webapp.services.runs import file_formats, imports, waiting_files
 from webapp.services.runs.file_formats import RATED_CSV, RATINGS, RUN, FileFormat, OpenedFile
 from webapp.services.runs.imports import ImportReport
@@ -234,3 +234,16 @@ def test_a_run_stored_in_portions_has_the_rows_of_one_stored_at_once(
     ]
     assert whole[0][0][5] == {"title": "A", "slug": "a", "price": 5, "bedrooms": 3}
     assert [row[2].get("floors") for row in whole[1][-2:]] == [None, 2]  # type: ignore[attr-defined]
+
+
+def test_a_chatbot_s_own_key_is_never_taken_for_the_ranks_below(
+    session: Session, study: Study
+) -> None:
+    """A file's "tail" is kept under another name, and ranking figures know nothing of it."""
+    own = replace(query(1, card("a")), extra={"tail": "abc", "usage": 1})
+    stored = store(session, study, run(own))
+    kept = session.scalars(select(Query.extra)).one()
+    [asked] = verdicts.asked_queries(session, Query.run_id == stored.id, pooled=True)
+
+    assert kept == {"tail_": "abc", "usage": 1}
+    assert asked.tail == ()

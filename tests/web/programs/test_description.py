@@ -9,6 +9,7 @@ import sys
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
@@ -53,7 +54,8 @@ def found_by_schemathesis(app: Flask, sent: str, *options: str) -> str:
             *("--url", address, "-H", f"Authorization: Bearer {sent}", "--seed", "1"),
             *("--generation-database", "none", *options),
         ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        with TemporaryDirectory() as folder:  # it keeps what it found where it is run
+            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     return done.stdout + done.stderr if done.returncode else ""
 
 

@@ -28,6 +28,7 @@ from webapp.kinds.property import Card
 from webapp.records import Counts, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import PORTION, Pool, PooledItem
+from webapp.services.judging.verdicts import TAIL
 from webapp.services.study import question_sets, studies
 
 T = TypeVar("T")
@@ -340,7 +341,7 @@ def add_answers(
                 "state": str(entry.state),
                 "claimed_count": entry.claimed_count,
                 "error": entry.error,
-                "extra": {**entry.extra, **({"tail": list(entry.tail)} if entry.tail else {})},
+                "extra": _extra(entry),
                 "asks_quality": asks_quality and bool(entry.response.strip() or not only_answers),
                 "emptiness_id": emptiness.id if emptiness else None,
             }
@@ -382,6 +383,12 @@ def _portions(entries: Iterable[T], listed: Callable[[T], Sized]) -> Iterator[li
             portion, weight = [], 0
     if portion:
         yield portion
+
+
+def _extra(entry: ReadQuery) -> dict[str, Any]:
+    """Return what is kept beside an answer; a key of its own called as our tail gets another."""
+    own = {f"{name}_" if name == TAIL else name: value for name, value in entry.extra.items()}
+    return own | ({TAIL: list(entry.tail)} if entry.tail else {})
 
 
 def _placed(
