@@ -6,6 +6,7 @@ import json
 from io import BytesIO
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 from werkzeug.test import TestResponse
@@ -15,6 +16,8 @@ from tests.page import Page
 from tests.services.runs.runs import card, click, query
 from tests.stored_studies import open_study
 from tests.web.conftest import count, made_once, stored
+from tests.web.documents import collection
+from tests.web.programs.program import Program
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Event
 from webapp.db.tables.runs import Query, Run, Upload
@@ -283,3 +286,16 @@ def test_any_figures_can_be_shown_first(
         assert not page.all("[id*=' ']")
     for name in FORMATS:
         assert client.get(f"/comparisons/report.{name}{address(pair)}").status_code == 200
+
+
+def test_a_question_judged_in_part_has_its_value_with_what_is_judged(
+    app: Flask, client: FlaskClient
+) -> None:
+    """A ranking figure is defined before all is judged: the hole stands beside it."""
+    program = Program(app)
+    runs = [run["id"] for run in program.send(*collection())["data"]]
+    first = program.get(f"/runs/{runs[0]}/results")["data"][0]
+    program.post("/judgments", event_id="e", item=first["item"], verdict="1")
+    page = client.get("/comparisons/", query_string={"runs": runs, "part": "questions"})
+
+    assert "0.50 / 1.00 (1 of 2 judged)" in Page(page).one("main").text

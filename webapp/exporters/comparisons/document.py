@@ -335,8 +335,10 @@ def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
         return Cell(said, (said, *[None] * len(names)))
     found = query.summary
     values = [found.span(name).value for name in names]
-    listed = found.state is QueryState.RESULTS and found.complete
-    text = " / ".join(map(notation.figure, values[:2])) if listed else said
+    text, shown = said, values[:2]
+    if found.state is QueryState.RESULTS and (found.complete or shown != [None] * len(shown)):
+        text = " / ".join(map(notation.figure, shown))
+        text += "" if found.complete else f" ({said})"
     return Cell(text, (said, *values))
 
 
