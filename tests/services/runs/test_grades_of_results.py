@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -100,6 +101,7 @@ def test_the_last_file_of_a_rater_s_grades_wins_and_a_repeat_changes_nothing(
     assert counts == [1, 2, 3, 3]
 
 
+@pytest.mark.thorough
 def test_grades_of_more_questions_than_a_statement_takes_values_are_stored(
     session: Session, study: Study
 ) -> None:
