@@ -135,7 +135,7 @@ def expanded(dropped: Iterable[Dropped]) -> Iterator[File]:
 def check(name: str, path: Path) -> None:
     """Raise `UnreadableFile` for what is no file, which might be read without end, or is locked."""
     try:
-        if not path.is_file():
+        if not path.is_file() and (path.exists() or path.is_symlink()):
             raise UnreadableFile(error("not_a_file", name))
         path.open("rb").close()
     except OSError as wrong:
