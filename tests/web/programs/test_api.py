@@ -11,8 +11,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from tests.services.runs.runs import card, query
 from tests.stored_studies import open_study
-from tests.web.conftest import WORK_SECONDS, judge
+from tests.web.conftest import WORK_SECONDS, judge, small_run, stored
 from tests.web.documents import collection, lines
 from tests.web.programs.program import Program
 from tests.web.rating.blind_study import three_runs
@@ -72,7 +73,17 @@ def test_every_export_is_that_of_the_page(
 def test_all_rows_come_in_pages_without_a_gap(app: Flask, program: Program) -> None:
     """Whatever the size of a page, its cursor leads to the next row and at last to none."""
     first, *_ = three_runs(app.extensions["database"])
-    for path in ("/questions", "/items", "/judgments", "/ratings", f"/runs/{first}/results"):
+    zero = stored(app.extensions["database"], [query(n, card("a")) for n in range(3)])
+    rows = program.get(f"/runs/{zero}/results", limit=1000)["data"]
+    assert [row["query_id"] for row in rows] == [0, 1, 2]
+    for path in (
+        f"/runs/{zero}/results",
+        "/questions",
+        "/items",
+        "/judgments",
+        "/ratings",
+        f"/runs/{first}/results",
+    ):
         whole, found, cursor = program.get(path, limit=1000)["data"], [], 0
         while cursor is not None:
             page = program.get(path, limit=1, cursor=cursor)
@@ -199,6 +210,27 @@ def test_a_refused_file_says_where_and_stores_nothing(program: Program) -> None:
     assert {one["file"] for one in said["problems"]} == {"rows.csv"}
     assert program.get("/runs") == {"data": []}
     assert program.send(status=400)["detail"] == "Please choose a file first."
+
+
+def test_a_refused_import_changes_and_leaves_nothing(app: Flask, program: Program) -> None:
+    """Neither how the study is rated nor a file that waits; a rated CSV needs a rater's name."""
+    run_id = small_run(app.extensions["database"])
+    rated = program.ask("GET", f"/runs/{run_id}/exports/csv").data
+    other_kind = collection()
+    program.send(("rated.csv", rated), rater="Ani")
+    before = everything(app.extensions["database"])
+    program.send(("rows.csv", b"query,rank\nx,1\n"), status=400, rating="open")
+    program.send(*other_kind, status=400, rating="open")
+    said = program.send(("rated.csv", rated), status=409)
+
+    assert said["message"] == "%(name)s cannot be stored as it is"
+    assert everything(app.extensions["database"]) == before
+
+
+def test_a_file_s_name_has_no_nul(program: Program) -> None:
+    """PostgreSQL refuses a text with one."""
+    [run] = program.send(("a\x00b.jsonl", lines([{"query": "x", "text": "y"}])))["data"]
+    assert run["search_method"] == "ab"
 
 
 def test_a_large_import_goes_on_as_a_job(app: Flask, program: Program) -> None:

@@ -37,7 +37,7 @@ Id = Annotated[int, Meta(ge=0, le=LARGEST_INTEGER)]
 
 
 class InPages(Struct, forbid_unknown_fields=True):
-    """Which page of a list is wanted: ``limit`` rows behind ``cursor``."""
+    """Which page of a list is wanted: ``limit`` rows, and the ``next`` of the page before."""
 
     cursor: Id = 0
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
@@ -261,15 +261,15 @@ def item_rows(session: Session, study: Study, wanted: OfItems) -> Page[ItemRow]:
 def result_rows(
     session: Session, study: Study, run_id: str, rule: Rule, wanted: InPages
 ) -> Page[ResultRow]:
-    """Return the results of a run, in pages of so many questions; the cursor is a query id."""
+    """Return the results of a run, in pages of so many questions, from a query id on."""
     limit = wanted.limit
     run = runs.find(session, study, run_id)
-    after = select(Query.query_id).where(Query.run_id == run.id, Query.query_id > wanted.cursor)
-    ids = session.scalars(after.order_by(Query.query_id).limit(limit + 1)).all()
+    rest = select(Query.query_id).where(Query.run_id == run.id, Query.query_id >= wanted.cursor)
+    ids = session.scalars(rest.order_by(Query.query_id).limit(limit + 1)).all()
     scope = (Query.run_id == run.id) & Query.query_id.in_(ids[:limit])
     said = reports.verdicts_under(session, study, scope, rule)
     rows = _results(session, scope, lambda thing: said.scale.numbers[said.by_thing.get(thing)])
-    return Page(rows, ids[limit - 1] if len(ids) > limit else None)
+    return Page(rows, ids[limit] if len(ids) > limit else None)
 
 
 def unjudged(session: Session, study: Study, run_id: str, k: int) -> UnjudgedResults:

@@ -5,7 +5,7 @@ Reading brings the report of run files; storing and scoring store all of them in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from fractions import Fraction
@@ -37,10 +37,13 @@ READING, STORING = "reading", "storing"
 
 
 class Undecided(Conflict):
-    """Ratings of a file that the study has other ones of, in the name of a rater it knows."""
+    """Ratings of a file without their run, or without a rater whose they can be."""
 
-    message = mark("%(name)s would change what a rater said here")
-    remedy = mark("Nothing was stored. Send the rater's name beside the file to confirm it.")
+    message = mark("%(name)s cannot be stored as it is")
+    remedy = mark(
+        "Nothing was stored. Import the run that was rated, and send the name of its rater, who "
+        "takes part here or is new, beside the file: that confirms what changes."
+    )
 
 
 def reading(files: Sequence[Upload]) -> dict[str, Any]:
@@ -88,26 +91,42 @@ def importing(
 
 
 def import_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
-    """Return how files are stored that nobody looks at before; ``problems`` if they are refused."""
+    """Return how waiting files are stored that nobody looks at before; see ``stored``."""
     opened = _opened(session, study, wanted, tell)
-    read = {t: file_formats.with_known_columns(study, file) for t, file in opened.items()}
-    refused = [problem for file in read.values() for problem in file_formats.why_refused(file)]
+    decision, blind = FileDecision(**wanted["decision"]), wanted["blind"]
+    store = stored(study, opened.values(), decision, blind=blind)
+
+    def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
+        for token in opened:
+            waiting_files.discard(session, waiting_files.find(session, study, token))
+        return store(session, study, now)
+
+    return finish
+
+
+def stored(
+    study: Study, files: Iterable[OpenedFile], decision: FileDecision, *, blind: bool | None
+) -> Finish:
+    """Return how files are stored as was decided, and how the study is rated from then on.
+
+    Nothing changes if one of them is refused: ``problems`` of the result say why. Storing raises
+    ``Undecided``.
+    """
+    read = [file_formats.with_known_columns(study, file) for file in files]
+    refused = [problem for file in read for problem in file_formats.why_refused(file)]
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         runs: list[str] = []
         newcomers: set[str] = set()
-        if wanted["blind"] is not None:
-            switched = replace(studies.switches(study), blind=wanted["blind"])
+        if blind is not None and not refused:
+            switched = replace(studies.switches(study), blind=blind)
             studies.set_switches(session, study, switched, now)
-        decision = FileDecision(**wanted["decision"])
-        for token, file in sorted(read.items(), key=lambda one: -FORMATS.index(one[1].format)):
-            if not refused:
-                stored = file_formats.store(session, study, file, decision, newcomers, now)
-                if not stored.is_done:
-                    raise Undecided(file.read.name)
-                newcomers.update([stored.newcomer] if stored.newcomer else [])
-                runs.extend(stored.runs or [stored.run_id] if stored.run_id else stored.runs)
-            waiting_files.discard(session, waiting_files.find(session, study, token))
+        for file in sorted([] if refused else read, key=lambda one: -FORMATS.index(one.format)):
+            done = file_formats.store(session, study, file, decision, newcomers, now)
+            if not done.is_done:
+                raise Undecided(done.report.name)
+            newcomers.update([done.newcomer] if done.newcomer else [])
+            runs.extend(done.runs or ([done.run_id] if done.run_id else []))
         return {"runs": runs, "problems": list(map(asdict, refused))}
 
     return finish

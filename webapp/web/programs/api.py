@@ -323,21 +323,21 @@ def import_runs(form: ImportForm) -> Runs | JobRow:
     stored in the background: the answer is 202 with the job.
     """
     files = file_formats.together(chosen_files(), form.choices())
-    with access.writing() as (session, rater):
-        kept = [
-            waiting_files.keep(session, rater.study, name, data, access.now(), one)
-            for one, name, data in files
-        ]
-        wanted = kinds.importing(
-            kept, form.decision(), blind=form.rating == "blind" if form.rating else None
-        )
-        session.commit()
+    decision, blind = form.decision(), form.rating == "blind" if form.rating else None
     if waiting_files.is_long(one.size(data) for one, _, data in files):
+        with access.writing() as (session, rater):
+            kept = [
+                waiting_files.keep(session, rater.study, name, data, access.now(), one)
+                for one, name, data in files
+            ]
+            wanted = kinds.importing(kept, decision, blind=blind)
+            session.commit()
         return _begin(kinds.IMPORTING, wanted)
-    with access.reading() as (session, rater):
-        finish = kinds.import_files(session, rater.study, wanted, nobody)
+    with access.reading() as (_, rater):
+        opened = [file_formats.opened(*one) for one in files]
+        store = kinds.stored(rater.study, opened, decision, blind=blind)
     with access.writing() as (session, rater):
-        done = finish(session, rater.study, access.now())
+        done = store(session, rater.study, access.now())
         session.commit()
     if done["problems"]:
         raise ImportRefused(*map(Problem.stored, done["problems"]))

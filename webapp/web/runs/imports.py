@@ -190,12 +190,13 @@ def example(name: str) -> Response:
 
 def chosen_files() -> list[tuple[str, bytes]]:
     """Return the names and the bytes of the chosen files; raises ``UnusableForm``."""
-    chosen = [file for file in request.files.getlist("files") if file.filename]
+    sent = ((forms.clean(file.filename), file) for file in request.files.getlist("files"))
+    chosen = [(name, file) for name, file in sent if name]
     if not chosen:
         raise UnusableForm({"files": gettext("Please choose a file first.")})
     if len(chosen) > MOST_FILES:
         raise UnusableForm({"files": gettext("These are too many files at once.")})
-    return [(file.filename or "", file.read()) for file in chosen]
+    return [(name, file.read()) for name, file in chosen]
 
 
 def _decide(form: WaitingForm) -> Response:
