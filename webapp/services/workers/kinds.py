@@ -15,6 +15,7 @@ from msgspec.structs import asdict, replace
 from sqlalchemy.orm import Session
 
 from webapp import i18n
+from webapp.db.engine import one_at_a_time
 from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
 from webapp.exporters.evaluations.score_documents import WaitingRows
@@ -118,6 +119,8 @@ def stored(
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         runs: list[str] = []
         newcomers: set[str] = set()
+        one_at_a_time(session)  # programs may send the same files at once
+        session.refresh(study)
         if blind is not None and not refused:
             switched = replace(studies.switches(study), blind=blind)
             studies.set_switches(session, study, switched, now)

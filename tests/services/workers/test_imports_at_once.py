@@ -1,0 +1,38 @@
+"""Files that nobody looks at before they are stored."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+from tests.conftest import NOW
+from tests.web.documents import collection, imported, lines
+from webapp.db.engine import Database
+from webapp.services.runs import file_formats
+from webapp.services.runs.file_formats import FileDecision
+from webapp.services.study import studies
+from webapp.services.workers import kinds
+
+AT_ONCE = 4
+
+
+def test_the_same_files_at_once_are_the_same_run(database: Database) -> None:
+    """On both databases: whoever comes second finds the run of the first."""
+    imported(database, *collection())
+    rows = lines({"query": f"Does copper bend, case {n}?", "doc_id": f"new{n}"} for n in (1, 2, 3))
+    files = file_formats.together([("new.jsonl", rows)])
+    opened, begun = [file_formats.opened(*one) for one in files], Barrier(AT_ONCE)
+
+    def stored(_: int) -> tuple[str, ...]:
+        with database.reading() as session:
+            study = studies.open_or_make(session, NOW)
+            store = kinds.stored(study, opened, FileDecision(), blind=None)
+        begun.wait()
+        with database.writing() as session:
+            done = store(session, studies.open_or_make(session, NOW), NOW)
+            session.commit()
+        return tuple(done["runs"])
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        [runs] = set(threads.map(stored, range(AT_ONCE)))
+    assert len(runs) == 1
