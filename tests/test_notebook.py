@@ -139,6 +139,9 @@ def test_what_is_refused_says_why(study: Study, instance: Path) -> None:
     with pytest.raises(RelevansiError) as unknown:
         study.figures("nope")
     assert unknown.value.status == 404
+    with pytest.raises(RelevansiError) as elsewhere:  # a name leads to no other address
+        study.export(study.runs()["id"][0], "../figures")
+    assert elsewhere.value.status == 404
     wrong = instance / "wrong.json"
     wrong.write_text("{", "utf-8")
     with pytest.raises(RelevansiError) as bad:

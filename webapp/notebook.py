@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
 
 import httpx
 from msgspec import json
@@ -219,14 +220,14 @@ class Study:
         ``relevance`` is the grade by the rule (Int64, missing where open or unsure), ``unsure``
         is bool.
         """
-        return _results(self._rows(f"/runs/{run}/results", rule=rule))
+        return _results(self._rows(_path("runs", run, "results"), rule=rule))
 
     def unjudged(self, run: str, k: int = 10) -> DataFrame:
         """Return the results down to rank `k` that nobody judged, the first ranks first.
 
         The columns are those of ``results``; ``attrs["judged"]`` is Judged@k, 0 to 1.
         """
-        found = self._json("GET", f"/runs/{run}/unjudged", k=k)
+        found = self._json("GET", _path("runs", run, "unjudged"), k=k)
         table = _results(found["results"])
         table.attrs["judged"] = found["judged"]
         return table
@@ -317,7 +318,8 @@ class Study:
 
         What is made in the background is waited for, at most `longest_wait` seconds.
         """
-        answer = self._ask("GET", f"/runs/{run}/exports/{format}", params=_stated(rule=rule))
+        path = _path("runs", run, "exports", format)
+        answer = self._ask("GET", path, params=_stated(rule=rule))
         if answer.status_code != httpx.codes.ACCEPTED:
             return answer.content
         job = self._done(json.decode(answer.content), longest_wait)
@@ -329,9 +331,10 @@ class Study:
         """Import files of any format that the import page takes, together; return their runs.
 
         Of a folder every file in it is taken. `said` are method, llm, rater (whose the grades are),
-        columns (a dict of roles and names of columns), depth, split, metadata (a list), blind. What
-        is stored in the background is waited for, at most `longest_wait` seconds. The columns are
-        those of ``runs``. Files that are wrong raise ``RelevansiError`` with ``problems``.
+        columns (a dict of roles and names of columns), depth, split, metadata (a list) and rating
+        ("blind" or "open"). What is stored in the background is waited for, at most `longest_wait`
+        seconds. The columns are those of ``runs``. Files that are wrong raise ``RelevansiError``
+        with ``problems``.
         """
         if "columns" in said:
             said["columns"] = json.encode(said["columns"]).decode()
@@ -354,7 +357,8 @@ class Study:
     ) -> Iterator[dict[str, Any]]:
         ids = [run] if run else [one["id"] for one in self._json("GET", "/runs")["data"]]
         for one in ids:
-            yield self._json("GET", f"/runs/{one}/figures", figures=_listed(names), rule=rule)
+            path = _path("runs", one, "figures")
+            yield self._json("GET", path, figures=_listed(names), rule=rule)
 
     def _rows(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         cursor: int | None = 0
@@ -410,6 +414,10 @@ def _refused(answer: httpx.Response) -> RelevansiError:
     except (ValueError, KeyError, TypeError):
         title = f"The server answered {answer.status_code}"
         return RelevansiError(title, "Is this the address of a Relevansi?", answer.status_code)
+
+
+def _path(*names: str) -> str:
+    return "".join(f"/{quote(name, safe='')}" for name in names)
 
 
 def _stated(**query: Any) -> dict[str, Any]:
