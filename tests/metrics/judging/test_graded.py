@@ -168,37 +168,36 @@ def test_a_grade_that_the_scale_has_not_is_refused(grade: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "shown", "needs_pool", "tail_beyond_10"),
+    ("name", "shown", "needs_pool"),
     [
-        ("P@5", "P@5", False, False),
-        ("p@20", "P@20", False, True),
-        (" P@5 (TREC_EVAL) ", "P@5 (trec_eval)", False, False),
-        ("success", "success", False, True),
-        ("Success@1", "success@1", False, False),
-        ("rr", "RR", False, True),
-        ("RR@10", "RR@10", False, False),
-        ("ndcg@10", "nDCG@10", True, False),
-        ("nDCG@1000 (exponential)", "nDCG@1000 (exponential)", True, True),
-        ("err@10", "ERR@10", False, False),
-        ("RBP", "RBP", False, True),
-        ("rbp(0.80)", "RBP(0.8)", False, True),
-        ("RBP(.95)", "RBP(0.95)", False, True),
-        ("judged@10", "Judged@10", False, False),
-        ("recall@100", "recall@100", True, True),
-        ("r-precision", "R-precision", True, True),
-        ("ap (trec_eval)", "AP (trec_eval)", True, True),
-        ("bpref", "bpref", True, True),
-        ("infap", "infAP", True, True),
+        ("P@5", "P@5", False),
+        ("p@20", "P@20", False),
+        (" P@5 (TREC_EVAL) ", "P@5 (trec_eval)", False),
+        ("success", "success", False),
+        ("Success@1", "success@1", False),
+        ("rr", "RR", False),
+        ("RR@10", "RR@10", False),
+        ("ndcg@10", "nDCG@10", True),
+        ("nDCG@1000 (exponential)", "nDCG@1000 (exponential)", True),
+        ("err@10", "ERR@10", False),
+        ("RBP", "RBP", False),
+        ("rbp(0.80)", "RBP(0.8)", False),
+        ("RBP(.95)", "RBP(0.95)", False),
+        ("judged@10", "Judged@10", False),
+        ("recall@100", "recall@100", True),
+        ("r-precision", "R-precision", True),
+        ("ap (trec_eval)", "AP (trec_eval)", True),
+        ("bpref", "bpref", True),
+        ("infap", "infAP", True),
     ],
 )
 def test_a_name_is_read_in_any_case_and_spelt_as_usual(
-    name: str, shown: str, needs_pool: bool, tail_beyond_10: bool
+    name: str, shown: str, needs_pool: bool
 ) -> None:
     figure = ranking_figure(name)
 
     assert figure.name == shown
     assert figure.needs_pool is needs_pool
-    assert figure.needs_tail(10) is tail_beyond_10
     assert ranking_figure(shown) == figure
     assert ranking_measure(name).label == shown
 
@@ -353,14 +352,14 @@ def test_what_is_undefined_is_0_under_trec_evals_name(given: RankedGrades, name:
 
 
 @given(lists(), st.lists(st.none() | st.integers(0, 1), max_size=4))
-def test_the_tail_is_not_in_figures_that_do_not_need_it(
+def test_the_tail_is_not_in_figures_that_are_cut_above_it(
     given: RankedGrades, tail: list[int | None]
 ) -> None:
     longer = RankedGrades(given.listed, given.pool, given.scale, tuple(tail))
     alone = RankedGrades(given.listed, given.pool, given.scale)
     for name in NAMES:
         figure = ranking_figure(name)
-        if not figure.needs_tail(len(given.listed)):
+        if figure.cutoff is not None and figure.cutoff <= len(given.listed):
             assert figure.of(longer) == figure.of(alone)
 
 

@@ -125,6 +125,22 @@ def test_of_two_middle_grades_the_lower_settles_an_item(
     assert found(session, study, Rule(MAJORITY)).judged == 2
 
 
+def test_each_grade_has_votes_of_its_own_where_the_majority_of_grades_counts(
+    session: Session, study: Study, rater: Rater, hybrid: str
+) -> None:
+    """Two relevant grades that differ leave an item open, as they do in the figures."""
+    set_study(session, study, scale=Scale(3, 2), merging="majority")
+    second = studies.add_rater(session, study, "Ani", NOW)
+    for number, grades in enumerate((("2", "3"), ("3", "3"), ("2", "unsure")), 1):
+        for one, said in zip((rater, second), grades, strict=True):
+            judge(session, one, hybrid, number, 1, said)
+
+    # The second and the third: nobody is left to turn them.
+    assert found(session, study, Rule(MAJORITY)).judged == 2
+    judge(session, second, hybrid, 1, 1, "2")
+    assert found(session, study, Rule(MAJORITY)).judged == 3
+
+
 def test_only_raters_who_get_a_question_are_waited_for(
     session: Session, study: Study, rater: Rater, hybrid: str
 ) -> None:

@@ -54,8 +54,8 @@ a machine's verdicts only where people judged a sample |
 | `comparisons/SET.json` | two or more runs of one question set compared, with intervals and tests |
 {added}
 A verdict is {verdict} or `unsure` (cannot tell); that of an empty
-list is `correct_empty` or `false_negative`. It hangs on a question, a property and the
-content that was shown, so that a property which several runs returned is judged once. Where
+list is `correct_empty` or `false_negative`. It hangs on a question, a {thing} and the
+content that was shown, so that a {thing} which several runs returned is judged once. Where
 a question depends on the turns before it, `judged_in` names the run that the verdict belongs
 to. Files that hold one verdict per card follow the rule {rule}: "majority" is \
 {merging}, "adjudicated" the same with
@@ -244,6 +244,7 @@ def readme(facts: Mapping[str, Any], added: Mapping[str, str]) -> bytes:
         raters=", ".join(map(_quoted, facts["raters"])),
         rule=_quoted(rule),
         system="property chatbot" if is_method else "search or RAG system",
+        thing="property" if is_method else "document",
         verdict=_BINARY if scale.top == 1 else _GRADES.format(scale=scale),
         merging=_MERGING[facts.get("merging", "majority")],
         measures="RR P@5" if is_method else f"nDCG@10 RR{level}@10 AP{level}",

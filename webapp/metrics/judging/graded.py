@@ -355,10 +355,6 @@ class RankingFigure(Struct, frozen=True):
     def needs_pool(self) -> bool:
         return self.form.highest is None
 
-    def needs_tail(self, shown: int) -> bool:
-        """Whether the ranks below the first `shown` are in it, where a list goes on so far."""
-        return self.cutoff is None or self.cutoff > shown
-
 
 @lru_cache
 def beside(names: tuple[str, ...]) -> Mapping[str, str]:

@@ -41,18 +41,19 @@ if TYPE_CHECKING:
 
     from webapp.metrics.planning.settled import Codes
 
+NOTHING = -1
+"""In the place of a verdict: the rater gave none."""
 _STATES: Mapping[Relevance | None, int] = {
     Relevance.NOT_RELEVANT: NOT_RELEVANT,
     Relevance.RELEVANT: RELEVANT,
     Relevance.UNSURE: CANNOT_TELL,
-    None: OPEN,
 }
 
 
-def states(study: Study) -> Mapping[str | None, int]:
+def states(study: Study) -> Mapping[str, int]:
     """Return the state that each verdict gives to its item, grades read at the threshold."""
-    of_cards = {v: _STATES[said] for v, said in Scale.stored(study.scale).relevances.items()}
-    return of_cards | {
+    scale = Scale.stored(study.scale)
+    return {verdict: _STATES[scale.relevances[verdict]] for verdict in scale.verdicts} | {
         EmptyOutcome.FALSE_NEGATIVE: NOT_RELEVANT,
         EmptyOutcome.CORRECT_EMPTY: RELEVANT,
     }
@@ -67,15 +68,16 @@ def settled_orders(
     pooled = _pooled(session, [run.id for run in runs], unasked(session, study.id))
     given = _given(session, study, pooled)
     if rule.rater is not None:
-        states = given.get(rule.rater.id, pooled.pristine)
-        states = np.where(states == OPEN, pooled.pristine, states)
+        own = given.get(rule.rater.id, np.full(pooled.pristine.size, NOTHING, dtype=np.int8))
+        state_of = np.array([*states(study).values()], dtype=np.int8)
+        found = np.where(own == NOTHING, pooled.pristine, state_of[own])
     else:
-        states = _merged(session, study, pooled, given, is_adjudicated=rule.name == ADJUDICATED)
+        found = _merged(session, study, pooled, given, is_adjudicated=rule.name == ADJUDICATED)
     if study.cannot_tell != "left_out":
-        states[states == CANNOT_TELL] = NOT_RELEVANT
+        found[found == CANNOT_TELL] = NOT_RELEVANT
     return metrics.settled_orders(
         pooled.lists,
-        states.reshape(pooled.lists.top.shape[::2]),
+        found.reshape(pooled.lists.top.shape[::2]),
         names=names,
         positions=pooled.positions,
         by_effect=samples.by_effect(session, runs[0].question_set_id),
@@ -171,30 +173,40 @@ def _merged(
     import numpy as np
 
     people = {one.id for one in studies.raters(session, study)} & given.keys()
-    yes, no, unsure = (
-        sum((given[one] == code for one in people), np.zeros(pooled.pristine.size, np.int16))
-        for code in (RELEVANT, NOT_RELEVANT, CANNOT_TELL)
+    state_of = states(study)
+    codes = np.array([*state_of.values()], dtype=np.int8)
+    votes = np.stack(
+        [
+            sum((given[one] == number for one in people), np.zeros(pooled.pristine.size, np.int16))
+            for number in range(len(codes))
+        ]
     )
+    unsure, decided = votes[codes == CANNOT_TELL].sum(axis=0), votes[codes != CANNOT_TELL]
     awaited = _awaited(session, study, pooled, people)
-    left = np.maximum(np.repeat(awaited, pooled.lists.top.shape[-1]) - yes - no - unsure, 0)
+    left = np.repeat(awaited, pooled.lists.top.shape[-1]) - unsure - decided.sum(axis=0)
+    left = np.maximum(left, 0)
     said = pooled.pristine.copy()
-    said[(unsure > 0) & (yes + no + left == 0)] = CANNOT_TELL
-    said[yes - no > left] = RELEVANT
-    said[no - yes > left] = NOT_RELEVANT
+    said[(unsure > 0) & (decided.sum(axis=0) + left == 0)] = CANNOT_TELL
     if verdicts.merging_of(study) is verdicts.lower_median:  # of two middle grades the lower
+        yes, no = (votes[codes == code].sum(axis=0) for code in (RELEVANT, NOT_RELEVANT))
+        said[yes - no > left] = RELEVANT
+        said[no - yes > left] = NOT_RELEVANT
         is_card = pooled.lists.whole.any(axis=1).ravel()
         said[is_card & (yes + no > 0) & (no - yes == left)] = NOT_RELEVANT
+    else:  # each grade has votes of its own
+        second, first = np.sort(decided, axis=0)[-2:]
+        leads = codes[codes != CANNOT_TELL][decided.argmax(axis=0)]
+        said = np.where(first - second > left, leads, said)
     if is_adjudicated:
-        decided = select(Adjudication.judged_thing_id, Adjudication.verdict)
-        state_of = states(study)
-        for thing, verdict in session.execute(decided):
+        decisions = select(Adjudication.judged_thing_id, Adjudication.verdict)
+        for thing, verdict in session.execute(decisions):
             if thing < pooled.places.size and pooled.places[thing] >= 0:
                 said[pooled.places[thing]] = state_of[verdict]
     return said
 
 
 def _given(session: Session, study: Study, pooled: _Pooled) -> dict[int, Codes]:
-    """Return the verdicts of each rater who gave any as states; ``OPEN`` where none is.
+    """Return the verdicts of each rater who gave any, as places in ``states``, else ``NOTHING``.
 
     They come in one row for each rater and kind of verdict.
     """
@@ -207,15 +219,15 @@ def _given(session: Session, study: Study, pooled: _Pooled) -> dict[int, Codes]:
         .group_by(Judgment.rater_id, Judgment.verdict)
     )
     found: dict[int, Codes] = {}
-    state_of = states(study)
+    numbers = {verdict: number for number, verdict in enumerate(states(study))}
     for rater_id, verdict, listed in rows:
         assert verdict is not None
         judged = np.fromstring(listed, dtype=np.int64, sep=" ")
         places = pooled.places[judged[judged < pooled.places.size]]
         places = places[places >= 0]
         if places.size:
-            nothing = np.full(pooled.pristine.size, OPEN, dtype=np.int8)
-            found.setdefault(rater_id, nothing)[places] = state_of[verdict]
+            nothing = np.full(pooled.pristine.size, NOTHING, dtype=np.int8)
+            found.setdefault(rater_id, nothing)[places] = numbers[verdict]
     return found
 
 

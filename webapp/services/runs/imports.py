@@ -360,6 +360,10 @@ def add_answers(
                 for (_, entry), (_, things) in zip(portion, placed, strict=True)
             ),
         )
+    if connection.dialect.name == "postgresql":
+        # Its own statistics come minutes later, and without them it may join so many rows one by
+        # one that the figures of a large run, made next, take minutes.
+        connection.exec_driver_sql("ANALYZE questions, queries, results, judged_things, properties")
 
 
 def add_cards(session: Session, query: Query, entry: ReadQuery) -> None:
