@@ -51,7 +51,7 @@ def store_lists(
             state=QueryState.RESULTS if listed else QueryState.EMPTY,
             cards=tuple(Document(title=one, doc_id=one) for one in listed[:depth]),
             context_dependent=False,
-            extra={TAIL: [f"doc:{one}" for one in listed[depth:]]} if listed[depth:] else {},
+            tail=tuple(f"doc:{one}" for one in listed[depth:]),
             external_id=name,
         )
         for number, (name, listed) in enumerate(lists.items(), start=1)
