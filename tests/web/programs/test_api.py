@@ -92,6 +92,18 @@ def test_all_rows_come_in_pages_without_a_gap(app: Flask, program: Program) -> N
         assert found == whole
 
 
+def test_a_question_that_its_file_calls_0_is_in_the_first_page(
+    program: Program, web_database: Database
+) -> None:
+    """Files may count from 0, and so does the cursor."""
+    run = stored(web_database, [query(n, card(f"c{n}")) for n in (0, 1)])
+    first = program.get(f"/runs/{run}/results", limit=1)
+    second = program.get(f"/runs/{run}/results", limit=1, cursor=first["next"])
+
+    assert [one["data"][0]["query_id"] for one in (first, second)] == [0, 1]
+    assert second["next"] is None
+
+
 def test_what_nobody_judged_is_listed_first_ranks_first(
     client: FlaskClient, program: Program, run_id: str
 ) -> None:

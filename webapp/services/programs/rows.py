@@ -1,6 +1,6 @@
 """The study in rows: runs, questions, items, results, judgments and grades of answers.
 
-Long lists come in pages: those after a ``cursor``, which is the ``next`` of the page before and
+Long lists come in pages: those behind a ``cursor``, which is the ``next`` of the page before and
 ``None`` at the end. What is stored meanwhile never makes a page skip or repeat a row of another.
 """
 
