@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from itertools import count
@@ -26,6 +25,8 @@ VERDICTS = st.tuples(st.sampled_from(PLACES), st.sampled_from(["0", "1", "unsure
 GRADES = st.tuples(st.sampled_from([1, 2, 6]), st.sampled_from([0, 3, 5, None]))
 ACTS = st.lists(st.tuples(st.booleans(), st.one_of(VERDICTS, GRADES)), min_size=1, max_size=12)
 WRITERS, TRIES = 200, 3
+NUMBERS = count()
+"""Of events: examples share their study."""
 
 
 @given(ACTS)
@@ -34,18 +35,18 @@ def test_two_hands_of_a_study_never_disagree(
     app: Flask, client: FlaskClient, run_id: str, acts: list[tuple[bool, tuple[object, object]]]
 ) -> None:
     """After any sequence, both show what was said last of each card and answer, and its figures."""
-    program, numbers = Program(app), count()
+    program = Program(app)
     results = program.get(f"/runs/{run_id}/results")["data"]
     items = {(one["query_id"], one["rank"]): one["item"] for one in results}
     said: dict[int, str] = {}
     grades: dict[int, int | None] = {}
     for item in set(items.values()):  # what the example before left
-        program.post("/judgments", event_id=_id(program, numbers), item=item, verdict=None)
+        program.post("/judgments", event_id=f"e{next(NUMBERS)}", item=item, verdict=None)
     for number in (1, 2, 6):
         address = f"/runs/{run_id}/queries/{number}/ratings"
-        program.post(address, event_id=_id(program, numbers), quality=None)
+        program.post(address, event_id=f"e{next(NUMBERS)}", quality=None)
     for by_page, (place, value) in acts:
-        event_id = _id(program, numbers)
+        event_id = f"e{next(NUMBERS)}"
         if isinstance(place, tuple):
             said[items[place]] = str(value)
             if by_page:
@@ -74,10 +75,6 @@ def test_two_hands_of_a_study_never_disagree(
     assert rated == {query: grade for query, grade in grades.items() if grade is not None}
     shown = client.get(f"/runs/{run_id}/metrics.json").json
     assert shown == program.get(f"/runs/{run_id}/figures")
-
-
-def _id(program: Program, numbers: Iterator[int]) -> str:
-    return f"{id(program)}-{next(numbers)}"
 
 
 def test_two_hundred_writers_at_once_store_each_event_once(app: Flask, run_id: str) -> None:
