@@ -289,9 +289,15 @@ def test_what_a_gate_cannot_take_is_refused(session: Session, study: Study, base
         gated(session, study, chatbot_run("hybrid", "A"), baseline=baseline)
 
 
-@pytest.mark.parametrize("text", ["nDCG@10", "=0.5", "P@5=high", "P@5=nan", "nDCG=0.5"])
+@pytest.mark.parametrize("text", ["nDCG@10", "=0.5", "P@5=high", "P@5=nan", "P@5=1_0", "nDCG=0.5"])
 def test_a_floor_is_a_known_figure_and_a_number(text: str) -> None:
     """Anything else is refused with how it is written."""
     with pytest.raises(ValueError if "nDCG=" not in text else studies.UnknownHeadline):
         gate.floors_in([text])
     assert gate.floors_in(["ndcg@10 = .6", "P@5=0"]) == {"nDCG@10": 0.6, "P@5": 0.0}
+
+
+def test_a_figure_has_one_floor() -> None:
+    """A second one is refused, whichever way its figure is spelt: none is passed over."""
+    with pytest.raises(gate.UnfitFloor):
+        gate.floors_in(["nDCG@10=0.6", "ndcg@10=0.4"])

@@ -139,7 +139,8 @@ def test_a_run_comes_in_again_with_its_order_and_its_own_scores(
 ) -> None:
     plain = exports.run_file(session, study, runs[0], MERGED).data.decode()
     file = exports.run_file(session, study, runs[0], MERGED, scores=True)
-    first = session.scalars(select(Query).where(Query.run_id == runs[0])).first()
+    of_run = select(Query).where(Query.run_id == runs[0]).order_by(Query.id)
+    first = session.scalars(of_run).first()
     assert first is not None
 
     lines = [line.split() for line in plain.splitlines()]

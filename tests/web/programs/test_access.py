@@ -57,6 +57,13 @@ def test_an_address_answers_the_role_and_the_scope_that_it_names(
             assert "Question 1" not in answer.text
 
 
+def test_each_address_names_the_scopes_that_open_it() -> None:
+    """The list of this file is that of the addresses, in both directions."""
+    for name, one in OPERATIONS.items():
+        opening = {scope for scope in SCOPES if name in BY_SCOPE[scope]}
+        assert opening == {*one.scopes, "everything"}, name
+
+
 def test_the_roles_are_those_of_the_list() -> None:
     """No address for programs is open to raters that is not named here."""
     assert {name for name in OPERATIONS if role_for(f"api.{name}") is Role.RATERS} == OF_RATERS

@@ -26,6 +26,7 @@ from webapp.exporters.frame.csv_cells import rounded
 from webapp.importers.results.formats import examples
 from webapp.services.exports import exports
 from webapp.services.runs import reports
+from webapp.services.runs.results import NoQuestion
 from webapp.services.study import studies
 
 RUN = "q1 Q0 d1 1 2.0 lexical\nq1 Q0 d2 2 1.0 lexical\n"
@@ -164,25 +165,31 @@ def test_a_verdict_of_another_scale_or_item_is_refused(program: Program, run_id:
     assert program.get("/judgments")["data"] == []
 
 
+WITHOUT_RESULTS = {
+    *("beir/queries.jsonl", "corpus.jsonl", "d7.md", "documents.sgml", "topics.tsv", "topics.xml")
+}
+"""The examples of questions and documents alone."""
+OF_GRADES = {"beir/qrels/test.tsv", "judgments.json", "qrels.txt", "ratings.csv"}
+
+
 @pytest.mark.parametrize("name", sorted(examples()))
 def test_the_smallest_file_of_each_format_is_imported(app: Flask, name: str) -> None:
-    """Ratings and documents alone say what they lack, as on the page."""
+    """Questions or documents alone are refused, and so are grades without their questions."""
     file, _ = examples()[name]
     program = Program(app, "import", "read")
-    answer = program.ask(
-        "POST",
-        "/runs",
-        data={"files": [(file.open("rb"), file.name)], "rater": "Ani"},
-        content_type="multipart/form-data",
-    )
-    body = answer.json
-    assert body is not None
-    if answer.status_code == 201:
-        listed = [run["id"] for run in program.get("/runs")["data"]]
-        assert [run["id"] for run in body["data"]] == listed
+    status = 400 if name in WITHOUT_RESULTS | OF_GRADES else 201
+    body = program.send((file.name, file.read_bytes()), status=status, rater="Ani")
+    listed = program.get("/runs")["data"]
+
+    if name in OF_GRADES:
+        assert body["message"] == NoQuestion.message
+        assert listed == program.get("/judgments")["data"] == []
+    elif name in WITHOUT_RESULTS:
+        assert listed == []
+        assert [one["severity"] for one in body["problems"]][:1] == ["error"]
     else:
-        assert answer.status_code == 400
-        assert all(one["message"] for one in body["problems"])
+        assert listed == body["data"] != []
+        assert body["grades"] == ({"Ani": 1} if name == "rank_eval.json" else {})
 
 
 def test_files_are_one_import_with_what_is_said_beside_them(program: Program) -> None:
@@ -201,6 +208,16 @@ def test_files_are_one_import_with_what_is_said_beside_them(program: Program) ->
     assert runs[1] == [run]
     verdicts = program.get("/judgments", rater="Ani")["data"]
     assert [one["verdict"] for one in verdicts][:2] == ["1", "0"]
+
+
+def test_grades_of_questions_that_nobody_was_asked_are_remarked_on(program: Program) -> None:
+    """The others are stored."""
+    program.send(("a.run", RUN.encode()))
+    qrels = ("some.qrels", b"q1 0 d1 1\nq9 0 d1 1\n")
+    found = program.send(qrels, rater="Ani")
+
+    assert found["grades"] == {"Ani": 1}
+    assert [one["code"] for one in found["remarks"]] == ["results_grades_unasked"]
 
 
 def test_a_run_is_deleted_by_all_scopes_only(app: Flask, program: Program, run_id: str) -> None:

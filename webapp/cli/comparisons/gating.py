@@ -18,7 +18,7 @@ from webapp.chatbot.failures import CallFailed
 from webapp.cli.frame import options
 from webapp.cli.frame.options import formats
 from webapp.cli.frame.output import document_text, shown, write, write_json
-from webapp.cli.runs.importing import roles
+from webapp.cli.runs.importing import reading_options, roles
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.csv_cells import rounded
 from webapp.exporters.frame.tables import (
@@ -30,7 +30,7 @@ from webapp.exporters.frame.tables import (
     word,
 )
 from webapp.i18n import gettext, mark
-from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices
+from webapp.importers.results.formats import Choices
 from webapp.services.comparisons import gate
 from webapp.services.comparisons.gate import GateReport, GateWanted, Outcome
 from webapp.services.study import studies
@@ -67,15 +67,7 @@ WORDS = {
 @click.option("--ask", is_flag=True, help="Keep the run, so that raters judge what is open in it.")
 @click.option("--method", default="", help="Search method, as a label of the run.")
 @click.option("--llm", default="", help="LLM, as a label of the run.")
-@click.option("--columns", help="Which column is what: query=Frage,doc_id=Nummer,...")
-@click.option(
-    "--depth",
-    type=click.IntRange(1, MOST_DEPTH),
-    default=DEPTH,
-    show_default=True,
-    help="So many results of each list are looked at.",
-)
-@click.option("--split", help="Which of several sets of grades: test, dev, ...")
+@reading_options
 @click.option("--rule", help='"majority", "adjudicated" or "rater NAME".')
 @formats("table", "json", "markdown")
 @click.option(

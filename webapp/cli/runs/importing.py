@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from subprocess import list2cmdline
 from typing import Any
@@ -16,10 +17,9 @@ from msgspec.structs import asdict, replace
 
 from webapp import labels as words
 from webapp.cli.frame import options, output
-from webapp.cli.frame.options import as_json_option
+from webapp.cli.frame.options import Command, as_json_option
 from webapp.cli.frame.output import say, shown, write_json
 from webapp.db.engine import Database
-from webapp.exporters.frame.csv_cells import rounded
 from webapp.i18n import gettext, ngettext
 from webapp.importers.results import files
 from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices
@@ -29,6 +29,7 @@ from webapp.records import Problem, Severity, Tell, nobody
 from webapp.services.exports import rated_imports
 from webapp.services.exports.rated_imports import RatedFileReport, RatedImport, RatedValue
 from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
+from webapp.services.programs import rows
 from webapp.services.runs import file_formats, reports, runs, samples
 from webapp.services.runs.file_formats import (
     FORMATS,
@@ -58,6 +59,23 @@ class _Found(Struct, frozen=True):
     remarks: list[Problem] = field(default_factory=list)
 
 
+def reading_options(command: Command) -> Command:
+    """Add the options that say how files of results are read."""
+    for option in (
+        click.option("--split", help="Which of several sets of grades: test, dev, ..."),
+        click.option(
+            "--depth",
+            type=click.IntRange(1, MOST_DEPTH),
+            default=DEPTH,
+            show_default=True,
+            help="So many results of each list are judged; deeper ones are kept as ids.",
+        ),
+        click.option("--columns", help="Which column is what: query=Frage,doc_id=Nummer,..."),
+    ):
+        command = option(command)
+    return command
+
+
 @click.command("import")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--method", help="Search method, where the file does not state it.")
@@ -69,15 +87,7 @@ class _Found(Struct, frozen=True):
     default=None,
     help="Whether raters rate blind; else they do as soon as two runs share their questions.",
 )
-@click.option("--columns", help="Which column is what: query=Frage,doc_id=Nummer,...")
-@click.option(
-    "--depth",
-    type=click.IntRange(1, MOST_DEPTH),
-    default=DEPTH,
-    show_default=True,
-    help="So many results of each list are judged; deeper ones are kept as ids.",
-)
-@click.option("--split", help="Which of several sets of grades: test, dev, ...")
+@reading_options
 @click.option("--metadata", help="The keys of metadata that raters see, with commas between.")
 @as_json_option
 def import_command(
@@ -528,32 +538,16 @@ def runs_command(*, as_json: bool) -> None:
     By the study's rule: the only rater's own verdicts, else the majority.
     """
     with options.reading() as (session, study):
-        rater = studies.raters(session, study)[0]
-        found = runs.overviews(session, rater)
+        if as_json:
+            listed = list(map(asdict, rows.run_rows(session, study)))
+            write_json({"runs": listed}, default=datetime.isoformat)
+            return
         rule = reports.rule_of(session, study)
-        standings = {run.id: reports.standing(session, study, run.id, rule) for run in found}
-        latencies = {run.id: runs.latency_of(session, run.id) for run in found if as_json}
-    if as_json:
-        listed = [
-            {
-                "id": run.id,
-                "search_method": run.search_method,
-                "llm": run.llm,
-                **asdict(run.counts),
-                "rule": rule.name,
-                "complete": standings[run.id].totals.n_complete,
-                "open_judgments": standings[run.id].open_judgments,
-                "timestamp": run.timestamp,
-                "imported_at": run.imported_at.isoformat(),
-                "latency_ms": rounded(asdict(latency)) if (latency := latencies[run.id]) else None,
-            }
-            for run in found
-        ]
-        write_json({"runs": listed})
-        return
-    for run in found:
-        left = words.work_left(*standings[run.id].work_left)
-        say(f"{run.id}  {_method(run.search_method)}  {run.llm or gettext('not stated')}  {left}")
+        for run in runs.overviews(session, studies.raters(session, study)[0]):
+            standing = reports.standing(session, study, run.id, rule)
+            left = words.work_left(*standing.work_left)
+            llm = run.llm or gettext("not stated")
+            say(f"{run.id}  {_method(run.search_method)}  {llm}  {left}")
 
 
 @click.command("delete-run")

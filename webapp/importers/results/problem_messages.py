@@ -104,6 +104,9 @@ MESSAGES = {
     "results_grades_unknown": mark(
         "%(file)s: grades of questions that are not in these files: %(count)s. They are left out."
     ),
+    "results_grades_unasked": mark(
+        "%(file)s: grades of questions that no run here was asked: %(count)s. They are left out."
+    ),
     "results_grades_below": mark(
         "%(file)s: grades below 0, which say that nobody judged: %(count)s. They are left out."
     ),

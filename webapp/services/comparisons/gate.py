@@ -61,10 +61,12 @@ EXIT_CODES = {Outcome.PASSED: 0, Outcome.OPEN: 3, Outcome.FAILED: 1}
 
 
 class UnfitFloor(Refused, ValueError):
-    """A floor that is not written as FIGURE=VALUE; it is the argument."""
+    """A floor that is not written as FIGURE=VALUE, or a second one; it is the argument."""
 
     message = mark('"%(name)s" is not a floor')
-    remedy = mark("Write the name of a figure, = and a number with a decimal point.")
+    remedy = mark(
+        "Write the name of a figure, = and a number with a decimal point, once for each figure."
+    )
 
 
 class NotOneRun(Refused):
@@ -172,7 +174,7 @@ class GateReport(Struct, frozen=True):
 
 
 def floors_in(texts: Iterable[str]) -> dict[str, float]:
-    """Return floors by figure from texts as ``nDCG@10=0.6``.
+    """Return floors by figure from texts as ``nDCG@10=0.6``, one for each.
 
     Raises ``UnfitFloor`` and ``UnknownHeadline``.
     """
@@ -183,9 +185,12 @@ def floors_in(texts: Iterable[str]) -> dict[str, float]:
             value = float(said)
         except ValueError:
             raise UnfitFloor(text) from None
-        if not figure.strip() or not isfinite(value):
+        if not figure.strip() or not isfinite(value) or "_" in said:
             raise UnfitFloor(text)
-        found[studies.named_figures([figure])[0]] = value
+        name = studies.named_figures([figure])[0]
+        if name in found:
+            raise UnfitFloor(text)
+        found[name] = value
     return found
 
 

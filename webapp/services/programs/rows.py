@@ -1,19 +1,19 @@
 """The study in rows: runs, questions, items, results, judgments and grades of answers.
 
-Long lists come in pages: those behind a ``cursor``, which is the ``next`` of the page before and
+Long lists come in pages: those from a ``cursor`` on, which is the ``next`` of the page before and
 ``None`` at the end. What is stored meanwhile never makes a page skip or repeat a row of another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, Select, exists, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from webapp.db.engine import tables
 from webapp.db.tables.judging import JudgedThing, Judgment, Property, QueryRating
@@ -60,7 +60,7 @@ class OfJudgments(InPages):
 
 
 class Page(Struct, Generic[RowT]):
-    """Some rows of a list; ``next`` is the cursor of those behind them, null at its end."""
+    """Some rows of a list; ``next`` is the cursor of those that follow, null at its end."""
 
     data: list[RowT]
     next: int | None = None
@@ -167,9 +167,10 @@ class RatingRow(Struct):
 
 
 class UnjudgedResults(Struct):
-    """The results of a run down to rank ``k`` that nobody judged, the first ranks first.
+    """The results of a run down to rank ``k`` without a verdict, the first ranks first.
 
-    ``judged`` is Judged@k, the mean share of these results that is judged.
+    Several raters' verdicts are merged, so that a tie is none. ``judged`` is Judged@k, the mean
+    share of these results that has one.
     """
 
     k: int
@@ -177,11 +178,13 @@ class UnjudgedResults(Struct):
     results: list[ResultRow]
 
 
-def run_rows(session: Session, study: Study) -> list[RunRow]:
-    """Return the runs of a study in its order, as far as they are judged by its usual rule."""
+def run_rows(session: Session, study: Study, among: Container[str] | None = None) -> list[RunRow]:
+    """Return runs of a study in its order, all or those `among` some ids; by its usual rule."""
     rater, rule = studies.raters(session, study)[0], reports.rule_of(session, study)
     found = []
     for run in runs.overviews(session, rater):
+        if among is not None and run.id not in among:
+            continue
         standing = reports.standing(session, study, run.id, rule)
         latency = runs.latency_of(session, run.id)
         found.append(
@@ -203,143 +206,113 @@ def run_rows(session: Session, study: Study) -> list[RunRow]:
 
 def question_rows(session: Session, study: Study, wanted: InPages) -> Page[QuestionRow]:
     """Return questions in the order of their ids."""
+    of_study = select(Question).join(QuestionSet).where(QuestionSet.study_id == study.id)
+    ids, following = _page(session, of_study, Question.id, wanted)
     rows = (
         select(*(Question.id, Question.position, Question.external_id, Question.text))
         .add_columns(Question.category, Question.context_dependent)
-        .join(QuestionSet)
-        .where(QuestionSet.study_id == study.id, Question.id > wanted.cursor)
+        .where(Question.id.in_(ids))
         .order_by(Question.id)
     )
-    found = tables(session).execute(rows.limit(wanted.limit + 1)).all()
-    asked = [row.id for row in found]
     n = select(JudgedThing.question_id, func.count()).where(
-        JudgedThing.question_id.in_(asked), JudgedThing.property_id.is_not(None)
+        JudgedThing.question_id.in_(ids), JudgedThing.property_id.is_not(None)
     )
     n = n.group_by(JudgedThing.question_id)
     items = dict(session.execute(n).all())
     unjudged = dict(session.execute(n.where(~_is_judged(study))).all())
-    return _page(
-        [
-            QuestionRow(
-                **row._mapping, items=items.get(row.id, 0), unjudged=unjudged.get(row.id, 0)
-            )
-            for row in found
-        ],
-        wanted.limit,
-        "id",
-    )
+    found = [
+        QuestionRow(**row._mapping, items=items.get(row.id, 0), unjudged=unjudged.get(row.id, 0))
+        for row in session.execute(rows)
+    ]
+    return Page(found, following)
 
 
 def item_rows(session: Session, study: Study, wanted: OfItems) -> Page[ItemRow]:
     """Return items in the order of their ids."""
-    rows = _things(session, study, wanted).where(JudgedThing.id > wanted.cursor)
+    things = _things(session, study, wanted)
     if wanted.unjudged:
-        rows = rows.where(~_is_judged(study))
-    found = tables(session).execute(rows.order_by(JudgedThing.id).limit(wanted.limit + 1)).all()
-    given = dict(
-        session.execute(
-            _given(study)
-            .with_only_columns(Judgment.judged_thing_id, func.count())
-            .where(Judgment.judged_thing_id.in_([row.id for row in found]))
-            .group_by(Judgment.judged_thing_id)
-        ).all()
-    )
-    return _page(
-        [
-            ItemRow(
-                *(row.id, row.question_id, row.run_id, row.identity, row.content),
-                fields=_fields(row.card),
-                verdicts=given.get(row.id, 0),
-            )
-            for row in found
-        ],
-        wanted.limit,
-        "id",
-    )
+        things = things.where(~_is_judged(study))
+    ids, following = _page(session, things, JudgedThing.id, wanted)
+    n = _given(study).with_only_columns(Judgment.judged_thing_id, func.count())
+    n = n.where(Judgment.judged_thing_id.in_(ids)).group_by(Judgment.judged_thing_id)
+    given = dict(session.execute(n).all())
+    rows = things.where(JudgedThing.id.in_(ids)).order_by(JudgedThing.id)
+    found = [
+        ItemRow(
+            *(row.id, row.question_id, row.run_id, row.identity, row.content),
+            fields=_fields(row.card),
+            verdicts=given.get(row.id, 0),
+        )
+        for row in tables(session).execute(rows)
+    ]
+    return Page(found, following)
 
 
 def result_rows(
     session: Session, study: Study, run_id: str, rule: Rule, wanted: InPages
 ) -> Page[ResultRow]:
-    """Return the results of a run, in pages of so many questions, from a query id on."""
-    limit = wanted.limit
-    run = runs.find(session, study, run_id)
-    rest = select(Query.query_id).where(Query.run_id == run.id, Query.query_id >= wanted.cursor)
-    ids = session.scalars(rest.order_by(Query.query_id).limit(limit + 1)).all()
-    scope = (Query.run_id == run.id) & Query.query_id.in_(ids[:limit])
-    said = reports.verdicts_under(session, study, scope, rule)
-    rows = _results(session, scope, lambda thing: said.scale.numbers[said.by_thing.get(thing)])
-    return Page(rows, ids[limit] if len(ids) > limit else None)
+    """Return the results of a run, in pages of so many questions by their query ids."""
+    of_run = Query.run_id == runs.find(session, study, run_id).id
+    ids, following = _page(session, select(Query).where(of_run), Query.query_id, wanted)
+    return Page(_results(session, study, of_run & Query.query_id.in_(ids), rule), following)
 
 
 def unjudged(session: Session, study: Study, run_id: str, k: int) -> UnjudgedResults:
     """Return what to judge next of a run for its figures down to rank `k`."""
-    rule = Rule(reports.MAJORITY)
-    name = f"Judged@{k}"
+    rule, name = Rule(reports.MAJORITY), f"Judged@{k}"
     report = reports.report(session, study, run_id, rule, figures=[name])
-    is_open = (Result.rank <= k) & ~_is_judged(study)
-    rows = _results(session, reports.asked_of(run_id) & is_open, lambda _thing: None)
+    listed = _results(session, study, reports.asked_of(run_id), rule, down_to=k)
+    still_open = [row for row in listed if row.relevance is None]
     return UnjudgedResults(
         k=k,
         judged=figures(totals(report), [name])[name].value,
-        results=sorted(rows, key=lambda row: (row.rank, row.query_id)),
+        results=sorted(still_open, key=lambda row: (row.rank, row.query_id)),
     )
 
 
 def judgment_rows(session: Session, study: Study, wanted: OfJudgments) -> Page[JudgmentRow]:
     """Return the verdicts in force, in pages of so many items."""
-    limit, rater = wanted.limit, wanted.rater
-    scale, chosen = Scale.stored(study.scale), _given(study, _named(session, study, rater))
+    scale = Scale.stored(study.scale)
     things = _things(session, study, wanted).with_only_columns(JudgedThing.id)
-    judged = chosen.where(
-        Judgment.judged_thing_id.in_(things), Judgment.judged_thing_id > wanted.cursor
-    )
-    ids = session.scalars(
-        judged.with_only_columns(Judgment.judged_thing_id)
-        .distinct()
-        .order_by(Judgment.judged_thing_id)
-        .limit(limit + 1)
-    ).all()
+    given = _given(study, _named(session, study, wanted.rater))
+    given = given.where(Judgment.judged_thing_id.in_(things))
+    ids, following = _page(session, given, Judgment.judged_thing_id, wanted)
     rows = (
-        chosen.join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
+        given.join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
         .with_only_columns(Judgment.judged_thing_id, JudgedThing.question_id, Rater.name)
         .add_columns(Judgment.verdict, Judgment.changed_at)
-        .where(Judgment.judged_thing_id.in_(ids[:limit]))
+        .where(Judgment.judged_thing_id.in_(ids))
         .order_by(Judgment.judged_thing_id, Rater.id)
     )
     found = [
         JudgmentRow(item, of, name, verdict, _relevant(scale, verdict), at)
         for item, of, name, verdict, at in session.execute(rows)
     ]
-    return Page(found, ids[limit - 1] if len(ids) > limit else None)
+    return Page(found, following)
 
 
 def rating_rows(session: Session, study: Study, wanted: OfJudgments) -> Page[RatingRow]:
     """Return the grades and notes, in pages of so many answers."""
-    limit, rater = wanted.limit, wanted.rater
-    of_study = reports.in_study(study) & (Query.id > wanted.cursor)
+    scope = reports.in_study(study)
     if wanted.run is not None:
-        of_study &= Query.run_id == runs.find(session, study, wanted.run).id
+        scope &= Query.run_id == runs.find(session, study, wanted.run).id
     if wanted.question is not None:
-        of_study &= Query.question_id == wanted.question
+        scope &= Query.question_id == wanted.question
     rated = (
         select(QueryRating)
         .join(Rater, Rater.id == QueryRating.rater_id)
         .join(Query, Query.id == QueryRating.query_key)
-        .where(Rater.id.in_(_named(session, study, rater)), of_study)
+        .where(Rater.id.in_(_named(session, study, wanted.rater)), scope)
         .where(QueryRating.quality.is_not(None) | (QueryRating.notes != ""))
     )
-    keys = session.scalars(
-        rated.with_only_columns(Query.id).distinct().order_by(Query.id).limit(limit + 1)
-    ).all()
+    ids, following = _page(session, rated, Query.id, wanted)
     rows = (
         rated.with_only_columns(Query.id, Query.run_id, Query.query_id, Query.question_id)
         .add_columns(Rater.name, QueryRating.quality, QueryRating.notes, QueryRating.changed_at)
-        .where(Query.id.in_(keys[:limit]))
+        .where(Query.id.in_(ids))
         .order_by(Query.id, Rater.id)
     )
-    found = [RatingRow(*row) for row in session.execute(rows)]
-    return Page(found, keys[limit - 1] if len(keys) > limit else None)
+    return Page([RatingRow(*row) for row in session.execute(rows)], following)
 
 
 def judgment_row(session: Session, rater: Rater, item: int) -> JudgmentRow:
@@ -359,8 +332,14 @@ def rating_row(session: Session, rater: Rater, run_id: str, query_id: int) -> Ra
     return RatingRow(query.id, run_id, query_id, query.question_id, rater.name, *said)
 
 
-def _page(rows: list[RowT], limit: int, key: str) -> Page[RowT]:
-    return Page(rows[:limit], getattr(rows[limit - 1], key) if len(rows) > limit else None)
+def _page(
+    session: Session, rows: Select[Any], key: InstrumentedAttribute[int], wanted: InPages
+) -> tuple[Sequence[int], int | None]:
+    """Return the keys of the page that is wanted, and where the one behind it begins."""
+    after = rows.with_only_columns(key).where(key >= wanted.cursor).distinct()
+    found = session.scalars(after.order_by(key).limit(wanted.limit + 1)).all()
+    behind = found[wanted.limit] if len(found) > wanted.limit else None
+    return found[: wanted.limit], behind
 
 
 def _things(session: Session, study: Study, wanted: OfItems | OfJudgments) -> Select[Any]:
@@ -380,7 +359,15 @@ def _things(session: Session, study: Study, wanted: OfItems | OfJudgments) -> Se
     return rows
 
 
-def _results(session: Session, scope: ColumnElement[bool], relevance: Any) -> list[ResultRow]:
+def _results(
+    session: Session,
+    study: Study,
+    scope: ColumnElement[bool],
+    rule: Rule,
+    *,
+    down_to: int = LARGEST_INTEGER,
+) -> list[ResultRow]:
+    said = reports.verdicts_under(session, study, scope, rule)
     rows = (
         select(Query.run_id.label("run"), Query.query_id, Query.question_id.label("question"))
         .add_columns(Question.external_id, Result.rank, Result.judged_thing_id.label("item"))
@@ -389,14 +376,14 @@ def _results(session: Session, scope: ColumnElement[bool], relevance: Any) -> li
         .join(Question, Question.id == Query.question_id)
         .join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
         .join(Property, Property.id == JudgedThing.property_id)
-        .where(scope)
+        .where(scope, Result.rank <= down_to)
         .order_by(Query.query_id, Result.rank)
     )
     found = [dict(row) for row in tables(session).execute(rows).mappings()]
     return [
         ResultRow(
             title=shown(row.pop("card"), row.pop("shared")).title,
-            relevance=relevance(row["item"]),
+            relevance=said.scale.numbers[said.by_thing.get(row["item"])],
             **row,
         )
         for row in found

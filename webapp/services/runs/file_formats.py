@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct, field, json
 from sqlalchemy.orm import Session
 
+from webapp.db.engine import one_at_a_time
 from webapp.db.tables.study import Study
 from webapp.importers.results import formats
 from webapp.importers.results.files import Dropped
@@ -235,6 +236,12 @@ def becomes(session: Session, study: Study, reports: Sequence[Any]) -> str:
     return "" if runs.in_order(session, study) else imports.BECOMES[kind]
 
 
+def lock(session: Session, study: Study) -> None:
+    """Make those queue who store files; the same files at once are one run."""
+    one_at_a_time(session)
+    session.refresh(study)
+
+
 def store(
     session: Session,
     study: Study,
@@ -245,6 +252,7 @@ def store(
     tell: Tell = nobody,
 ) -> StoredFile:
     """Store a file as far as it can be; `newcomers` are raters whom earlier files made."""
+    lock(session, study)
     read, rater, is_sure = file.read, decision.rater, decision.confirm
     if file.format is RATED_CSV:
         csv = rated_imports.store(session, study, read, rater or "", now, overwrite=is_sure)

@@ -75,6 +75,16 @@ class OtherIds(Refused):
     )
 
 
+class NoQuestion(Refused):
+    """Grades alone, of questions of which this study has none."""
+
+    message = mark("This study has none of the questions that these grades are of")
+    remedy = mark(
+        "Nothing was stored. Import a run of these questions before, or its files together with "
+        "the grades."
+    )
+
+
 class FoundRun(Struct, frozen=True):
     """A run in the files: how many questions, items and empty lists it has, and deeper ids.
 
@@ -269,6 +279,11 @@ def _refusal(session: Session, study: Study, report: ResultsReport) -> Refused |
     return None
 
 
+def _unasked(session: Session, study: Study, group: Group) -> Refused | None:
+    is_for_none = not group.runs and not _known(group.judged, _questions(session, study, ()))
+    return NoQuestion() if is_for_none else None
+
+
 def _compete(
     session: Session, study: Study, report: ResultsReport, found: Sequence[FoundRun]
 ) -> bool:
@@ -328,10 +343,10 @@ def store(
 
     `rater` rated where the files do not say who did; to a rater whom the study has, grades are
     added only if that is `confirmed`. `meta` are the keys of metadata that raters see; without any
-    word those of the collection. Raises ``OtherKind``, ``OtherIds``, ``OtherScale`` and
-    ``KnownRater``, and then stores nothing.
+    word those of the collection. Raises ``OtherKind``, ``OtherIds``, ``OtherScale``,
+    ``NoQuestion`` and ``KnownRater``, and then stores nothing.
     """
-    if refusal := _refusal(session, study, report):
+    if refusal := _refusal(session, study, report) or _unasked(session, study, report.group):
         raise refusal
     looked, group = examine(session, study, report), report.group
     by_name: dict[str, list[Judged]] = {}
@@ -360,8 +375,13 @@ def store(
     grades = {}
     for name, judged in by_name.items():
         grader = graders[name] or studies.add_rater(session, study, name, now)
-        grades[name] = _grade(session, grader, judged, questions, now)
-    return StoredResults(tuple(stored), grades, looked.problems)
+        placed = _known(judged, questions)
+        _grade(session, grader, placed, now)
+        grades[name] = sum(map(len, placed.values()))
+    told = [*looked.problems]
+    if left_out := len(group.judged) - sum(grades.values()):
+        told.append(warning("results_grades_unasked", report.name, {"count": left_out}))
+    return StoredResults(tuple(stored), grades, tuple(told))
 
 
 def _remember(study: Study, group: Group) -> None:
@@ -405,19 +425,20 @@ def _fill_texts(session: Session, study: Study, read: ReadRun, now: datetime) ->
         pool.store()
 
 
-def _grade(
-    session: Session,
-    rater: Rater,
-    judged: Sequence[Judged],
-    questions: Mapping[str, int],
-    now: datetime,
-) -> int:
-    """Store those grades that change what the rater said before as events; return how many fit."""
+def _known(judged: Iterable[Judged], questions: Mapping[str, int]) -> dict[int, list[Judged]]:
+    """Return those grades that are of `questions`, by the ids of these."""
     placed: dict[int, list[Judged]] = {}
     for one in judged:
         at = questions.get(one.external_id or question_key(one.question))
         if at is not None:
             placed.setdefault(at, []).append(one)
+    return placed
+
+
+def _grade(
+    session: Session, rater: Rater, placed: Mapping[int, Sequence[Judged]], now: datetime
+) -> None:
+    """Store those grades that change what the rater said before, as events."""
     before = session.scalar(select(func.count(Event.id)).where(Event.rater_id == rater.id))
     changes: list[TargetChange] = []
     asked = [*placed]
@@ -439,7 +460,6 @@ def _grade(
                 changes.append(TargetChange(target, one.verdict, click))
     events.record_all(session, rater, changes, cause="import")
     events.refresh(session, rater, [change.target for change in changes])
-    return sum(map(len, placed.values()))
 
 
 def _item(identity: str) -> Document:

@@ -15,7 +15,6 @@ from msgspec.structs import asdict, replace
 from sqlalchemy.orm import Session
 
 from webapp import i18n
-from webapp.db.engine import one_at_a_time
 from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
 from webapp.exporters.evaluations.score_documents import WaitingRows
@@ -23,7 +22,7 @@ from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations.json_answers import Gate
-from webapp.records import Tell
+from webapp.records import Problem, Tell
 from webapp.services.evaluations import embedders, evaluations, scoring
 from webapp.services.evaluations.embedders import EmbedderUnusable, VectorEmbedder
 from webapp.services.evaluations.evaluations import EvaluationKind
@@ -110,8 +109,8 @@ def stored(
 ) -> Finish:
     """Return how files are stored as was decided, and how the study is rated from then on.
 
-    Nothing changes if one of them is refused: ``problems`` of the result say why. Storing raises
-    ``Undecided``.
+    Nothing changes if one of them is refused: ``problems`` of the result say why. ``remarks`` are
+    on files that are stored, ``grades`` how many each rater got. Storing raises ``Undecided``.
     """
     read = [file_formats.with_known_columns(study, file) for file in files]
     refused = [problem for file in read for problem in file_formats.why_refused(file)]
@@ -119,8 +118,9 @@ def stored(
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         runs: list[str] = []
         newcomers: set[str] = set()
-        one_at_a_time(session)  # programs may send the same files at once
-        session.refresh(study)
+        grades: dict[str, int] = {}
+        remarks: list[Problem] = []
+        file_formats.lock(session, study)
         if blind is not None and not refused:
             switched = replace(studies.switches(study), blind=blind)
             studies.set_switches(session, study, switched, now)
@@ -130,7 +130,11 @@ def stored(
                 raise Undecided(done.report.name)
             newcomers.update([done.newcomer] if done.newcomer else [])
             runs.extend(done.runs or ([done.run_id] if done.run_id else []))
-        return {"runs": runs, "problems": list(map(asdict, refused))}
+            grades |= getattr(done.report, "grades", {})
+            remarks += done.report.problems
+        told = {"problems": refused, "remarks": remarks}
+        listed = {name: list(map(asdict, several)) for name, several in told.items()}
+        return {"runs": runs, "grades": grades, **listed}
 
     return finish
 

@@ -15,6 +15,7 @@ from werkzeug.exceptions import BadRequest
 from werkzeug.http import parse_accept_header
 
 from webapp import i18n, notation
+from webapp.web.frame import access
 
 blueprint = Blueprint("language", __name__)
 ratios_blueprint = Blueprint("ratios", __name__)
@@ -35,7 +36,7 @@ def begin() -> None:
     if code not in i18n.LANGUAGES:
         languages = request.headers.get("Accept-Language", "")
         code = _preferred(languages if len(languages) <= LONGEST_WISH else "")
-        if not languages and request.path.startswith("/api/"):
+        if not languages and access.is_for_programs():
             code = i18n.SOURCE_LANGUAGE  # of programs that ask for none
     i18n.speak(code)
     way = request.cookies.get(RATIOS_COOKIE)

@@ -6,7 +6,7 @@ them, without run, method, rank or any number that tells, and their own verdicts
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -112,8 +112,8 @@ class OfComparison(OfFigures):
 class OfFiles(Struct, forbid_unknown_fields=True, kw_only=True):
     """How files are read: ``columns`` is a JSON object of roles and the columns that have them.
 
-    ``depth``: so many results of each list are judged. ``split`` is the column whose values tell
-    systems apart. ``method`` and ``llm`` are labels where the files have none.
+    ``depth``: so many results of each list are judged. ``split`` is one of several sets of grades.
+    ``method`` and ``llm`` are labels where the files have none.
     """
 
     method: Text = ""
@@ -221,12 +221,23 @@ class Runs(Struct):
     data: list[RunRow]
 
 
+class Imported(Runs):
+    """The runs of files; ``grades`` counts those that each rater got.
+
+    ``remarks`` are what is wrong with files that were stored all the same, as lines left out.
+    """
+
+    grades: dict[str, int]
+    remarks: list[dict[str, Any]]
+
+
 class JobRow(Struct):
     """Work that goes on in the background, or its outcome.
 
     ``state`` is "waiting", "asking" (at work), "done" or "failed"; ``steps_done`` of ``steps`` are
-    done. ``runs`` are the ids that an import stored, ``file`` the address of a file that was made,
-    ``problems`` what is wrong with the files, and ``failure`` why there is nothing.
+    done. ``runs``, ``grades`` and ``remarks`` are those of an import, ``problems`` are why its
+    files were refused, ``file`` is the address of a file that was made, ``failure`` says why there
+    is nothing.
     """
 
     id: str
@@ -236,6 +247,8 @@ class JobRow(Struct):
     steps: int
     address: str
     runs: list[str] = []
+    grades: dict[str, int] = {}
+    remarks: list[dict[str, Any]] = []
     file: str | None = None
     problems: list[dict[str, Any]] = []
     failure: str | None = None
@@ -316,7 +329,7 @@ def list_runs() -> Runs:
 
 
 @operation("/runs", "import", method="POST", status=201, later=True)
-def import_runs(form: ImportForm) -> Runs | JobRow:
+def import_runs(form: ImportForm) -> Imported | JobRow:
     """Import files of any format that the import page takes; several are one import.
 
     Answers with the runs of the files, of a file that was imported before too. Large files are
@@ -342,16 +355,16 @@ def import_runs(form: ImportForm) -> Runs | JobRow:
     if done["problems"]:
         raise ImportRefused(*map(Problem.stored, done["problems"]))
     with access.reading() as (session, rater):
-        listed = rows.run_rows(session, rater.study)
-        return Runs([run for run in listed if run.id in done["runs"]])
+        listed = rows.run_rows(session, rater.study, done["runs"])
+    return Imported(listed, done["grades"], _told(done["remarks"]))
 
 
 @operation("/runs/<run_id>", "read")
 def show_run(run_id: str) -> RunRow:
     """Return one run."""
     with access.reading() as (session, rater):
-        runs.find(session, rater.study, run_id)
-        return next(run for run in rows.run_rows(session, rater.study) if run.id == run_id)
+        run = runs.find(session, rater.study, run_id)
+        return rows.run_rows(session, rater.study, [run.id])[0]
 
 
 @operation("/runs/<run_id>", method="DELETE", status=204)
@@ -571,16 +584,21 @@ def _begin(kind: str, wanted: Mapping[str, Any]) -> JobRow:
 
 def _job(job: LongWork) -> JobRow:
     done = job.result or {}
-    listed = [problems.to_dict(Problem.stored(one)) for one in done.get("problems", ())]
     why = f"{gettext(job.failure)}. {gettext(job.remedy or '')}" if job.failure else None
     return JobRow(
         *(job.id, job.kind, job.state, job.steps_done, job.steps),
         address=url_for("api.show_job", job_id=job.id),
         runs=done.get("runs", []),
+        grades=done.get("grades", {}),
+        remarks=_told(done.get("remarks", ())),
         file=url_for("api.download_job", job_id=job.id) if job.file_name else None,
-        problems=listed,
+        problems=_told(done.get("problems", ())),
         failure=why and why % {"name": job.about},
     )
+
+
+def _told(stored: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [problems.to_dict(Problem.stored(one)) for one in stored]
 
 
 def _report(form: ReportFormat, report: Any, name: str) -> ExportedFile:
