@@ -21,6 +21,7 @@ from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
+from webapp.i18n import speak_of, speaking
 from webapp.importers.proof_packs import pack as proof_pack
 from webapp.importers.results import formats
 from webapp.importers.results.formats import Choices
@@ -337,6 +338,21 @@ def changed(data: bytes, name: str, before: str, after: str) -> bytes:
 def verified(data: bytes) -> verification.Verification:
     with proof_pack.opened("pack.zip", io.BytesIO(data)) as pack:
         return verification.verify(pack)
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+def test_a_pack_of_documents_speaks_of_documents(
+    session: Session, study: Study, runs: list[str], language: str
+) -> None:
+    """Its README and its definitions name no property; sources and columns keep their names."""
+    speak_of(study.kind)
+    with speaking(language), zipfile.ZipFile(io.BytesIO(packed(session, study, runs[0]))) as pack:
+        readme, manifest = (pack.read(name).decode() for name in ("README.md", "manifest.json"))
+    stated = [{**one, "source": ""} for one in json.loads(manifest)["definitions"]]
+
+    assert "document" in readme
+    assert "propert" not in readme.lower()
+    assert "propert" not in json.dumps(stated).lower()
 
 
 @pytest.mark.parametrize("of_study", [True, False])

@@ -15,6 +15,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from webapp.i18n import gettext
 from webapp.metrics.judging.registry import MEASURES
 from webapp.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION, README
 from webapp.records import CannotTell, Scale
@@ -194,11 +195,11 @@ def pack(
                 "name": measure.name,
                 "per_question": measure.query_name,
                 "label": measure.label,
-                "meaning": measure.meaning,
+                "meaning": gettext(measure.meaning),
                 "unit": measure.unit,
                 "formula": measure.formula,
                 "denominator": measure.denominator,
-                "edge_cases": list(measure.edge_cases),
+                "edge_cases": list(map(gettext, measure.edge_cases)),
                 "source": measure.source,
             }
             for measure in MEASURES.values()
