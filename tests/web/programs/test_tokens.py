@@ -42,9 +42,11 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(app: Flask, client: FlaskClien
 
 def test_a_token_without_a_scope_is_not_made(client: FlaskClient, web_database: Database) -> None:
     """Whoever ticks nothing is told, and nothing is stored."""
-    answer = client.post("/tokens/", data={"name": "x"})
+    answer = client.post("/tokens/", data={"name": "nightly"})
 
     assert answer.status_code == 422
+    assert Page(answer).one("[name=name]")["value"] == "nightly"
+    assert Page(answer).all("[name=scope][checked]") == []
     assert "Please choose what the token is for." in answer.text
     with web_database.reading() as session:
         assert session.scalars(select(Token)).all() == []

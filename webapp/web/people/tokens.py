@@ -44,7 +44,7 @@ def make() -> Response:
     form = forms.checked(TokenForm)
     chosen = [scope for scope in SCOPES if scope in form.scope.data]
     if not chosen:
-        return make_response(_page(error=gettext(NO_SCOPE)), 422)
+        return make_response(_page(name=form.name.data, error=gettext(NO_SCOPE)), 422)
     with access.writing() as (session, rater):
         days = form.days.data or DAYS
         made = tokens.make(session, rater, form.name.data, chosen, access.now(), days=days)
@@ -60,12 +60,13 @@ def withdraw(token_id: int) -> Response:
     return redirect(url_for("tokens.index"), 303)  # type: ignore[return-value]
 
 
-def _page(made: NewToken | None = None, error: str = "") -> str:
+def _page(made: NewToken | None = None, name: str = "", error: str = "") -> str:
     with access.reading() as (session, rater):
         return render_template(
             "people/tokens/page.html",
             lines=tokens.lines(session, rater, access.now()),
             made=made,
+            name=name,
             error=error,
             meanings={s: m for s, m in MEANINGS.items() if rater.is_owner or s not in OF_OWNER},
             choices=CHOICES,
