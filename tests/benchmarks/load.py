@@ -49,12 +49,14 @@ class Place:
 class Client:
     """One browser with its cookie; it clicks at its places in turn, each time otherwise.
 
-    ``page`` is what it opens before a round begins; that is not measured.
+    ``page`` is what it opens before a round begins; that is not measured. A program has a
+    ``token`` in place of the cookie.
     """
 
     places: Sequence[Place]
     cookie: str = ""
     page: str = ""
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,7 @@ class _Browser:
         self.clicks = 0
         self._chance = random.Random(number)
         own = f"Cookie: {client.cookie}\r\n" if client.cookie else ""
+        own += f"Authorization: Bearer {client.token}\r\n" if client.token else ""
         self._headers = HEADERS.format(port=contestant.port, own=own)
 
     async def open(self) -> None:
@@ -235,7 +238,7 @@ async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcom
 def _contestant(said: dict[str, object]) -> Contestant:
     """Return a contestant out of its JSON."""
     clients = [
-        Client([Place(**place) for place in one["places"]], one["cookie"], one["page"])
+        Client(**one | {"places": [Place(**place) for place in one["places"]]})
         for one in said.pop("clients")  # type: ignore[attr-defined]
     ]
     return Contestant(clients=clients, **said)  # type: ignore[arg-type]
