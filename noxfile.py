@@ -154,9 +154,9 @@ def dev(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def demo(session: nox.Session) -> None:
-    """Make the demo's study anew and keep it in seeds/demo, where each demo restores it from."""
+    """Make the demos' studies anew and keep them in seeds, where each demo restores its own."""
     install(session)
-    session.run("python", "-c", "from webapp.cli.frame import demo; demo.keep()")
+    session.run("python", "-m", "seeds.making.studies")
 
 
 @nox.session(default=False)

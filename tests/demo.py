@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.orm import Session
 
-from webapp.cli.frame import demo as demo_study
+from seeds.making import studies as making
 from webapp.cli.frame.demo import prepared_demo
 from webapp.db.tables.study import Study
 from webapp.services.study import studies
@@ -21,13 +21,13 @@ def restored(folder: Path) -> Path:
     return folder / "demo.sqlite"
 
 
-def made(file: Path) -> Path:
+def made(file: Path, *, documents: bool = False) -> Path:
     def refused(*_: object) -> None:
         raise AssertionError("the demo asks the network")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", refused)
-        demo_study.make(file)
+        making.make(file, documents=documents)
     return file
 
 

@@ -9,11 +9,11 @@ import httpx
 import pytest
 from werkzeug.test import Client
 
+from seeds.making.phase_3 import SETTINGS
 from webapp.cli.collecting import demo_server
 from webapp.cli.collecting.demo_server import application
 from webapp.config import resource
 from webapp.services.collecting.demo_chatbot import DemoBot
-from webapp.services.phase_3.demo import SETTINGS
 
 
 @pytest.fixture(name="chat", scope="module")

@@ -19,6 +19,7 @@ from webapp.config import sqlite_url
 from webapp.db import sqlite_files
 from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
+from webapp.i18n import LANGUAGES, speaking
 
 
 @pytest.fixture(name="file")
@@ -69,7 +70,18 @@ def rows(file: Path) -> list[str]:
 def test_the_demo_is_what_the_services_make_of_its_seeds(demo_file: Path, tmp_path: Path) -> None:
     found = made(tmp_path / "made.sqlite")
 
-    assert rows(found) == rows(demo_file), "`nox -s demo` keeps the demo's study anew"
+    assert rows(found) == rows(demo_file), "`nox -s demo` keeps the demos' studies anew"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_that_of_documents_is_what_the_import_makes_of_its_seeds(
+    language: str, tmp_path: Path
+) -> None:
+    with speaking(language):
+        found = made(tmp_path / "made.sqlite", documents=True)
+        demo.restore(restored := tmp_path / "restored.sqlite", documents=True)
+
+    assert rows(found) == rows(restored), "`nox -s demo` keeps the demos' studies anew"
 
 
 def test_a_restored_study_is_marked_and_closed_to_other_users(demo_file: Path) -> None:
@@ -82,7 +94,7 @@ def test_a_study_that_cannot_be_read_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (cut_off := tmp_path / "study.sqlite.xz").write_bytes(demo.kept().read_bytes()[:10_000])
-    monkeypatch.setattr(demo, "kept", lambda: cut_off)
+    monkeypatch.setattr(demo, "kept", lambda **_: cut_off)
     (instance := tmp_path / "instance").mkdir()
 
     with pytest.raises(lzma.LZMAError):

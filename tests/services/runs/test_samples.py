@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from seeds.making.studies import load
 from tests.conftest import NOW
 from tests.services.runs.runs import NO, YES, card, click, count
 from webapp.config import resource
@@ -67,7 +68,7 @@ def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(
     session: Session,
 ) -> None:
     """Of the owner's clicks those on the own run stay, the invented one before them does not."""
-    study = samples.load(session, SEEDS, NOW)
+    study = load(session, SEEDS, NOW)
     ratings = json.loads((SEEDS / "ratings.json").read_text("utf-8"))["ratings"]
     fields = ("quality", "notes", "empty_outcome")
     assert count(session, Event) == sum(
@@ -105,7 +106,7 @@ def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(
 def test_blind_rating_is_automatic_again_only_where_the_sample_switched_it_off(
     session: Session, since: object, stays: bool | None
 ) -> None:
-    study = samples.load(session, SEEDS, NOW)
+    study = load(session, SEEDS, NOW)
     if since is LATER:
         for blind in (None, False):
             switched = replace(studies.switches(study), blind=blind)

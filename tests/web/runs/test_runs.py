@@ -7,6 +7,7 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace
 from sqlalchemy import select
 
+from seeds.making.studies import load
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, query
@@ -20,7 +21,6 @@ from webapp.metrics.comparisons.registry import COMPARISON_MEASURES
 from webapp.metrics.judging.registry import MEASURES
 from webapp.records import QueryState
 from webapp.services.exports import exports
-from webapp.services.runs import samples
 from webapp.services.study import studies
 from webapp.web.runs.runs import FORMATS
 
@@ -117,7 +117,7 @@ def test_the_sample_is_named_on_the_first_page_and_removed_by_a_confirmed_button
 ) -> None:
     """Its three runs and the owner's invented verdicts go, the own run stays."""
     with web_database.writing() as session:
-        samples.load(session, resource("seeds"), NOW)
+        load(session, resource("seeds"), NOW)
         session.commit()
     own = stored(web_database, [query(1, card("a"))])
     asked = Page(client.get("/runs/sample"))

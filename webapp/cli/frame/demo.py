@@ -1,18 +1,10 @@
-"""``relevansi demo``: a finished study to try, made from ``seeds`` by the services.
-
-That of properties takes seconds to make, so its first start restores what ``nox -s demo`` kept;
-that of documents (``--documents``) is imported at its first start.
-"""
+"""``relevansi demo``: a finished study to try, as ``nox -s demo`` made it of ``seeds``."""
 
 from __future__ import annotations
 
 import lzma
-import random
-import secrets
-from base64 import urlsafe_b64encode
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -23,16 +15,13 @@ import click
 from webapp.cli.collecting import demo_server
 from webapp.cli.frame.output import say
 from webapp.cli.frame.serving import LOOPBACK, serve
-from webapp.config import Settings, private_folder, resource, sqlite_url
+from webapp.config import Settings, private_folder, resource
 from webapp.db import sqlite_files
 from webapp.db.engine import Database, DatabaseOutOfDate, NewerDatabase
-from webapp.i18n import gettext
+from webapp.i18n import DEFAULT_LANGUAGE, SOURCE_LANGUAGE, gettext, language
 
 if TYPE_CHECKING:
     from webapp.cli.frame.commands import AppFactory
-
-BEGUN_AT = datetime(2026, 2, 9, 2, tzinfo=UTC)
-"""When the demo's study begins: the same study is made every time."""
 
 
 @click.command("demo")
@@ -95,61 +84,24 @@ def prepared_demo(*, documents: bool = False, fresh: bool = False) -> Settings:
     return settings
 
 
-def kept() -> Path:
-    return resource("seeds") / "demo" / "study.sqlite.xz"
+def kept(*, documents: bool = False) -> Path:
+    """Return the file with a demo's study; that of documents is there in two languages."""
+    if not documents:
+        return resource("seeds") / "demo" / "study.sqlite.xz"
+    code = language() if language() == DEFAULT_LANGUAGE else SOURCE_LANGUAGE
+    return resource("seeds") / "documents" / f"study.{code}.sqlite.xz"
 
 
 def restore(file: Path, *, documents: bool = False) -> None:
     """Put the study of a demo into the place of `file`, as a whole or not at all."""
     with TemporaryDirectory(dir=file.parent) as folder:
         whole = Path(folder, file.name)
-        if documents:
-            make(Path(folder, "made.sqlite"), documents=True)
-            sqlite_files.take(Path(folder, "made.sqlite"), whole)
-        else:
-            whole.write_bytes(lzma.decompress(kept().read_bytes()))
+        whole.write_bytes(lzma.decompress(kept(documents=documents).read_bytes()))
         sqlite_files.set_mark(whole, mark(documents=documents))
         sqlite_files.put(whole, file, kept=None)
 
 
 def mark(*, documents: bool = False) -> int:
-    """Return the number of the study that a demo of this version has."""
-    folder = resource("seeds") / "documents"
-    files = sorted(filter(Path.is_file, folder.rglob("*"))) if documents else [kept()]
+    """Return the number of the study that a demo of this version has, in any language."""
+    files = sorted(kept(documents=documents).parent.glob("study*.sqlite.xz"))
     return crc32(b"".join(file.read_bytes() for file in files)) & 0x7FFF_FFFF
-
-
-def make(file: Path, *, documents: bool = False) -> None:
-    """Make the study of a demo in the new database `file` by the services that users use.
-
-    Its secrets, and so its addresses and orders, are always the same: they guard nothing, as its
-    people and answers are invented.
-    """
-    from unittest import mock
-
-    from webapp.services.runs import samples
-
-    drawn = random.Random("relevansi demo")  # noqa: S311 - they guard nothing
-
-    def token(n: int | None = None) -> str:
-        return urlsafe_b64encode(drawn.randbytes(n or 32)).rstrip(b"=").decode()
-
-    with closing(Database(sqlite_url(file))) as database:
-        database.prepare()
-        with (
-            mock.patch.object(secrets, "token_hex", lambda n=None: drawn.randbytes(n or 32).hex()),
-            mock.patch.object(secrets, "token_urlsafe", token),
-            database.writing() as session,
-        ):
-            load = samples.load_documents if documents else samples.load_demo
-            load(session, resource("seeds"), BEGUN_AT)
-            session.commit()
-
-
-def keep() -> None:
-    """Make the study and keep it: ``nox -s demo``."""
-    with TemporaryDirectory() as folder:
-        made, taken = Path(folder, "made.sqlite"), Path(folder, "taken.sqlite")
-        make(made)
-        sqlite_files.take(made, taken)
-        kept().write_bytes(lzma.compress(taken.read_bytes(), preset=9))

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from fractions import Fraction
-from pathlib import Path
 
 from msgspec import Struct
 from sqlalchemy import func, select
@@ -292,19 +291,3 @@ def _subject(session: Session, thing: JudgedThing) -> str:
 def _told(session: Session, settled: Adjudication) -> str:
     by = session.get_one(Rater, settled.rater_id).name
     return f"{settled.verdict} ({by}): {settled.reason}"
-
-
-def add(session: Session, study: Study, _folder: Path, now: datetime) -> None:
-    """Settle two of three disputes of the demo as most raters see them; the rest are to try."""
-    reasons = (
-        "Semua yang diminta terlihat pada kartu.",
-        "Harganya di luar batas yang diminta.",
-        "Halaman iklannya menyebutkan hal yang diminta.",
-    )
-    owner = studies.raters(session, study)[0]
-    disputes = sorted(docket(session, study).open, key=lambda one: one.thing_id)
-    for number, dispute in enumerate(disputes):
-        if number % 3:
-            verdict, reason = next(iter(dispute.tally)), reasons[number % len(reasons)]
-            at = now + timedelta(days=2, minutes=number)
-            adjudicate(session, owner, dispute.thing_id, verdict, reason, at)

@@ -1,0 +1,1 @@
+"""What makes the studies of the demos; the product only restores them."""
