@@ -136,6 +136,8 @@ def test_what_is_refused_says_why(study: Study, instance: Path) -> None:
     (instance / "text.sqlite").write_text("no database " * 100, "utf-8")
     with pytest.raises(RelevansiError, match="cannot be opened"):
         relevansi.open(instance / "text.sqlite")
+    with pytest.raises(RelevansiError, match="cannot be opened"):
+        relevansi.open("mysql://owner:secret@127.0.0.1/study")
     with pytest.raises(RelevansiError) as unknown:
         study.figures("nope")
     assert unknown.value.status == 404

@@ -256,6 +256,17 @@ def test_a_refused_import_changes_and_leaves_nothing(app: Flask, program: Progra
     assert everything(app.extensions["database"]) == before
 
 
+def test_how_a_study_is_rated_is_set_by_all_scopes_only(app: Flask) -> None:
+    rows = ("rows.jsonl", lines([{"query": "x", "text": "y"}]))
+    one, all_scopes = Program(app, "read", "import"), Program(app)
+
+    one.send(rows, status=403, rating="blind")
+    assert one.get("/runs") == {"data": []}
+    one.send(rows)
+    all_scopes.send(rows, rating="blind")
+    assert all_scopes.get("/study")["blind"] is True
+
+
 def test_a_file_s_name_has_no_nul(program: Program) -> None:
     """PostgreSQL refuses a text with one."""
     [run] = program.send(("a\x00b.jsonl", lines([{"query": "x", "text": "y"}])))["data"]

@@ -134,7 +134,7 @@ class ImportForm(OfFiles, kw_only=True):
     """What may be said of files to import.
 
     ``rater`` names whose the grades or ratings of the files are. ``metadata`` are the columns that
-    raters see. ``rating`` sets how the study is rated.
+    raters see. ``rating`` sets how the study is rated, which takes the scope everything.
     """
 
     rater: Text = ""
@@ -335,6 +335,8 @@ def import_runs(form: ImportForm) -> Imported | JobRow:
     Answers with the runs of the files, of a file that was imported before too. Large files are
     stored in the background: the answer is 202 with the job.
     """
+    if form.rating:
+        access.need_scope()
     files = file_formats.together(chosen_files(), form.choices())
     decision, blind = form.decision(), form.rating == "blind" if form.rating else None
     if waiting_files.is_long(one.size(data) for one, _, data in files):
