@@ -13,7 +13,7 @@ from webapp.db.tables.people import LogEntry
 from webapp.db.tables.planning import SampledQuestion
 from webapp.db.tables.study import Study
 from webapp.services.planning import samples
-from webapp.services.planning.samples import RuleKind, RuleOutcome, SampleWish
+from webapp.services.planning.samples import RuleKind, RuleOutcome
 from webapp.services.study import studies
 
 SIZE = 15
@@ -27,8 +27,8 @@ def add(session: Session, study: Study, _folder: Path, now: datetime) -> None:
     """
     largest = max(samples.question_sets(session, study), key=lambda one: len(one.questions))
     people = studies.raters(session, study)
-    wish = SampleWish(SIZE, RuleKind.MACHINE_HELP, seed=SEED)
-    rule = samples.draw(session, people[0], largest, wish, now - timedelta(hours=2))
+    before, kind = now - timedelta(hours=2), RuleKind.MACHINE_HELP
+    rule = samples.draw(session, people[0], largest, SIZE, before, kind=kind, seed=SEED)
     rule.verdicts_before, rule.ended_at = 0, now + timedelta(hours=2)
     rule.outcome = str(RuleOutcome.STOPPED)
     drawn = select(SampledQuestion.question_id).where(SampledQuestion.rule_id == rule.id)

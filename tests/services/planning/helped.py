@@ -15,7 +15,7 @@ from webapp.db.tables.study import QuestionSet, Study
 from webapp.records import Relevance
 from webapp.services.judging import events
 from webapp.services.planning import samples
-from webapp.services.planning.samples import RuleKind, SampleWish
+from webapp.services.planning.samples import RuleKind
 from webapp.services.study import studies
 
 QUESTIONS = 8
@@ -47,8 +47,8 @@ def machine(session: Session, study: Study, name: str = "Mesin") -> Rater:
 
 def drawn(session: Session, owner: Rater, run: Run, size: int = len(SAMPLE)) -> PlanningRule:
     question_set = session.get_one(QuestionSet, run.question_set_id)
-    wish = SampleWish(size, RuleKind.MACHINE_HELP, seed=SEED)
-    return samples.draw(session, owner, question_set, wish, NOW)
+    kind = RuleKind.MACHINE_HELP
+    return samples.draw(session, owner, question_set, size, NOW, kind=kind, seed=SEED)
 
 
 def judge(session: Session, rater: Rater, run: Run, said: Mapping[int, str]) -> None:

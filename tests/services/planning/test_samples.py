@@ -26,7 +26,6 @@ from webapp.services.planning.samples import (
     RuleOutcome,
     SampleIsFixed,
     SampleTooSmall,
-    SampleWish,
 )
 from webapp.services.study.question_sets import unasked
 
@@ -73,7 +72,7 @@ def positions(session: Session, rule_id: int) -> list[int]:
 def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
     session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    rule = samples.draw(session, rater, whole, SampleWish(4, seed=7), NOW)
+    rule = samples.draw(session, rater, whole, 4, NOW, seed=7)
     drawn = positions(session, rule.id)
     judge(session, rater, runs, drawn[0])
     found = samples.of_set(session, study, whole)
@@ -98,7 +97,7 @@ def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
 def test_strata_get_their_shares_and_a_category_is_added_before_the_first_verdict(
     session: Session, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    rule = samples.draw(session, rater, whole, SampleWish(3, stratified=True, seed=7), NOW)
+    rule = samples.draw(session, rater, whole, 3, NOW, stratified=True, seed=7)
     assert sum(position % 3 == 0 for position in positions(session, rule.id)) == 1  # 3 x 4 / 12
 
     samples.extend(session, whole, 2, "b")
@@ -115,8 +114,7 @@ def test_strata_get_their_shares_and_a_category_is_added_before_the_first_verdic
 def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_intervals(
     session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    wish = SampleWish(4, RuleKind.SEQUENCE, seed=7)
-    rule = samples.draw(session, rater, whole, wish, NOW)
+    rule = samples.draw(session, rater, whole, 4, NOW, kind=RuleKind.SEQUENCE, seed=7)
     drawn = positions(session, rule.id)
     for position in (*drawn[:2], drawn[3]):  # not the third: what was rated had no gaps
         judge(session, rater, runs, position)
@@ -139,12 +137,12 @@ def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_interval
 def test_a_closed_sample_leaves_the_rest_unasked_and_one_stopped_early_does_not(
     session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    samples.draw(session, rater, whole, SampleWish(2), NOW)
+    samples.draw(session, rater, whole, 2, NOW)
     samples.finish(session, study, whole, LATER)
     assert unasked(session, study.id) == frozenset()
     assert samples.of_set(session, study, whole) is None
 
-    rule = samples.draw(session, rater, whole, SampleWish(2, seed=7), NOW)
+    rule = samples.draw(session, rater, whole, 2, NOW, seed=7)
     for position in positions(session, rule.id):
         judge(session, rater, runs, position)
     samples.finish(session, study, whole, LATER)
@@ -159,13 +157,13 @@ def test_impossible_samples_are_refused(
 ) -> None:
     for size in (1, SIZE + 1):
         with pytest.raises(SampleTooSmall):
-            samples.draw(session, rater, whole, SampleWish(size), NOW)
+            samples.draw(session, rater, whole, size, NOW)
     with pytest.raises(NoRule):
         samples.extend(session, whole, 1)
     judge(session, rater, runs, 1)
     with pytest.raises(ChosenTooLate):
-        samples.draw(session, rater, whole, SampleWish(4), NOW)
-    samples.draw(session, rater, whole, SampleWish(4, RuleKind.MACHINE_HELP), NOW)
+        samples.draw(session, rater, whole, 4, NOW)
+    samples.draw(session, rater, whole, 4, NOW, kind=RuleKind.MACHINE_HELP)
     assert unasked(session, study.id) == frozenset()  # drawn after a verdict
 
 

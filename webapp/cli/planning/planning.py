@@ -148,11 +148,13 @@ def sample_command(  # noqa: PLR0913 (a parameter for each option)
         study = studies.open_or_make(session, options.now())
         chosen = _question_set(session, study, question_set)
         if questions is not None:
-            wish = samples.SampleWish(
-                questions, RuleKind(kind or "fixed"), stratified=by is not None, seed=seed
-            )
             owner = studies.raters(session, study)[0]
-            samples.draw(session, owner, chosen, wish, options.now())
+            samples.draw(
+                *(session, owner, chosen, questions, options.now()),
+                kind=RuleKind(kind or "fixed"),
+                stratified=by is not None,
+                seed=seed,
+            )
         elif more is not None:
             samples.extend(session, chosen, more, category)
         elif closes:

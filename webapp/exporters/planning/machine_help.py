@@ -34,7 +34,6 @@ REASONS = {
 
 
 def section(found: MachineHelp) -> Section:
-    """Return who judged what, what speaks against it, every figure, and every difference."""
     made = (
         _table(found, "figures", gettext("Figures by people with a machine's help")),
         _table(found, "differences", gettext("Differences by people with a machine's help")),

@@ -29,7 +29,6 @@ LABELLED = (10, 30, 100, 300, 1000)
 
 
 def section(found: RatingPlan) -> Section:
-    """Return what the questions show and what a difference takes, with the curve and its table."""
     said = tuple(_sentences(found))
     title = gettext("What a number of questions can show")
     if found.deviation is None:
@@ -218,10 +217,7 @@ def plan_json(found: RatingPlan) -> dict[str, Any]:
 
 
 def _curve(found: RatingPlan, described: str) -> Picture:
-    """Return the smallest difference against the number of questions, as a picture.
-
-    Questions are on a logarithmic scale. A dot marks the questions of the set.
-    """
+    # Questions are on a logarithmic scale. A dot marks the questions of the set.
     points = found.curve
     high = max(max(point.shows, point.upper or 0) for point in points)
     fewest, most = points[0].questions, points[-1].questions

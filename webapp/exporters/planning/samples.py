@@ -14,6 +14,7 @@ from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.planning.sampling import (
     FURTHER,
     PART,
+    STATED,
     ChosenRule,
     QuestionSample,
     SampledFigure,
@@ -29,7 +30,6 @@ KINDS = {
 
 
 def two_further() -> str:
-    """Return what intervals from a sample take into account beside its values."""
     return gettext(
         "Intervals take two further questions into account, one with the lowest and one with the "
         "highest value: a small sample may have none of the questions that differ."
@@ -37,7 +37,6 @@ def two_further() -> str:
 
 
 def told(rule: ChosenRule) -> str:
-    """Return a rule in sentences: its kind, its sample, its seed, when it was chosen and ended."""
     return " ".join(_told(rule))
 
 
@@ -72,27 +71,15 @@ def _told(rule: ChosenRule) -> Iterator[str]:
 
 
 def rule_json(rule: ChosenRule | None) -> dict[str, Any] | None:
-    """Return a rule as plain values; ``None`` where there is none."""
     if rule is None:
         return None
-    return {
-        "kind": rule.kind,
-        "seed": rule.seed,
-        "chosen_at": rule.chosen_at.isoformat(),
-        "verdicts_before": rule.verdicts_before,
-        "ended_at": rule.ended_at.isoformat() if rule.ended_at else None,
-        "verdicts_at_end": rule.verdicts_at_end,
-        "outcome": rule.outcome,
-        "settings": dict(rule.settings),
-        "n": len(rule.sample),
-        "of": rule.of,
-        "sample": list(rule.sample),
-        "strata": list(rule.strata),
-    }
+    found = {name: getattr(rule, name) for name in STATED}
+    found |= {name: found[name] and found[name].isoformat() for name in ("chosen_at", "ended_at")}
+    drawn = {"n": len(rule.sample), "of": rule.of}
+    return found | drawn | {"sample": list(rule.sample), "strata": list(rule.strata)}
 
 
 def section(found: QuestionSample) -> Section:
-    """Return the rule, how far its sample is rated, and the figures over all questions."""
     tables = (_table(found),) if found.figures else ()
     return Section(PART, gettext("Sampled questions"), tuple(_sentences(found)), tables)
 
@@ -118,7 +105,6 @@ def _sentences(found: QuestionSample) -> Iterator[str]:
 
 
 def drawn(found: QuestionSample) -> str:
-    """Return the questions of a sample by their positions."""
     listed = ", ".join(map(str, found.rule.sample))
     return gettext("Drawn, in this order: %(questions)s.", questions=listed)
 
@@ -163,7 +149,6 @@ def _row(one: SampledFigure) -> tuple[Cell, ...]:
 
 
 def part_json(found: QuestionSample) -> dict[str, Any]:
-    """Return a sample as plain values: its rule, how far it is rated, and its figures."""
     interval = None
     if found.settings is not None:
         method = f"bootstrap, Student's t, {FURTHER} further questions"

@@ -22,7 +22,6 @@ from webapp.metrics.planning.settled import PART, SettledOrder, SettledOrders
 
 
 def section(found: SettledOrders) -> Section:
-    """Return how much is settled, what could still change the rest, and every order."""
     table = Table(
         "settled",
         gettext("Which order is settled"),

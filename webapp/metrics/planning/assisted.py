@@ -202,7 +202,7 @@ def _estimate(
 
 
 def _of_mean(squares: float, n: int) -> float:
-    """The variance of a mean of `n` values from the sum of the squares of their deviations."""
+    # From the sum of the squares of the deviations.
     return squares / (n - 1) / n
 
 
@@ -258,5 +258,4 @@ class MachineHelp(Struct, frozen=True):
 
     @property
     def is_valid(self) -> bool:
-        """Whether the sample was drawn by a rule before people judged."""
         return self.sampling is not None and self.sampling.beforehand

@@ -193,11 +193,9 @@ class RatingEffort(Struct, frozen=True):
     pace: float | None
 
     def verdicts(self, questions: int) -> int:
-        """Number of verdicts on cards and empty lists."""
         return round(questions * self.things * self.times)
 
     def ratings(self, questions: int) -> int:
-        """Number of ratings of answers."""
         return round(questions * self.answers * self.times)
 
     def hours(self, questions: int) -> float | None:
@@ -254,7 +252,6 @@ class RatingPlan(Struct, frozen=True):
 
     @property
     def simulated_error(self) -> float | None:
-        """The standard error of the simulated power."""
         share = self.simulated
         return None if share is None else sqrt(share * (1 - share) / SIMULATED)
 

@@ -47,11 +47,9 @@ class ValueRange(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The values of the two further questions."""
         return self.low, self.high
 
     def cut(self, value: float) -> float:
-        """Return the value of the range that is nearest to `value`."""
         return min(self.high, max(self.low, value))
 
 
@@ -72,7 +70,6 @@ class Stratum(Struct, frozen=True):
 
     @property
     def drawn(self) -> int:
-        """How many of its questions were drawn."""
         return len(self.values)
 
 
@@ -251,10 +248,14 @@ class ChosenRule(Struct, frozen=True):
 
     @property
     def beforehand(self) -> bool:
-        """Whether it was chosen before the first verdict."""
         return self.verdicts_before == 0
 
 
+STATED = (
+    *("kind", "seed", "chosen_at", "verdicts_before"),
+    *("ended_at", "verdicts_at_end", "outcome", "settings"),
+)
+"""The fields that a rule has beside the questions it drew, in the order of files."""
 MOST_DRAWS = 1000
 """A sample that says it was drawn in more steps is not drawn again."""
 
@@ -350,5 +351,4 @@ class QuestionSample(Struct, frozen=True):
 
     @property
     def drawn(self) -> int:
-        """Number of questions drawn."""
         return len(self.rule.sample)

@@ -19,6 +19,7 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
 from webapp.i18n import mark
+from webapp.metrics.comparisons.differences import headline_difference as apart
 from webapp.metrics.judging.figures import MEANS
 from webapp.metrics.judging.queries import QuerySummary, summarise
 from webapp.metrics.planning.assisted import HelpedFigure, MachineHelp, assisted_mean
@@ -34,13 +35,11 @@ from webapp.services.runs.reports import Rule, UnknownRater
 from webapp.services.study import studies
 
 WITH_RESULTS = frozenset({QueryState.RESULTS})
-READABLE = frozenset({QueryState.RESULTS, QueryState.EMPTY, QueryState.FAILED})
-
 FIGURES: Mapping[str, frozenset[QueryState]] = {
     "mean_precision_at_5": WITH_RESULTS,
     "mean_overall_precision": WITH_RESULTS,
     "mrr": WITH_RESULTS,
-    "success_rate": READABLE,
+    "success_rate": WITH_RESULTS | {QueryState.EMPTY, QueryState.FAILED},
 }
 """The figures a machine can help with, and the answers over which each is a mean."""
 
@@ -121,8 +120,6 @@ def compared(session: Session, study: Study, runs: Sequence[Run], rule: Rule) ->
 
 
 class OtherQuestions(Refused):
-    """The runs belong to different question sets, so their questions cannot be paired."""
-
     message = mark("These runs were asked different questions")
     remedy = mark("Choose two runs of one question set.")
     status = 422
@@ -143,8 +140,8 @@ def _helped(
     if second is not None:
         others = _values(figure, judged[second])
         values = {
-            place: (_minus(one[0], others[place][0]), _minus(one[1], others[place][1]))
-            for place, one in values.items()
+            place: (apart(people, others[place][0]), apart(machine, others[place][1]))
+            for place, (people, machine) in values.items()
             if place in others
         }
     if sample is None:
@@ -186,7 +183,3 @@ def _values(figure: str, judged: _Judged) -> dict[int, tuple[float | None, float
 def _is_open(summary: QuerySummary) -> bool:
     """Whether a machine, which judges cards alone, has any of the list left."""
     return summary.state is QueryState.RESULTS and not summary.complete
-
-
-def _minus(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one - other

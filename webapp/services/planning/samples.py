@@ -14,7 +14,6 @@ from enum import StrEnum
 from itertools import combinations, product, takewhile
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import asdict, replace
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
@@ -26,10 +25,11 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
-from webapp.metrics.comparisons.differences import ComparedQuery, value_of
+from webapp.metrics.comparisons.differences import ComparedQuery, headline_difference, value_of
 from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling
 from webapp.metrics.planning import sampling as draws
 from webapp.metrics.planning.sampling import (
+    STATED,
     ChosenRule,
     QuestionSample,
     SampledFigure,
@@ -74,8 +74,6 @@ class RuleOutcome(StrEnum):
 
 
 class ChosenTooLate(Conflict):
-    """A rule that must be chosen before the first verdict was chosen after it."""
-
     message = mark("This rule can no longer be chosen")
     remedy = mark(
         "People have judged these questions already, and a rule that is chosen after their first "
@@ -84,27 +82,22 @@ class ChosenTooLate(Conflict):
 
 
 class NoRule(Missing):
-    """No rule is in force for the question set."""
-
     message = mark("No rule is in force here")
     remedy = mark("It was ended meanwhile. Reload the page.")
 
 
 class UnknownPlan(Missing):
-    """The study has no such question set."""
-
     message = mark("This study has no such question set")
     remedy = mark("Open the page of the rating plan again and choose one there.")
 
 
 def question_sets(session: Session, study: Study) -> list[QuestionSet]:
-    """Return the study's question sets, the oldest first: their letters are in this order."""
+    # The oldest first: their letters are in this order.
     found = select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id)
     return list(session.scalars(found))
 
 
 def question_set(session: Session, study: Study, id_: int) -> QuestionSet:
-    """Return one of the study's question sets; raises ``UnknownPlan``."""
     found = session.get(QuestionSet, id_)
     if found is None or found.study_id != study.id:
         raise UnknownPlan(id_)
@@ -112,7 +105,6 @@ def question_set(session: Session, study: Study, id_: int) -> QuestionSet:
 
 
 def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
-    """Return the runs of a question set in the study's order."""
     return [r for r in order.in_order(session, study) if r.question_set_id == question_set_id]
 
 
@@ -155,7 +147,6 @@ def choose(
 
 
 def in_force(session: Session, question_set_id: int) -> PlanningRule | None:
-    """Return the rule in force for a question set; ``None`` where there is none."""
     of_set = PlanningRule.question_set_id == question_set_id
     newest = select(PlanningRule).where(of_set, PlanningRule.ended_at.is_(None))
     return session.scalar(newest.order_by(PlanningRule.id.desc()).limit(1))
@@ -178,14 +169,7 @@ def sampling(session: Session, question_set_id: int) -> ChosenRule | None:
     return next((rule for rule in reversed(every(session, question_set_id)) if rule.sample), None)
 
 
-KEPT = (
-    *("kind", "seed", "chosen_at", "verdicts_before"),
-    *("ended_at", "verdicts_at_end", "outcome", "settings"),
-)
-
-
 def stated(session: Session, rule: PlanningRule) -> ChosenRule:
-    """Return a rule with the questions that it drew, as reports name it."""
     drawn = session.execute(
         select(Question.position, SampledQuestion.stratum)
         .join_from(SampledQuestion, Question, Question.id == SampledQuestion.question_id)
@@ -197,7 +181,7 @@ def stated(session: Session, rule: PlanningRule) -> ChosenRule:
         of=session.scalar(select(func.count()).where(in_set)) or 0,
         sample=tuple(position for position, _ in drawn),
         strata=tuple(stratum for _, stratum in drawn),
-        **{name: getattr(rule, name) for name in KEPT},
+        **{name: getattr(rule, name) for name in STATED},
     )
 
 
@@ -259,26 +243,16 @@ FEWEST = 2
 
 
 class SampleTooSmall(Refused):
-    """A sample has two questions or more, and not more than the set."""
-
     message = mark("A sample has at least 2 questions, and at most all of the set")
     remedy = mark("Write a number of questions in between.")
     status = 422
 
 
 class SampleIsFixed(Conflict):
-    """Questions were to be added to a sample whose size was fixed, after its first verdict."""
-
     message = mark("This sample can no longer be extended")
     remedy = mark(
         "Its size was fixed before the first verdict, and its intervals hold for that size only."
     )
-
-
-def in_use(session: Session, question_set_id: int) -> PlanningRule | None:
-    """Return the rule of a question set of which only a sample is asked; ``None`` if all is."""
-    of_set = PlanningRule.question_set_id == question_set_id
-    return session.scalar(select(PlanningRule).where(of_set, leaves_out()))
 
 
 def leaves_out() -> ColumnElement[bool]:
@@ -298,35 +272,27 @@ def leaves_out() -> ColumnElement[bool]:
     )
 
 
-class SampleWish(Struct, frozen=True):
-    """The sample to draw: its size and kind, and whether each category gets its share.
-
-    Without a ``seed`` one is drawn.
-    """
-
-    size: int
-    kind: RuleKind = RuleKind.FIXED
-    stratified: bool = False
-    seed: int | None = None
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings of the rule."""
-        drawn = [asdict(SampleDraw(self.size, self.stratified))]
-        return {"size": self.size, "stratified": self.stratified, "draws": drawn}
-
-
 def draw(
-    session: Session, owner: Rater, question_set: QuestionSet, wish: SampleWish, now: datetime
+    session: Session,
+    owner: Rater,
+    question_set: QuestionSet,
+    size: int,
+    now: datetime,
+    *,
+    kind: RuleKind = RuleKind.FIXED,
+    stratified: bool = False,
+    seed: int | None = None,
 ) -> PlanningRule:
-    """Put a rule in force that draws questions; raises ``SampleTooSmall``, ``ChosenTooLate``."""
-    if not FEWEST <= wish.size <= len(question_set.questions):
-        raise SampleTooSmall(wish.size)
-    settings = wish.settings
-    rule = choose(
-        session, owner, question_set.id, wish.kind, now, settings=settings, seed=wish.seed
-    )
-    made = draws.drawn_again(_categories(question_set), draws.from_settings(settings), rule.seed)
+    """Put a rule in force that draws `size` questions, `stratified` in proportion by category.
+
+    Without a `seed` one is drawn. Raises ``SampleTooSmall`` and ``ChosenTooLate``.
+    """
+    if not FEWEST <= size <= len(question_set.questions):
+        raise SampleTooSmall(size)
+    wanted = SampleDraw(size, stratified)
+    settings = {"size": size, "stratified": stratified, "draws": [asdict(wanted)]}
+    rule = choose(session, owner, question_set.id, kind, now, settings=settings, seed=seed)
+    made = draws.extended((), _categories(question_set), wanted, rule.seed)
     _store(session, rule, question_set, made)
     return rule
 
@@ -405,7 +371,8 @@ def of_runs(
     One of a fixed size is rated first. One that grew shows what the questions say that are
     rated, without an interval: it could end for what it showed. ``None`` where all is asked.
     """
-    rule = in_use(session, question_set_id)
+    of_set = PlanningRule.question_set_id == question_set_id
+    rule = session.scalar(select(PlanningRule).where(of_set, leaves_out()))
     if rule is None:
         return None
     settings, grew = settings or Resampling(), rule.kind == RuleKind.SEQUENCE
@@ -433,8 +400,8 @@ def of_runs(
     is_shown = grew or rated == len(chosen.sample)
     each = (*zip(judged), *combinations(judged, 2))
     for figure, names in product(FIGURES if is_shown else (), each):
-        runs_of = [judged[name] for name in names]
-        values = {place: _value(figure, place, runs_of) for place in strata}
+        compared = [judged[name] for name in names]
+        values = {place: _value(figure, place, *compared) for place in strata}
         by_stratum = [
             Stratum(of, tuple(values[place] for place in strata if strata[place] == name))
             for name, of in sorted(sizes.items())
@@ -450,13 +417,11 @@ def of_runs(
     )
 
 
-def _value(figure: str, position: int, runs: Sequence[Mapping[int, ComparedQuery]]) -> float | None:
-    found = [
+def _value(figure: str, position: int, *runs: Mapping[int, ComparedQuery]) -> float | None:
+    first, *second = (
         value_of(queries[position], figure, false_negatives_at_zero=False)
-        for queries in runs
         if position in queries
-    ]
-    known = [value for value in found if value is not None]
-    if len(known) < len(runs):
-        return None
-    return known[0] if len(known) == 1 else known[0] - known[1]
+        else None
+        for queries in runs
+    )
+    return headline_difference(first, *second) if second else first

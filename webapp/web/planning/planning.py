@@ -24,7 +24,7 @@ from webapp.i18n import gettext
 from webapp.metrics.planning.power import Demand, RatingPlanWish
 from webapp.services.comparisons import chosen_runs
 from webapp.services.planning import machine_help, plans, samples, settled
-from webapp.services.planning.samples import RuleKind, SampleTooSmall, SampleWish
+from webapp.services.planning.samples import RuleKind, SampleTooSmall
 from webapp.services.runs import reports
 from webapp.services.study import assignments
 from webapp.web.features import ShownPart
@@ -59,8 +59,6 @@ class PlanForm(Form):
 
 
 class SampleForm(Form):
-    """A sample to draw."""
-
     kind = ChoiceField(
         {str(kind): kind for kind in (RuleKind.FIXED, RuleKind.MACHINE_HELP)}, required=True
     )
@@ -69,15 +67,12 @@ class SampleForm(Form):
 
 
 class ExtendForm(Form):
-    """Further questions of a sample, of one category if one is named."""
-
     more = WholeField(1, MOST_QUESTIONS, required=True)
     category = LineField(400)
 
 
 @blueprint.get("")
 def show() -> str:
-    """Show the rating plan of a question set."""
     with access.reading() as (session, owner):
         page = _page(session, owner)
     return render_template("planning/page.html", **page)
@@ -85,19 +80,19 @@ def show() -> str:
 
 @blueprint.post("/<int:set_id>/sample")
 def draw(set_id: int) -> Response:
-    """Draw a sample and put its rule in force."""
     form = forms.checked(SampleForm)
     with access.writing() as (session, owner):
         chosen = samples.question_set(session, owner.study, set_id)
-        wish = SampleWish(form.size.data, form.kind.data, stratified=form.stratified.data)
-        samples.draw(session, owner, chosen, wish, access.now())
+        kind, stratified = form.kind.data, form.stratified.data
+        samples.draw(
+            session, owner, chosen, form.size.data, access.now(), kind=kind, stratified=stratified
+        )
         session.commit()
     return back(set_id)
 
 
 @blueprint.post("/<int:set_id>/sample/more")
 def extend(set_id: int) -> Response:
-    """Draw further questions."""
     form = forms.checked(ExtendForm)
     with access.writing() as (session, owner):
         chosen = samples.question_set(session, owner.study, set_id)
@@ -197,7 +192,7 @@ def _settled(session: Session, study: Study, runs: Sequence[Run]) -> ShownPart |
 
 
 def settled_part(session: Session, study: Study) -> ShownPart | None:
-    """Return the settled orders of the newest question set that two runs or more share."""
+    # Of the newest question set that two runs or more share.
     found = (
         _settled(session, study, samples.runs_of(session, study, one.id))
         for one in reversed(samples.question_sets(session, study))
