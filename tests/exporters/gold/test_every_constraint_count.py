@@ -29,7 +29,7 @@ from webapp.metrics.gold.constraints import (
 from webapp.metrics.gold.registry import CONSTRAINT_MEASURES
 
 small = st.integers(0, 4).map(Fraction)
-ranges = st.builds(Range, minimum=st.none() | small, maximum=st.none() | small)
+ranges = st.builds(Range, min=st.none() | small, max=st.none() | small)
 asked = st.builds(
     Constraints,
     property_type=st.none() | st.sampled_from(["rumah", "house", "land"]),

@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from tests.importers.runs.cards import NOTHING
-from webapp.exporters.gold.gold_questions import gold_json
+from webapp.exporters.gold.gold_questions import question_json
 from webapp.i18n import speaking
 from webapp.importers.gold import gold_questions, listed_properties
-from webapp.importers.gold.gold_questions import KnownPlace, UnusablePlaces
+from webapp.importers.gold.gold_questions import UnusablePlaces
 from webapp.importers.gold.listed_properties import ListedResults
 from webapp.importers.gold.typed_amounts import UnreadableAmount, read_amount, read_span
 from webapp.importers.runs import problems
@@ -64,17 +64,22 @@ def test_questions_come_with_what_they_ask() -> None:
     first, second = gold.questions
 
     assert gold.threshold == Fraction(3, 5)
-    assert gold.extra == {"version": "2.0", "price_tolerance": 0.1}
     assert first.constraints == Constraints(
         property_type="house",
-        location=Place(("cemara",), 3.6, 98.7, 3.0),
+        location=Place(("cemara",), (3.6, 98.7), 3.0),
         price=Range(Fraction(10**9), Fraction(1999999999), tolerance=Fraction(1, 10)),
         bedrooms=Range(exact=Fraction(3)),
     )
     assert (first.expected, first.manual) == (Expected.HAS_DATA, False)
     assert (second.expected, second.manual) == (Expected.NO_DATA, True)
     assert second.constraints == Constraints()
-    assert gold_json(gold.questions, gold.threshold, gold.extra) == GOLD
+    assert gold.document == GOLD
+    written = [question_json(question) for question in gold.questions]
+    assert written[0]["constraints"] == {
+        **GOLD["questions"][0]["constraints"],
+        "price": {"min": 1000000000, "max": 1999999999, "tolerance": 0.1},
+    }
+    assert written[1] == GOLD["questions"][1]
 
 
 @pytest.mark.parametrize(
@@ -114,24 +119,24 @@ FULL: dict[str, Any] = {
 """A question that says what we drop, reword or do not know."""
 
 
-def test_a_question_that_nobody_changed_is_written_as_it_stood() -> None:
+def test_a_document_is_kept_as_it_stood() -> None:
     document = {"threshold_t": 0.65, "questions": [FULL], "made": "by hand"}
-    gold = gold_questions.read("gold.json", data(document))
 
-    assert gold_json(gold.questions, gold.threshold, gold.extra) == document
+    assert gold_questions.read("gold.json", data(document)).document == document
 
 
 def test_of_a_changed_question_only_what_was_changed_is_written_anew() -> None:
     question = gold_questions.read("gold.json", data({"questions": [FULL]})).questions[0]
-    asked = replace(question.constraints, bedrooms=Range(minimum=Fraction(2)))
+    asked = replace(question.constraints, bedrooms=Range(min=Fraction(2)))
 
-    found = gold_json([replace(question, constraints=asked)], None, {})["questions"][0]
+    before = question.constraints
+    found = question_json(replace(question, constraints=asked), FULL, before)
 
     expected = {**FULL["constraints"], "bedrooms": {"min": 2}}
     assert found["constraints"] == expected
     assert found["notes"] == {"by": "Ani"}
     without = replace(question, constraints=replace(question.constraints, price=None))
-    assert "price" not in gold_json([without], None, {})["questions"][0]["constraints"]
+    assert "price" not in question_json(without, FULL, before)["constraints"]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +214,7 @@ def test_a_gold_question_asks_nothing_where_a_dash_or_the_like_stands(text: str)
     assert asks.location is not None
     assert (asks.location.keywords, asks.location.radius_km) == (("medan",), 2)
     assert asks.price is not None
-    assert asks.price == Range(maximum=Fraction(5))
+    assert asks.price == Range(max=Fraction(5))
 
 
 CEMARA = {"name": "Cemara", "keywords": ["cemara", " "], "lat": 3.6, "lng": 98.7, "radius_km": 3}
@@ -219,12 +224,12 @@ def test_a_place_has_its_words_its_point_and_its_radius() -> None:
     listed = {"a": CEMARA, "b": {"lat": 3.5, "lng": 98.6}}
     read = gold_questions.read_places("locations.json", data({"locations": listed}))
 
-    assert gold_questions.places(read) == (
-        KnownPlace("Cemara", ("cemara",), 3.6, 98.7, 3.0),
-        KnownPlace("b", (), 3.5, 98.6, 2.0),
-    )
-    assert gold_questions.places(None) == gold_questions.places([]) == ()
-    assert gold_questions.places({"a": 1, "b": {"lat": "x", "lng": 1}}) == ()
+    assert gold_questions.places(read) == {
+        "Cemara": Place(("cemara",), (3.6, 98.7), 3.0),
+        "b": Place((), (3.5, 98.6), 2.0),
+    }
+    assert gold_questions.places(None) == gold_questions.places([]) == {}
+    assert gold_questions.places({"a": 1, "b": {"lat": "x", "lng": 1}}) == {}
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ GOLD = (
         "A?",
         "x",
         Expected.HAS_DATA,
-        Constraints("house", None, None, Range(maximum=Fraction(10))),
+        Constraints("house", None, None, Range(max=Fraction(10))),
     ),
     GoldQuestion(2, "B?", "x", Expected.HAS_DATA, Constraints("house")),
     GoldQuestion(3, "C?", "y", Expected.NO_DATA, Constraints("castle")),

@@ -1,49 +1,36 @@
-"""A gold file written back as JSON, which `importers.gold.gold_questions` reads in again.
-
-An unchanged question is written as its file had it; so is each unchanged constraint of a
-question that was changed.
-"""
+"""Gold questions and decisions by hand as JSON, which our importers read in again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict
 
-from webapp.metrics.gold.constraint_rules import Place, Range
+from webapp.metrics.gold.constraint_rules import NOTHING_ASKED, Constraints, Place, Range
 from webapp.metrics.gold.constraints import GoldQuestion
 
+KEYS = ("id", "question", "category", "expected_result", "evaluation_mode", "constraints")
 
-def gold_json(
-    questions: Sequence[GoldQuestion], threshold: Fraction | None, extra: Mapping[str, object]
+
+def question_json(
+    question: GoldQuestion,
+    entry: Mapping[str, Any] = MappingProxyType({}),
+    before: Constraints = NOTHING_ASKED,
 ) -> dict[str, Any]:
-    """The gold file of `questions`; `extra` holds the other keys of the file's top level."""
-    stated = {} if threshold is None else {"threshold_t": _plain(threshold)}
-    return {**extra, **stated, "questions": [_question(question) for question in questions]}
+    """The entry of a gold file for `question`, which was `entry` and asked `before` until now.
 
-
-def _question(question: GoldQuestion) -> dict[str, Any]:
-    stated = question.stated
-    if stated is not None and stated.question == replace(question, stated=None):
-        return dict(stated.entry)
-    asked, extra = question.constraints, dict(question.extra)
-    written: dict[str, Any] = {
-        "property_type": asked.property_type,
-        "listing_type": asked.listing_type,
-        "location": _place(asked.location) if asked.location else None,
-        "price": _range(asked.price),
-        "bedrooms": _range(asked.bedrooms),
-        "floors": _range(asked.floors),
-    }
-    constraints = {name: value for name, value in written.items() if value is not None}
-    currency = extra.pop("currency", None)
-    if currency is not None and asked.price:
-        constraints["price"]["currency"] = currency
-    for name, value in ((stated.entry.get("constraints") or {}) if stated else {}).items():
-        before = stated and getattr(stated.question.constraints, name, None)
-        if getattr(asked, name, None) == before:  # it is written as it was stated
+    Its other keys stay, and constraints that were not changed are written as they were stated.
+    """
+    asked = asdict(question.constraints).items()
+    constraints = {name: _rule(rule) for name, rule in asked if rule is not None}
+    stated = entry.get("constraints")
+    for name, value in stated.items() if isinstance(stated, dict) else ():
+        if name in constraints and isinstance(value, dict) and "currency" in value:
+            constraints[name]["currency"] = value["currency"]
+        if getattr(question.constraints, name, None) == getattr(before, name, None):
             constraints[name] = value
     return {
         "id": question.query_id,
@@ -52,31 +39,24 @@ def _question(question: GoldQuestion) -> dict[str, Any]:
         "expected_result": str(question.expected),
         **({"evaluation_mode": "manual"} if question.manual else {}),
         "constraints": constraints,
-        **extra,
+        **{key: value for key, value in entry.items() if key not in KEYS},
     }
 
 
-def _place(place: Place) -> dict[str, Any]:
-    point = {"lat": place.latitude, "lng": place.longitude}
-    if place.latitude is None:
-        point = {}
-    return {"keywords": list(place.keywords), **point, "radius_km": place.radius_km}
-
-
-def _range(bounds: Range | None) -> dict[str, Any] | None:
-    if bounds is None:
-        return None
-    stated = {
-        "min": bounds.minimum,
-        "max": bounds.maximum,
-        "exact": bounds.exact,
-        "target": bounds.target,
-        "tolerance": bounds.tolerance or None,
+def _rule(rule: str | Place | Range) -> Any:
+    if isinstance(rule, str):
+        return rule
+    if isinstance(rule, Place):
+        point = dict(zip(("lat", "lng"), rule.point or (), strict=False))
+        return {"keywords": list(rule.keywords), **point, "radius_km": rule.radius_km}
+    return {
+        name: plain(number)
+        for name, number in asdict(rule).items()
+        if number is not None and (number or name != "tolerance")
     }
-    return {name: _plain(value) for name, value in stated.items() if value is not None}
 
 
-def _plain(number: Fraction) -> int | float:
+def plain(number: Fraction) -> int | float:
     return int(number) if number.denominator == 1 else float(number)
 
 

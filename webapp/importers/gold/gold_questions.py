@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct, field
-from msgspec.structs import replace
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
 from webapp.importers.agreement.manual_input import ManualInput, ManualResult
 from webapp.importers.runs.json_documents import (
@@ -33,7 +33,7 @@ from webapp.metrics.gold.constraint_rules import (
     Place,
     Range,
 )
-from webapp.metrics.gold.constraints import Decisions, Expected, GoldQuestion, Stated
+from webapp.metrics.gold.constraints import Decisions, Expected, GoldQuestion
 from webapp.records import Problem
 
 _MONEY, _PART, _NORTH, _EAST = (
@@ -53,12 +53,12 @@ Mode = Annotated[Literal["auto", "manual"] | None, Meta(description="evaluation_
 
 
 class GoldFile(Struct, frozen=True):
-    """A gold file as read; ``extra`` holds its keys beside threshold and questions."""
+    """A gold file as read, and its ``document``, which has each question as it was written."""
 
     name: str
     threshold: Fraction | None
     questions: tuple[GoldQuestion, ...]
-    extra: Mapping[str, object] = field(default_factory=dict)
+    document: Mapping[str, Any]
 
 
 class GoldFileHead(FromPerson, frozen=True):
@@ -123,9 +123,11 @@ def read(name: str, data: bytes) -> GoldFile:
     found = reader.questions(questions)
     if reader.problems:
         raise UnusableQuestions(*reader.problems)
-    extra = {key: document[key] for key in document if key not in GoldFileHead.__struct_fields__}
-    threshold = None if top.threshold_t is None else exact(top.threshold_t)
-    return GoldFile(name, threshold, found, extra)
+    whole = {key: document[key] for key in document if key not in GoldFileHead.__struct_fields__}
+    threshold = None
+    if top.threshold_t is not None:
+        threshold, whole["threshold_t"] = exact(top.threshold_t), top.threshold_t
+    return GoldFile(name, threshold, found, whole | {"questions": questions})
 
 
 def exact(number: float) -> Fraction:
@@ -159,16 +161,14 @@ class _Reader:
                 where = {"place": f"{place}.id"}
                 repeated = error("question_id_repeated", self.name, where, query_id=entry.id)
                 self.problems.append(repeated)
-            question = GoldQuestion(
+            found[entry.id] = GoldQuestion(
                 query_id=entry.id,
                 text=entry.question.strip(),
                 category=(entry.category or "").strip(),
                 expected=Expected(entry.expected_result),
                 constraints=self.constraints(entry.constraints or {}, f"{place}.constraints"),
                 manual=entry.evaluation_mode == "manual",
-                extra=_extra(raw),
             )
-            found[entry.id] = replace(question, stated=Stated(raw, question))
         return tuple(found.values())
 
     def constraints(self, raw: object, place: str) -> Constraints:
@@ -190,34 +190,19 @@ class _Reader:
         if asked is None:
             return None
         keywords = tuple(word for word in asked.keywords or () if said(word))
-        has_point = bool(asked.lat and asked.lng)  # coordinates of 0 are absent
-        if not keywords and not has_point:
+        # Coordinates of 0 are absent.
+        point = (float(asked.lat), float(asked.lng)) if asked.lat and asked.lng else None
+        if not keywords and point is None:
             return None
-        return Place(
-            keywords=keywords,
-            latitude=float(asked.lat) if has_point else None,
-            longitude=float(asked.lng) if has_point else None,
-            radius_km=DEFAULT_RADIUS_KM if asked.radius_km is None else float(asked.radius_km),
-        )
+        radius_km = DEFAULT_RADIUS_KM if asked.radius_km is None else float(asked.radius_km)
+        return Place(keywords, point, radius_km)
 
     def range(self, raw: object, place: str) -> Range | None:
         """Return the bounds that are asked for, ``None`` without any."""
         asked = self.read(AskedRange, raw, place)
-        bounds = (asked.min, asked.max, asked.exact, asked.target) if asked else ()
-        if all(bound is None for bound in bounds):
-            return None
-        low, high, same, target = (None if bound is None else exact(bound) for bound in bounds)
-        return Range(low, high, same, target, exact(asked.tolerance or 0))
-
-
-def _extra(raw: Mapping[str, Any]) -> dict[str, object]:
-    """The values that this module does not use: notes and the like, a price's currency."""
-    extra = {key: raw[key] for key in raw if key not in GoldQuestionInFile.__struct_fields__}
-    constraints = raw.get("constraints")  # the value in the file, of any type
-    price = constraints.get("price") if isinstance(constraints, dict) else None
-    if isinstance(price, dict) and "currency" in price:
-        extra["currency"] = price["currency"]
-    return extra
+        stated = asdict(asked) if asked else {}
+        bounds = Range(**{name: exact(n) for name, n in stated.items() if n is not None})
+        return None if bounds.lowest is None and bounds.highest is None else bounds
 
 
 PLACES = "locations"
@@ -228,14 +213,6 @@ _EXPECTED = "locations.json (locations)"
 
 class UnusablePlaces(ImportRefused):
     """The JSON holds no places, or one that is wrong."""
-
-
-class KnownPlace(Struct, frozen=True):
-    name: str
-    keywords: tuple[str, ...]
-    latitude: float
-    longitude: float
-    radius_km: float = DEFAULT_RADIUS_KM
 
 
 class PlaceInFile(FromFile, frozen=True):
@@ -264,22 +241,18 @@ def read_places(name: str, data: bytes) -> dict[str, Any]:
     return listed
 
 
-def places(listed: object) -> tuple[KnownPlace, ...]:
-    """Return the places that `listed` holds by key; a value that is not a place is left out."""
-    found = []
+def places(listed: object) -> dict[str, Place]:
+    """Return the places that `listed` holds by key, by name; what is not a place is left out."""
+    found = {}
     for key, raw in listed.items() if isinstance(listed, Mapping) else ():
         entry = _Reader("", []).read(PlaceInFile, raw, str(key))
         if entry is not None and entry.lat is not None and entry.lng is not None:
-            found.append(
-                KnownPlace(
-                    name=entry.name or str(key),
-                    keywords=tuple(word for word in entry.keywords or () if word.strip()),
-                    latitude=float(entry.lat),
-                    longitude=float(entry.lng),
-                    radius_km=float(entry.radius_km or DEFAULT_RADIUS_KM),
-                )
+            found[entry.name or str(key)] = Place(
+                keywords=tuple(word for word in entry.keywords or () if word.strip()),
+                point=(float(entry.lat), float(entry.lng)),
+                radius_km=float(entry.radius_km or DEFAULT_RADIUS_KM),
             )
-    return tuple(found)
+    return found
 
 
 def decisions(manual: ManualInput) -> Decisions:

@@ -136,8 +136,9 @@ def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
         price=number("price"),
         bedrooms=number("bedrooms") or None,  # 0 is absent
         floors=number("floors") or None,
-        latitude=float(latitude) if latitude else None,  # 0 is absent
-        longitude=float(longitude) if longitude else None,
+        point=(float(latitude), float(longitude))
+        if latitude and longitude
+        else None,  # 0 is absent
         slug=text("slug") or None,
         verified=verified,
     )

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webapp.i18n import mark
 from webapp.metrics.runs.provenance import haversine_km
 from webapp.records import CONSTRAINTS
 
@@ -35,6 +35,9 @@ LISTING_TYPES = {"dijual": "sale", "jual": "sale", "disewa": "rent", "sewa": "re
 """Words for how a property is offered by the name that equals them."""
 
 
+NOT_SAID = mark("the card does not say")
+
+
 class Outcome(StrEnum):
     """The result of one constraint on one card."""
 
@@ -44,41 +47,27 @@ class Outcome(StrEnum):
     NA = "na"
 
 
-class OutcomeReason(StrEnum):
-    """Why a constraint came to its outcome, for a page to put into words."""
-
-    NOT_ASKED = "not_asked"
-    NOT_ON_CARD = "not_on_card"
-    EQUAL = "equal"
-    DIFFERENT = "different"
-    KEYWORD = "keyword"
-    WITHIN_RADIUS = "within_radius"
-    OUTSIDE_RADIUS = "outside_radius"
-    NO_KEYWORD = "no_keyword"
-    WITHIN = "within"
-    TOO_LOW = "too_low"
-    TOO_HIGH = "too_high"
-    BY_HAND = "by_hand"
+Point = tuple[float, float]
+"""Latitude and longitude."""
 
 
-class Place(Struct, frozen=True, tag=True):
+class Place(Struct, frozen=True):
     """Where a property should be: words in its address, or within a radius of a point."""
 
     keywords: tuple[str, ...] = ()
-    latitude: float | None = None
-    longitude: float | None = None
+    point: Point | None = None
     radius_km: float = DEFAULT_RADIUS_KM
 
 
-class Range(Struct, frozen=True, tag=True):
+class Range(Struct, frozen=True):
     """Numbers that are asked for, ends included; every bound that is stated must hold.
 
-    The tolerance widens both ends and the target: ``minimum`` x (1 - tolerance),
-    ``maximum`` x (1 + tolerance), ``target`` x (1 - tolerance) to x (1 + tolerance).
+    The tolerance widens both ends and the target: ``min`` x (1 - tolerance),
+    ``max`` x (1 + tolerance), ``target`` x (1 - tolerance) to x (1 + tolerance).
     """
 
-    minimum: Fraction | None = None
-    maximum: Fraction | None = None
+    min: Fraction | None = None
+    max: Fraction | None = None
     exact: Fraction | None = None
     target: Fraction | None = None
     tolerance: Fraction = Fraction(0)
@@ -87,14 +76,14 @@ class Range(Struct, frozen=True, tag=True):
     def lowest(self) -> Fraction | None:
         """The least number that passes, ``None`` when any small one does."""
         less = 1 - self.tolerance
-        bounds = (_times(self.minimum, less), self.exact, _times(self.target, less))
+        bounds = (_times(self.min, less), self.exact, _times(self.target, less))
         return max((bound for bound in bounds if bound is not None), default=None)
 
     @property
     def highest(self) -> Fraction | None:
         """The greatest number that passes, ``None`` when any large one does."""
         more = 1 + self.tolerance
-        bounds = (_times(self.maximum, more), self.exact, _times(self.target, more))
+        bounds = (_times(self.max, more), self.exact, _times(self.target, more))
         return min((bound for bound in bounds if bound is not None), default=None)
 
 
@@ -130,8 +119,7 @@ class CardFacts(Struct, frozen=True):
     price: Fraction | None = None
     bedrooms: Fraction | None = None
     floors: Fraction | None = None
-    latitude: float | None = None
-    longitude: float | None = None
+    point: Point | None = None
     slug: str | None = None
     verified: bool = False
 
@@ -139,25 +127,23 @@ class CardFacts(Struct, frozen=True):
 class Check(Struct, frozen=True):
     """One constraint on one card: the outcome that counts, and all that led to it.
 
-    ``words`` or ``number`` is what the card shows; ``keyword`` the one that was found;
-    ``distance_km`` is set wherever both have coordinates. ``automatic`` is the outcome before
-    a person's override, and differs from ``outcome`` only where ``reason`` is ``BY_HAND``.
+    ``automatic`` is the outcome before a person's, ``by_hand``. ``value`` is what the card shows,
+    ``keyword`` the one that was found in it; ``distance_km`` is set wherever both have
+    coordinates. ``why`` explains what value and rule do not show already, as a message id.
     """
 
     constraint: str
-    outcome: Outcome
-    reason: OutcomeReason
     automatic: Outcome
-    rule: Rule | None = None
-    words: str | None = None
-    number: Fraction | None = None
+    why: str = ""
+    value: str | Fraction | None = None
     keyword: str | None = None
     distance_km: float | None = None
+    rule: Rule | None = None
+    by_hand: Outcome | None = None
 
     @property
-    def value(self) -> str | Fraction | None:
-        """The words or the number that the card shows, ``None`` where it shows nothing."""
-        return self.words if self.number is None else self.number
+    def outcome(self) -> Outcome:
+        return self.by_hand or self.automatic
 
 
 def check_card(
@@ -169,7 +155,7 @@ def check_card(
 
     `overrides` are a person's outcomes by constraint; they also settle what was not asked.
 
-    >>> asked = Constraints(property_type="rumah", bedrooms=Range(minimum=Fraction(3)))
+    >>> asked = Constraints(property_type="rumah", bedrooms=Range(min=Fraction(3)))
     >>> [str(check.outcome) for check in check_card(asked, CardFacts(property_type="House"))]
     ['pass', 'na', 'na', 'na', 'missing', 'na']
     """
@@ -180,38 +166,24 @@ def check_card(
 
 def _check(name: str, rule: Rule | None, card: CardFacts, by_hand: Outcome | None) -> Check:
     if rule is None:
-        found = Check(name, Outcome.NA, OutcomeReason.NOT_ASKED, Outcome.NA)
+        found = Check(name, Outcome.NA)
     elif isinstance(rule, Place):
         found = _location(rule, card)
     elif isinstance(rule, Range):
         found = _number(name, rule, getattr(card, name))
     else:
         found = _word(name, rule, getattr(card, name) or "")
-    if by_hand is None:
-        return replace(found, rule=rule)
-    return replace(found, rule=rule, outcome=by_hand, reason=OutcomeReason.BY_HAND)
-
-
-def _found(name: str, reason: OutcomeReason, **shown: Any) -> Check:
-    outcome = Outcome.PASS if reason in _PASSING else Outcome.FAIL
-    if reason is OutcomeReason.NOT_ON_CARD:
-        outcome = Outcome.MISSING
-    return Check(name, outcome, reason, outcome, **shown)
-
-
-_PASSING = {
-    *(OutcomeReason.EQUAL, OutcomeReason.KEYWORD),
-    *(OutcomeReason.WITHIN_RADIUS, OutcomeReason.WITHIN),
-}
+    return replace(found, rule=rule, by_hand=by_hand)
 
 
 def _word(name: str, rule: str, shown: str) -> Check:
     if not shown.strip():
-        return _found(name, OutcomeReason.NOT_ON_CARD)
+        return Check(name, Outcome.MISSING, NOT_SAID)
     same = PROPERTY_TYPES if name == "property_type" else LISTING_TYPES
     asked, found = (word.strip().lower() for word in (rule, shown))
-    is_equal = same.get(asked, asked) == same.get(found, found)
-    return _found(name, OutcomeReason.EQUAL if is_equal else OutcomeReason.DIFFERENT, words=shown)
+    if same.get(asked, asked) == same.get(found, found):
+        return Check(name, Outcome.PASS, value=shown)
+    return Check(name, Outcome.FAIL, mark("something else"), shown)
 
 
 def _location(rule: Place, card: CardFacts) -> Check:
@@ -222,28 +194,23 @@ def _location(rule: Place, card: CardFacts) -> Check:
     """
     text = f"{card.location} {card.name} {card.address}".lower()
     shown = card.location or card.address or None
-    keyword = next((k for k in rule.keywords if k.strip() and k.lower() in text), None)
-    away, point = None, (card.latitude, card.longitude)
-    if None not in {rule.latitude, rule.longitude, *point}:
-        away = haversine_km(rule.latitude, rule.longitude, *point)  # type: ignore[arg-type]
-    if keyword is not None:
-        said = {"words": shown or card.name, "keyword": keyword, "distance_km": away}
-        return _found("location", OutcomeReason.KEYWORD, **said)
+    away = haversine_km(*rule.point, *card.point) if rule.point and card.point else None
+    for keyword in rule.keywords:
+        if keyword.strip() and keyword.lower() in text:
+            return Check("location", Outcome.PASS, "", shown or card.name, keyword, away)
     if away is not None:
-        near = away <= rule.radius_km
-        reason = OutcomeReason.WITHIN_RADIUS if near else OutcomeReason.OUTSIDE_RADIUS
-        return _found("location", reason, words=shown, distance_km=away)
-    if shown is None and None in point:
-        return _found("location", OutcomeReason.NOT_ON_CARD)
-    return _found("location", OutcomeReason.NO_KEYWORD, words=shown)
+        outcome = Outcome.PASS if away <= rule.radius_km else Outcome.FAIL
+        return Check("location", outcome, value=shown, distance_km=away)
+    if shown is None and card.point is None:
+        return Check("location", Outcome.MISSING, NOT_SAID)
+    return Check("location", Outcome.FAIL, mark("none of these words"), shown)
 
 
 def _number(name: str, rule: Range, value: Fraction | None) -> Check:
     if value is None:
-        return _found(name, OutcomeReason.NOT_ON_CARD)
-    reason = OutcomeReason.WITHIN
+        return Check(name, Outcome.MISSING, NOT_SAID)
     if rule.lowest is not None and value < rule.lowest:
-        reason = OutcomeReason.TOO_LOW
-    elif rule.highest is not None and value > rule.highest:
-        reason = OutcomeReason.TOO_HIGH
-    return _found(name, reason, number=value)
+        return Check(name, Outcome.FAIL, mark("too low"), value)
+    if rule.highest is not None and value > rule.highest:
+        return Check(name, Outcome.FAIL, mark("too high"), value)
+    return Check(name, Outcome.PASS, value=value)

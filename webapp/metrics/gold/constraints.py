@@ -17,7 +17,6 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -68,11 +67,7 @@ class ConstraintConfusion(StrEnum):
 
 
 class GoldQuestion(Struct, frozen=True):
-    """One question with what it asks of the cards; `manual` ones are judged by a person.
-
-    ``extra`` holds the file's other keys of the question (notes, the currency of a price),
-    ``stated`` the question as the file has it, to be written back where nothing was changed.
-    """
+    """One question with what it asks of the cards; `manual` ones are judged by a person."""
 
     query_id: int
     text: str
@@ -80,15 +75,6 @@ class GoldQuestion(Struct, frozen=True):
     expected: Expected
     constraints: Constraints = NOTHING_ASKED
     manual: bool = False
-    extra: Mapping[str, object] = field(default_factory=dict)
-    stated: Stated | None = None
-
-
-class Stated(Struct, frozen=True):
-    """A gold question as a file has it, and as it was read there."""
-
-    entry: Mapping[str, Any]
-    question: GoldQuestion
 
 
 class Decisions(Struct, frozen=True):

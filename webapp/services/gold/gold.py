@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Row, exists, func, select
 from sqlalchemy.orm import Session
 
@@ -22,13 +21,14 @@ from webapp.db.tables.evaluations import GoldVersion
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.exporters.gold.gold_questions import gold_json
+from webapp.exporters.gold.gold_questions import plain, question_json
 from webapp.failures import Conflict, Missing
 from webapp.i18n import mark
 from webapp.importers.gold import gold_questions
-from webapp.importers.gold.gold_questions import GoldFile, KnownPlace
+from webapp.importers.gold.gold_questions import GoldFile
 from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.problems import warning
+from webapp.metrics.gold.constraint_rules import Place
 from webapp.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected, GoldQuestion
 from webapp.records import Problem
 from webapp.services.rating.particulars import AskedPlace
@@ -71,10 +71,6 @@ class Gold(Struct, frozen=True):
     def threshold(self) -> Fraction:
         """The threshold T in force: the stated one, else 0.6."""
         return DEFAULT_THRESHOLD if self.file.threshold is None else self.file.threshold
-
-    @property
-    def document(self) -> dict[str, Any]:
-        return gold_json(self.questions, self.file.threshold, self.file.extra)
 
 
 class GoldSet(Struct, frozen=True):
@@ -153,26 +149,19 @@ def versions(session: Session, question_set_id: int) -> Sequence[Version]:
 def import_file(
     session: Session, rater: Rater, question_set_id: int, name: str, data: bytes, now: datetime
 ) -> None:
-    """Save the gold file `name` as the newest version.
+    """Save the gold file `name` as the newest version; one that changes nothing is not saved.
 
     Raises ``UnknownQuestionSet``, and an ``ImportRefused`` that names all that is wrong with
     the file.
     """
     find_set(session, rater.study, question_set_id)
-    save(session, rater, question_set_id, gold_questions.read(name, data), now)
-
-
-def save(
-    session: Session, rater: Rater, question_set_id: int, wanted: GoldFile, now: datetime
-) -> None:
-    """Save gold questions as the newest version; one that changes nothing is not saved."""
-    document = gold_json(wanted.questions, wanted.threshold, wanted.extra)
+    document = gold_questions.read(name, data).document
     newest = _newest(session, [question_set_id])
     if newest is None or newest.document != document:
         session.add(
             GoldVersion(
                 question_set_id=question_set_id,
-                name=wanted.name,
+                name=name,
                 document=document,
                 rater_id=rater.id,
                 at=now,
@@ -189,8 +178,8 @@ def _newest(session: Session, question_set_ids: Iterable[int]) -> GoldVersion | 
 def restore(
     session: Session, rater: Rater, question_set_id: int, number: int, now: datetime
 ) -> None:
-    find_set(session, rater.study, question_set_id)
-    save(session, rater, question_set_id, read(session, question_set_id, number).file, now)
+    file = read(session, question_set_id, number).file
+    _save(session, rater, question_set_id, file.document, now, file.name)
 
 
 def remarks(session: Session, run: Run, gold: Gold) -> tuple[Problem, ...]:
@@ -240,10 +229,11 @@ def begin(session: Session, rater: Rater, question_set_id: int, now: datetime) -
     if in_force(session, question_set_id) is not None:
         return
     asked = session.get_one(QuestionSet, question_set_id).questions
-    questions = tuple(
+    questions = (
         GoldQuestion(one.position, one.text, one.category, Expected.HAS_DATA) for one in asked
     )
-    save(session, rater, question_set_id, GoldFile(EDITED, None, questions), now)
+    document = {"questions": [question_json(question) for question in questions]}
+    _save(session, rater, question_set_id, document, now)
 
 
 def put(
@@ -260,14 +250,18 @@ def put(
     that a gold file may not have.
     """
     file = held(session, rater.study, question_set_id).file
-    numbers = [one.query_id for one in file.questions]
-    if number is not None and number not in numbers:
+    known = {one.query_id: one for one in file.questions}
+    if number is not None and number not in known:
         raise UnknownGoldQuestion(number)
-    if question.query_id != number and question.query_id in numbers:
+    if question.query_id != number and question.query_id in known:
         raise GoldNumberTaken(question.query_id)
-    kept = tuple(question if one.query_id == number else one for one in file.questions)
-    changed = (*kept, question) if number is None else kept
-    _save(session, rater, question_set_id, replace(file, questions=changed), now)
+    entries = {entry["id"]: entry for entry in file.document["questions"]}
+    if number is None:
+        entries[question.query_id] = question_json(question)
+    elif question != known[number]:
+        entries[number] = question_json(question, entries[number], known[number].constraints)
+    document = {**file.document, "questions": [*entries.values()]}
+    _save(session, rater, question_set_id, document, now)
 
 
 def remove(
@@ -275,50 +269,53 @@ def remove(
 ) -> None:
     """Take a question out; raises ``UnknownGoldQuestion``, also for the only one left."""
     file = held(session, rater.study, question_set_id).file
-    kept = tuple(one for one in file.questions if one.query_id != number)
+    kept = [one for one in file.document["questions"] if one["id"] != number]
     if not kept or len(kept) == len(file.questions):
         raise UnknownGoldQuestion(number)
-    _save(session, rater, question_set_id, replace(file, questions=kept), now)
+    _save(session, rater, question_set_id, {**file.document, "questions": kept}, now)
 
 
 def set_threshold(
     session: Session, rater: Rater, question_set_id: int, threshold: Fraction, now: datetime
 ) -> None:
     """Set the threshold T; raises ``UnknownGoldQuestion`` without gold questions."""
-    file = held(session, rater.study, question_set_id).file
-    _save(session, rater, question_set_id, replace(file, threshold=threshold), now)
+    document = held(session, rater.study, question_set_id).file.document
+    _save(session, rater, question_set_id, {**document, "threshold_t": plain(threshold)}, now)
 
 
 def take_places(
     session: Session, rater: Rater, question_set_id: int, name: str, data: bytes, now: datetime
 ) -> None:
     """Take the known places of a locations.json in; raises an ``ImportRefused``."""
-    file = held(session, rater.study, question_set_id).file
-    extra = {**file.extra, gold_questions.PLACES: gold_questions.read_places(name, data)}
-    _save(session, rater, question_set_id, replace(file, extra=extra), now)
+    document = held(session, rater.study, question_set_id).file.document
+    listed = gold_questions.read_places(name, data)
+    _save(session, rater, question_set_id, {**document, gold_questions.PLACES: listed}, now)
 
 
-def places(found: Gold) -> tuple[KnownPlace, ...]:
-    """Return the places that the gold file lists, then those its questions ask for."""
-    listed = gold_questions.places(found.file.extra.get(gold_questions.PLACES))
-    by_name = {place.name.casefold(): place for place in listed}
+def places(found: Gold) -> dict[str, Place]:
+    """Return the places that the gold file lists, then those its questions ask for, by name."""
+    known = _listed_places(found.file)
+    names = {name.casefold() for name in known}
     for question in found.questions:
         asked = question.constraints.location
-        if asked is None or asked.latitude is None or asked.longitude is None:
-            continue
-        name = asked.keywords[0] if asked.keywords else question.text
-        place = KnownPlace(name, asked.keywords, asked.latitude, asked.longitude, asked.radius_km)
-        by_name.setdefault(name.casefold(), place)
-    return tuple(by_name.values())
+        if asked is not None and asked.point is not None:
+            name = asked.keywords[0] if asked.keywords else question.text
+            if name.casefold() not in names:
+                known[name] = asked
+                names.add(name.casefold())
+    return known
 
 
 def _save(
-    session: Session, rater: Rater, question_set_id: int, file: GoldFile, now: datetime
+    session: Session,
+    rater: Rater,
+    question_set_id: int,
+    document: Mapping[str, Any],
+    now: datetime,
+    name: str = EDITED,
 ) -> None:
     """Save the document if the reader of gold files accepts it, else raise its error."""
-    document = gold_json(file.questions, file.threshold, file.extra)
-    read = gold_questions.read(EDITED, json.dumps(document).encode())
-    save(session, rater, question_set_id, read, now)
+    import_file(session, rater, question_set_id, name, json.dumps(document).encode(), now)
 
 
 def knows_any() -> ColumnElement[bool]:
@@ -338,14 +335,17 @@ def asked_places(session: Session, set_ids: set[int], numbers: set[int]) -> dict
 def _place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
     """Return the place that a gold question asks for: its own point, else a known place."""
     asked = question.constraints.location
-    if asked and asked.latitude is not None and asked.longitude is not None:
-        name = asked.keywords[0] if asked.keywords else ""
-        return AskedPlace(name, asked.latitude, asked.longitude)
+    if asked and asked.point:
+        return AskedPlace(asked.keywords[0] if asked.keywords else "", *asked.point)
     said = _spelled(" ".join(asked.keywords if asked else (question.text,)))
-    for place in gold_questions.places(file.extra.get(gold_questions.PLACES)):
-        if any(_spelled(name) in said for name in (place.name, *place.keywords)):
-            return AskedPlace(place.name, place.latitude, place.longitude)
+    for name, place in _listed_places(file).items():
+        if place.point and any(_spelled(word) in said for word in (name, *place.keywords)):
+            return AskedPlace(name, *place.point)
     return None
+
+
+def _listed_places(file: GoldFile) -> dict[str, Place]:
+    return gold_questions.places(file.document.get(gold_questions.PLACES))
 
 
 def _spelled(text: str) -> str:

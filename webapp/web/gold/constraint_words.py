@@ -12,7 +12,6 @@ from webapp.metrics.gold.constraint_rules import (
     Check,
     Constraints,
     Outcome,
-    OutcomeReason,
     Place,
     Range,
     Rule,
@@ -39,13 +38,6 @@ KINDS = {
     "office": mark("office"),
     "sale": mark("for sale"),
     "rent": mark("for rent"),
-}
-REASONS = {
-    OutcomeReason.NOT_ON_CARD: mark("the card does not say"),
-    OutcomeReason.DIFFERENT: mark("something else"),
-    OutcomeReason.NO_KEYWORD: mark("none of these words"),
-    OutcomeReason.TOO_LOW: mark("too low"),
-    OutcomeReason.TOO_HIGH: mark("too high"),
 }
 
 
@@ -99,14 +91,12 @@ def full_value(check: Check) -> str:
 
 def why(check: Check) -> str:
     """Return the reason for the outcome; empty where value and rule show it already."""
-    if check.reason is OutcomeReason.BY_HAND:
+    if check.by_hand is not None:
         said = gettext(OUTCOMES[check.automatic])
         return gettext("by hand; without that: %(outcome)s", outcome=said)
-    if check.reason is OutcomeReason.KEYWORD:
+    if check.keyword is not None:
         return gettext("“%(word)s” is in it", word=check.keyword)
-    if check.reason in REASONS:
-        return gettext(REASONS[check.reason])
-    return ""
+    return gettext(check.why) if check.why else ""
 
 
 def distance(check: Check) -> str:
@@ -127,19 +117,15 @@ def _kind(word: str) -> str:
 def _place(place: Place) -> str:
     words = " / ".join(f"“{word}”" for word in place.keywords)
     parts = [gettext("%(words)s in its place, name or address", words=words)] if words else []
-    if place.latitude is not None and place.longitude is not None:
-        near = gettext(
-            "within %(km)s of %(lat)s, %(lng)s",
-            km=_km(place.radius_km),
-            lat=_degrees(place.latitude),
-            lng=_degrees(place.longitude),
-        )
-        parts.append(near)
+    if place.point is not None:
+        lat, lng = (f"{degrees:.4f}" for degrees in place.point)
+        km = _km(place.radius_km)
+        parts.append(gettext("within %(km)s of %(lat)s, %(lng)s", km=km, lat=lat, lng=lng))
     return gettext("%(one)s, or %(other)s", one=parts[0], other=parts[1]) if parts[1:] else parts[0]
 
 
 def _range(name: str, bounds: Range) -> str:
-    low, high = bounds.minimum, bounds.maximum
+    low, high = bounds.min, bounds.max
     parts = []
     if bounds.exact is not None:
         parts.append(gettext("exactly %(n)s", n=amount(name, bounds.exact)))
@@ -162,7 +148,3 @@ def _range(name: str, bounds: Range) -> str:
 
 def _km(value: float) -> str:
     return f"{format_decimal(value, format='0.##', locale=language())}{UNBROKEN}km"
-
-
-def _degrees(value: float) -> str:
-    return f"{value:.4f}"

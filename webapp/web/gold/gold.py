@@ -28,7 +28,7 @@ from webapp.importers.runs.prices import read_number
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.gold.constraint_rules import DEFAULT_RADIUS_KM, Constraints, Place, Range
 from webapp.metrics.gold.constraints import ConstraintTotals, Expected, GoldQuestion
-from webapp.notation import number
+from webapp.notation import decimal_mark, number
 from webapp.services.gold import constraints, gold
 from webapp.services.gold.gold import Gold, GoldNumberTaken, GoldSet, UnknownGoldQuestion
 from webapp.web.frame import access, htmx
@@ -48,6 +48,7 @@ from webapp.web.frame.forms import (
     sent,
     typed,
 )
+from webapp.web.frame.htmx import attached
 from webapp.web.gold import constraint_words
 from webapp.web.gold.constraint_words import KINDS
 
@@ -55,21 +56,22 @@ NO_AMOUNT = mark("No amount can be read here. Write for example: 800 juta; 1,5 M
 NO_SPAN = mark("No range can be read here. Write for example: 1M an; 500 juta - 1 M; < 800 juta.")
 BOTH_OR_NONE = mark("A point needs both its latitude and its longitude.")
 LONGEST_TEXT = 2_000
-NUMBERS = ("min", "max", "exact")
-COUNTED = ("bedrooms", "floors")
 HIGHEST_COUNT = 10**6
 LARGEST_NUMBER = 2**31 - 1
 
-
+BOUNDS = {
+    "price": ("min", "max", "target", "tolerance"),
+    **dict.fromkeys(("bedrooms", "floors"), ("min", "max", "exact")),
+}
+"""The parts of a range that have a field of the form."""
 FIELDS = {
-    "property_type": ("property_type",),
-    "listing_type": ("listing_type",),
-    "location": ("keywords", "lat", "lng", "radius_km"),
-    "price": ("price_words", "price_min", "price_max", "price_target", "price_tolerance"),
-    "bedrooms": ("bedrooms_min", "bedrooms_max", "bedrooms_exact"),
-    "floors": ("floors_min", "floors_max", "floors_exact"),
+    "property_type": ["property_type"],
+    "listing_type": ["listing_type"],
+    "location": ["keywords", "lat", "lng", "radius_km"],
+    **{name: [f"{name}_{part}" for part in parts] for name, parts in BOUNDS.items()},
 }
 """The fields of the form for each constraint."""
+FIELDS["price"].append("price_words")
 
 
 class AmountField(KindField):
@@ -112,7 +114,7 @@ class PercentField(DecimalField):
         return super().read(typed.removesuffix("%").strip()) / 100
 
     def written(self, value: float | Fraction) -> str:
-        return decimal(Fraction(value) * 100) if value else ""
+        return super().written(Fraction(value) * 100) if value else ""
 
 
 class GoldForm(Form):
@@ -155,7 +157,6 @@ class VersionForm(Form):
 def filled(question: GoldQuestion) -> GoldForm:
     """Return the form of a question; amounts are written with every digit."""
     asked = question.constraints
-    place, price = asked.location, asked.price or Range()
     data: dict[str, object] = {
         "number": question.query_id,
         "question": question.text,
@@ -164,23 +165,18 @@ def filled(question: GoldQuestion) -> GoldForm:
         "mode": question.manual,
         "property_type": asked.property_type or "",
         "listing_type": asked.listing_type or "",
-        "price_min": price.minimum,
-        "price_max": price.maximum,
-        "price_target": price.target,
-        "price_tolerance": price.tolerance,
+        **(_place_fields(asked.location) if asked.location else {}),
     }
-    if place is not None:
-        data |= {
-            "keywords": ", ".join(place.keywords),
-            "lat": place.latitude,
-            "lng": place.longitude,
-            "radius_km": place.radius_km,
-        }
-    for name in COUNTED:
+    for name, parts in BOUNDS.items():
         bounds: Range = getattr(asked, name) or Range()
-        values = (bounds.minimum, bounds.maximum, bounds.exact)
-        data |= {f"{name}_{part}": value for part, value in zip(NUMBERS, values, strict=True)}
+        data |= {f"{name}_{part}": getattr(bounds, part) for part in parts}
     return GoldForm(data=data)
+
+
+def _place_fields(place: Place) -> dict[str, object]:
+    lat, lng = place.point or (None, None)
+    words = ", ".join(place.keywords)
+    return {"keywords": words, "lat": lat, "lng": lng, "radius_km": place.radius_km}
 
 
 def read(form: GoldForm, before: GoldQuestion) -> tuple[GoldQuestion, dict[str, str]]:
@@ -194,9 +190,7 @@ def read(form: GoldForm, before: GoldQuestion) -> tuple[GoldQuestion, dict[str, 
         property_type=form.property_type.data or None,
         listing_type=form.listing_type.data or None,
         location=_place(form, wrong),
-        price=_price(form, before.constraints.price or Range()),
-        bedrooms=_counted(form, "bedrooms", before.constraints.bedrooms or Range()),
-        floors=_counted(form, "floors", before.constraints.floors or Range()),
+        **{name: _bounds(form, name, before.constraints) for name in BOUNDS},
     )
     constraints = _unless_touched(form, before, constraints, wrong)
     question = replace(
@@ -231,39 +225,30 @@ def _unless_touched(
 
 def decimal(value: Fraction) -> str:
     """Return a number with all its decimals and the mark of the language in force."""
-    return repr(float(value)).removesuffix(".0").replace(".", number(0.5)[1])
+    return repr(float(value)).removesuffix(".0").replace(".", decimal_mark())
 
 
 def _place(form: GoldForm, wrong: dict[str, str]) -> Place | None:
     words = re.split(r"[,\n]", form.keywords.data)
     keywords = tuple(word.strip() for word in words if word.strip())
-    latitude, longitude, radius = (
-        None if field.data is None else float(field.data)
-        for field in (form.lat, form.lng, form.radius_km)
-    )
-    if (latitude is None) != (longitude is None):
+    lat, lng, radius = form.lat.data, form.lng.data, form.radius_km.data
+    if (lat is None) != (lng is None):
         wrong.setdefault("lat", gettext(BOTH_OR_NONE))
         return None
-    if not keywords and latitude is None:
+    if not keywords and lat is None:
         return None
-    return Place(keywords, latitude, longitude, DEFAULT_RADIUS_KM if radius is None else radius)
+    point = None if lat is None else (float(lat), float(lng))
+    return Place(keywords, point, DEFAULT_RADIUS_KM if radius is None else float(radius))
 
 
-def _price(form: GoldForm, before: Range) -> Range | None:
-    low, high, target = form.price_min.data, form.price_max.data, form.price_target.data
-    if form.price_words.data is not None:
-        low, high = form.price_words.data
-    if all(bound is None for bound in (low, high, target, before.exact)):
-        return None
-    tolerance = form.price_tolerance.data or Fraction(0)
-    return replace(before, minimum=low, maximum=high, target=target, tolerance=tolerance)
-
-
-def _counted(form: GoldForm, name: str, before: Range) -> Range | None:
-    low, high, exact = (form[f"{name}_{part}"].data for part in NUMBERS)
-    if all(bound is None for bound in (low, high, exact, before.target)):
-        return None
-    return replace(before, minimum=low, maximum=high, exact=exact)
+def _bounds(form: GoldForm, name: str, before: Constraints) -> Range | None:
+    typed = {part: form[f"{name}_{part}"].data for part in BOUNDS[name]}
+    if name == "price":
+        typed["tolerance"] = typed["tolerance"] or Fraction(0)
+        if form.price_words.data is not None:
+            typed["min"], typed["max"] = form.price_words.data
+    found = replace(getattr(before, name) or Range(), **typed)
+    return None if found.lowest is None and found.highest is None else found
 
 
 blueprint = Blueprint("gold", __name__, url_prefix="/gold")
@@ -296,13 +281,10 @@ def show(set_id: int) -> Response:
 def download(set_id: int) -> Response:
     with access.reading() as (session, rater):
         gold.find_set(session, rater.study, set_id)
-        wanted = request.args.get("version", type=int)
-        if wanted is None:
-            wanted = len(gold.versions(session, set_id))
+        newest = len(gold.versions(session, set_id))
+        wanted = request.args.get("version", newest, type=int)
         found = gold.read(session, set_id, wanted)
-    response = jsonify(found.document)
-    response.headers.set("Content-Disposition", "attachment", filename="questions_v2.json")
-    return response
+    return attached(jsonify(found.file.document).data, "application/json", "questions_v2.json")
 
 
 @blueprint.post("/<int:set_id>/begin")
@@ -367,12 +349,10 @@ def remove(set_id: int, question_id: int) -> Response:
 
 def _fill(form: GoldForm, found: Gold) -> None:
     if form.action.data == "place":
-        for place in gold.places(found):
-            if place.name == form.place.data:
-                form.keywords.put(", ".join(place.keywords))
-                form.lat.put(place.latitude)
-                form.lng.put(place.longitude)
-                form.radius_km.put(place.radius_km)
+        known = gold.places(found)
+        if form.place.data in known:
+            for name, value in _place_fields(known[form.place.data]).items():
+                getattr(form, name).put(value)
     elif form.action.data == "price" and form.price_words.data is not None:
         low, high = form.price_words.data
         form.price_min.put(low)
