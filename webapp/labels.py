@@ -141,14 +141,17 @@ def run(search_method: str | None, llm: str | None) -> str:
     return f"{called} · {llm or gettext('LLM not stated')}"
 
 
-def rule(name: str) -> str:
-    """Return a rule in words: a rater or a machine alone, the majority, or adjudicated."""
+def rule(name: str, merged: str | None = None) -> str:
+    """Return a rule in words: a rater or a machine alone, the majority, or adjudicated.
+
+    `merged` is how verdicts are merged, if not as in this context.
+    """
     kind, _, rater = name.partition(" ")
     if kind == "machine" and rater:
         return gettext("%(name)s (machine) alone", name=rater)
     if kind == "rater" and rater:
         return gettext("%(name)s alone", name=rater)
-    rules = OF_MEDIAN if merging() == "median" and name in OF_MEDIAN else RULES
+    rules = OF_MEDIAN if (merged or merging()) == "median" and name in OF_MEDIAN else RULES
     return gettext(rules[name]) if name in rules else name
 
 

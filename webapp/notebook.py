@@ -104,6 +104,7 @@ def open(database: str | Path, *, new: bool = False) -> Study:  # noqa: A001 - a
     from webapp.db.engine import Database
     from webapp.web.frame.access import IN_PROCESS
 
+    unusable: tuple[type[Exception], ...] = (*outages.KINDS, ImportError)
     path = url.removeprefix("sqlite:///")
     if path != url and not new and not Path(path).is_file():
         raise RelevansiError(
@@ -115,7 +116,7 @@ def open(database: str | Path, *, new: bool = False) -> Study:  # noqa: A001 - a
         app = create_app(replace(Settings.from_environment(), database_url=url, is_demo=False))
     except Failure as failure:
         raise _failed(failure) from None
-    except (*outages.KINDS, ImportError) as error:  # its address may hold a password
+    except unusable as error:  # its address may hold a password
         why = str(getattr(error, "orig", None) or error)
         raise RelevansiError("The database cannot be opened", why.partition("\n")[0]) from None
 

@@ -169,6 +169,21 @@ def test_a_relevansi_that_serves_the_study_says_the_same(tmp_path: Path, baselin
     assert (refused.returncode, "(401)" in refused.stderr) == (1, True)
 
 
+def test_the_rule_of_a_graded_study_is_named_as_its_verdicts_are_merged(tmp_path: Path) -> None:
+    (run := tmp_path / "run.jsonl").write_text(lines("base", "yes"), "utf-8")
+    grades = ({"query": f"Question {q}", "doc_id": f"{q}-yes", "grade": 2} for q in QUESTIONS)
+    graded = tmp_path / "grades.jsonl"
+    graded.write_text("".join(f"{json.dumps(g)}\n" for g in grades), "utf-8")
+    relevansi(tmp_path, "study", "--scale", "0-2")
+    found = document(relevansi(tmp_path, "import", run, graded, "--json"))
+
+    asked = ("gate", run, "--baseline", found["runs"][0]["id"], "--rule", "majority")
+    said = relevansi(tmp_path, *asked)
+
+    assert said.returncode == 0
+    assert "Rule: Median of all raters" in " ".join(said.stdout.split())
+
+
 PROBLEM = {"title": "The token is not known", "status": 401, "detail": "Make another."}
 
 

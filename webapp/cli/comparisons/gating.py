@@ -11,7 +11,7 @@ from typing import Any
 import click
 from msgspec import DecodeError, Struct, json, to_builtins
 
-from webapp import notation
+from webapp import labels, notation
 from webapp.chatbot import client
 from webapp.chatbot.answers import detail
 from webapp.chatbot.failures import CallFailed
@@ -181,7 +181,7 @@ def _document(report: GateReport) -> Document:
         run=report.name,
         baseline=report.baseline_name,
         study=report.study,
-        rule=report.rule,
+        rule=labels.rule(report.rule, report.merging),
     )
     tables = [_figures(report), _tests(report), _unjudged(report)]
     full = tuple(table for table in tables if table.rows)

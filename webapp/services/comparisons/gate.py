@@ -39,6 +39,7 @@ from webapp.metrics.comparisons.differences import ComparedRun, differences
 from webapp.metrics.comparisons.significance import Interval, Resampling, holm
 from webapp.metrics.judging.figures import HEADLINES, Figure
 from webapp.metrics.judging.graded import beside, with_judged
+from webapp.records import Scale
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.runs import file_formats, reports, runs
 from webapp.services.runs.file_formats import RESULTS, RUN, FileDecision, OpenedFile
@@ -149,7 +150,7 @@ class GateReport(Struct, frozen=True):
     """What a gate found. ``run`` is the id of the run, ``None`` where it was not to stay.
 
     ``missing`` names the questions of the baseline that the run lacks: they are in none of its
-    figures and in no test. ``n_below_pool`` results without a verdict are below the depth to which
+    figures and in no test. ``merging``: by "majority" or "median". ``n_below_pool`` results without a verdict are below the depth to which
     the study has lists judged. ``n_grades_ignored`` are grades in the files: a run does not judge
     itself. ``turns_blind``: since the run stays, raters rate blind from now on.
     """
@@ -163,6 +164,7 @@ class GateReport(Struct, frozen=True):
     baseline: str
     baseline_name: str
     rule: str
+    merging: str
     n_questions: int
     figures: tuple[GateFigure, ...]
     unjudged: tuple[Unjudged, ...]
@@ -247,6 +249,7 @@ def gate(
         baseline=baseline.id,
         baseline_name=called[baseline.id],
         rule=rule.name,
+        merging=Scale.stored(study.scale).merging(study.merging),
         n_questions=len(judged[0].queries),
         figures=figures,
         unjudged=unjudged,
