@@ -150,9 +150,10 @@ class GateReport(Struct, frozen=True):
     """What a gate found. ``run`` is the id of the run, ``None`` where it was not to stay.
 
     ``missing`` names the questions of the baseline that the run lacks: they are in none of its
-    figures and in no test. ``merging``: by "majority" or "median". ``n_below_pool`` results without a verdict are below the depth to which
-    the study has lists judged. ``n_grades_ignored`` are grades in the files: a run does not judge
-    itself. ``turns_blind``: since the run stays, raters rate blind from now on.
+    figures and in no test. ``merging`` of several raters is by "majority" or "median".
+    ``n_below_pool`` results without a verdict are below the depth to which the study has lists
+    judged. ``n_grades_ignored`` are grades in the files: a run does not judge itself.
+    ``turns_blind``: since the run stays, raters rate blind from now on.
     """
 
     outcome: Outcome
