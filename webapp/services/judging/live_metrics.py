@@ -39,11 +39,11 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.metrics.judging import graded
 from webapp.metrics.judging.figures import COLUMNS, COUNTS, Sum, Totals, columns, further_sums
-from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, Span, summarise
+from webapp.metrics.judging.queries import QUERY_FIGURES, Span
 from webapp.metrics.judging.queries import QuerySummary as Summary
-from webapp.records import CannotTell, EmptyOutcome, QueryState, Scale
+from webapp.records import EmptyOutcome, QueryState, Scale
 from webapp.services.judging import changes, verdicts
-from webapp.services.judging.verdicts import TAIL, AskedQuery, PooledThing, Scope
+from webapp.services.judging.verdicts import TAIL, AskedQuery, Scope, Verdicts
 from webapp.services.study.question_sets import is_put_to_raters
 
 _PLAIN = Summary._fields[: Summary._fields.index(QUERY_FIGURES[0])]
@@ -67,10 +67,9 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
     if study is None:
         return
     changes.revise(session, study.id)
-    further = _further(study)
-    asked = verdicts.asked_queries(session, scope, pooled=bool(further))
+    asked = _asked(session, scope, study)
     for rater_id in rater_ids:
-        rows = list(_rows(session, asked, scope, rater_id, study.cannot_tell, further))
+        rows = list(_rows(session, asked, scope, rater_id, study))
         session.execute(
             delete(StoredSummary).where(
                 StoredSummary.rater_id == rater_id,
@@ -142,7 +141,8 @@ def _touched(*, by_thing: bool, pooled: bool) -> Select[*tuple[Any, ...]]:
     )
     return (
         select(
-            *(Query.id, Query.run_id, Query.state, Query.emptiness_id, Query.asks_quality),
+            *(Query.id, Query.run_id, Query.query_id, Query.state),
+            *(Query.emptiness_id, Query.asks_quality),
             of_empty.verdict.label("outcome"),
             QueryRating.quality,
             listed.scalar_subquery().label("listed"),
@@ -189,44 +189,24 @@ def _pool(rater_id: ColumnElement[int]) -> ColumnElement[str]:
 
 def _row_of(query: Row[Any], rater_id: int, further: Sequence[str]) -> dict[str, Any]:
     told = map(_PARTS, query.listed.split(",")) if query.listed else ()
-    listed = sorted([(int(rank), thing, verdict) for rank, thing, verdict in told])
-    unsaid = {thing for _, thing, verdict in listed[: query.pool_depth] if not verdict}
-    open_emptiness = query.emptiness_id is not None and query.outcome is None
-    scale = Scale.stored(query.scale)
-    relevances = scale.relevances
-    said = QueryJudgments(
-        state=QueryState(query.state),
-        verdicts=tuple([relevances[verdict] for _, _, verdict in listed]),
-        empty_outcome=EmptyOutcome(query.outcome) if query.outcome else None,
-        quality=query.quality,
-        asks_quality=query.asks_quality,
+    listed = sorted([(int(rank), int(thing), verdict) for rank, thing, verdict in told])
+    by_thing = {thing: verdict for _, thing, verdict in listed if verdict}
+    if query.outcome:
+        by_thing[query.emptiness_id] = query.outcome
+    asked = AskedQuery(
+        *(query.id, query.run_id, query.query_id, QueryState(query.state)),
+        *(tuple([thing for _, thing, _ in listed]), query.emptiness_id, query.asks_quality),
+        pooled=query.pool_depth,
     )
-    summary = summarise(said, cannot_tell=query.cannot_tell)
     if further:
-        shown = [(int(thing), verdict) for _, thing, verdict in listed]
-        summary = summary._replace(further=_spans(query, shown, scale, further))
-    return _row(rater_id, query.id, query.run_id, summary, len(unsaid) + open_emptiness)
-
-
-def _spans(
-    query: Row[Any], listed: Sequence[tuple[int, str]], scale: Scale, further: Sequence[str]
-) -> dict[str, Span]:
-    if query.state == QueryState.UNREADABLE:
-        return dict.fromkeys(further, Span.settled(None))
-    told = [one.split(" ", 2) for one in query.pool.split(_BETWEEN)] if query.pool else []
-    numbers = scale.numbers
-    pool = {int(thing): numbers[verdict] for thing, verdict, _ in told}
-    below = verdicts.in_tail(
-        sorted(PooledThing(int(thing), None, identity) for thing, _, identity in told), query.tail
-    )
-    shown = {*(thing for thing, _ in listed), *below}
-    grades = verdicts.ranked(
-        [numbers[verdict] for _, verdict in listed],
-        [pool.get(thing or 0) for thing in below],
-        [grade for thing, grade in pool.items() if thing not in shown],
-        scale,
-    )
-    return graded.spans_of(grades, further)
+        pool = [one.split(" ", 2) for one in query.pool.split(_BETWEEN)] if query.pool else []
+        by_thing |= {int(thing): verdict for thing, verdict, _ in pool if verdict}
+        own = {int(thing): identity for thing, _, identity in pool}
+        asked = verdicts.with_pool(asked, own, query.tail)
+    quality = {} if query.quality is None else {query.id: query.quality}
+    said = Verdicts(by_thing, quality, scale=Scale.stored(query.scale))
+    summary = said.summary(asked, cannot_tell=query.cannot_tell, further=further)
+    return _row(rater_id, query.id, query.run_id, summary, said.unsaid(asked))
 
 
 def is_open(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
@@ -266,12 +246,11 @@ def check(session: Session) -> list[Disagreement]:
 
 def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[Disagreement]:
     scope = Query.run_id == run_id
-    further = _further(rater.study)
-    asked = verdicts.asked_queries(session, scope, pooled=bool(further))
+    asked = _asked(session, scope, rater.study)
     mine = StoredSummary.rater_id == rater.id, StoredSummary.run_id == run_id
     rows = session.execute(select(*StoredSummary.__table__.columns).where(*mine)).mappings()
     stored = {row["query_key"]: row for row in rows}
-    computed = _rows(session, asked, scope, rater.id, rater.study.cannot_tell, further)
+    computed = _rows(session, asked, scope, rater.id, rater.study)
     for query, should in zip(asked, computed, strict=True):
         was: Mapping[Any, Any] = stored.get(query.key, {})
         for column, value in ({"further": None} | should).items():
@@ -279,17 +258,21 @@ def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[Disagree
                 yield rater.name, run_id, query.query_id, column, was.get(column), value
 
 
+def _asked(session: Session, scope: Scope, study: Row[Any] | Study) -> list[AskedQuery]:
+    return verdicts.asked_queries(session, scope, pooled=bool(_further(study)))
+
+
 def _rows(
     session: Session,
-    asked: Sequence[AskedQuery],
+    asked: Iterable[AskedQuery],
     scope: Scope,
     rater_id: int,
-    cannot_tell: CannotTell,
-    further: Sequence[str],
+    study: Row[Any] | Study,
 ) -> Iterator[dict[str, Any]]:
+    further = _further(study)
     said = verdicts.of_rater(session, scope, rater_id, pooled=bool(further))
     for query in asked:
-        summary = said.summary(query, cannot_tell=cannot_tell, further=further)
+        summary = said.summary(query, cannot_tell=study.cannot_tell, further=further)
         yield _row(rater_id, query.key, query.run_id, summary, said.unsaid(query))
 
 

@@ -8,10 +8,10 @@ none, leaves it unknown. A click that was taken back made nothing.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -50,7 +50,6 @@ from webapp.records import (
     CannotTell,
     EmptyOutcome,
     GivenOn,
-    Number,
     QueryState,
     Relevance,
     Scale,
@@ -126,23 +125,16 @@ class Verdicts(Struct, frozen=True):
     def ranked(self, asked: AskedQuery) -> RankedGrades:
         """Return the grades of a query that was asked with its pool."""
         listed, tail, others = (
-            [self.scale.numbers[self.by_thing.get(thing or 0)] for thing in things]
+            tuple([self.scale.numbers[self.by_thing.get(thing or 0)] for thing in things])
             for things in (asked.things, asked.tail, asked.others)
         )
-        return ranked(listed, tail, others, self.scale)
+        pool = tuple([one for one in (*listed, *tail, *others) if isinstance(one, int)])
+        return RankedGrades(listed, pool, self.scale, tail)
 
     def unsaid(self, asked: AskedQuery) -> int:
         """Return how many verdicts one query still waits for; a thing listed twice needs one."""
         wanted = {*asked.things[: asked.pooled], asked.emptiness} - {None}
         return sum(thing not in self.by_thing for thing in wanted)
-
-
-def ranked(
-    listed: Sequence[Number], tail: Sequence[Number], others: Sequence[Number], scale: Scale
-) -> RankedGrades:
-    """Return a list with the pool of its question: its own items and the `others`."""
-    pool = tuple([one for one in (*listed, *tail, *others) if isinstance(one, int)])
-    return RankedGrades(tuple(listed), pool, scale, tuple(tail))
 
 
 def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> list[AskedQuery]:
@@ -163,50 +155,38 @@ def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> li
         )
         for key, run_id, query_id, state, emptiness, asks, depth in tables(session).execute(wanted)
     ]
-    return _pooled(session, scope, found) if pooled else found
+    return [*_pooled(session, scope, found)] if pooled else found
 
 
-def _pooled(session: Session, scope: Scope, asked: Sequence[AskedQuery]) -> list[AskedQuery]:
-    pools: dict[int, list[PooledThing]] = defaultdict(list)
+def _pooled(session: Session, scope: Scope, asked: Iterable[AskedQuery]) -> Iterator[AskedQuery]:
+    pools: dict[int, list[Any]] = defaultdict(list)
     everything = (
         select(JudgedThing.question_id, JudgedThing.id, JudgedThing.run_id, Property.identity)
         .join_from(JudgedThing, Property)
         .where(JudgedThing.question_id.in_(select(Query.question_id).where(scope)))
-        .order_by(JudgedThing.id)
     )
-    for question, thing, run_id, identity in tables(session).execute(everything):
-        pools[question].append(PooledThing(thing, run_id, identity))
+    for thing in tables(session).execute(everything):
+        pools[thing.question_id].append(thing)
     lists = select(Query.id, Query.question_id, Query.extra[TAIL]).where(scope)
     stated = {key: (of, tail) for key, of, tail in tables(session).execute(lists)}
-    return [_with_pool(one, pools[stated[one.key][0]], stated[one.key][1]) for one in asked]
+    for one in asked:
+        question_id, tail = stated[one.key]
+        pool = (thing for thing in pools[question_id] if thing.run_id in {None, one.run_id})
+        yield with_pool(one, {thing.id: thing.identity for thing in pool}, tail)
 
 
-def _with_pool(
-    asked: AskedQuery, pool: Sequence[PooledThing], tail: Sequence[str] | None
-) -> AskedQuery:
-    own = [thing for thing in pool if thing.run_id in {None, asked.run_id}]
-    below = in_tail(own, tail)
-    known = {*asked.things, *below}
-    others = tuple(thing.id for thing in own if thing.id not in known)
+def with_pool(asked: AskedQuery, pool: Mapping[int, str], tail: Sequence[str] | None) -> AskedQuery:
+    """Return a query with the items of a `tail` of identities, and the others of its `pool`.
+
+    The pool has the identity of each judged thing; several of one identity are told apart by
+    what they show, and a tail means the first.
+    """
+    below: tuple[int | None, ...] = ()
+    if tail:
+        first = {pool[thing]: thing for thing in sorted(pool, reverse=True)}
+        below = tuple(first.get(identity) for identity in tail)
+    others = tuple(sorted(pool.keys() - {*asked.things, *below}))
     return replace(asked, tail=below, others=others)
-
-
-class PooledThing(NamedTuple):
-    """A judged item of a question; ``run_id`` is set where it is that of one run alone."""
-
-    id: int
-    run_id: str | None
-    identity: str
-
-
-def in_tail(pool: Iterable[PooledThing], tail: Sequence[str] | None) -> tuple[int | None, ...]:
-    """Return the first item of a `pool`, in order of their ids, for each identity of a `tail`."""
-    if not tail:
-        return ()
-    by_identity: dict[str, int] = {}
-    for thing in pool:
-        by_identity.setdefault(thing.identity, thing.id)
-    return tuple(by_identity.get(identity) for identity in tail)
 
 
 def of_rater(session: Session, scope: Scope, rater_id: int, *, pooled: bool = False) -> Verdicts:

@@ -63,7 +63,7 @@ from webapp.records import (
     Relevance,
     Scale,
 )
-from webapp.services.judging import live_metrics, verdicts
+from webapp.services.judging import live_metrics
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.rating import asked_again, pool, shares, tasks
@@ -719,10 +719,10 @@ def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
         )
         found = summarise(said, cannot_tell=task.cannot_tell)
         own = {row.thing for row in rows}
-        grades = verdicts.ranked(
-            [scale.numbers[row.verdict] for row in rows if row.rank is not None],
-            *((), [grade for thing, grade in again.items() if thing not in own], scale),
-        )
+        shown = tuple(scale.numbers[row.verdict] for row in rows if row.rank is not None)
+        others = (grade for thing, grade in again.items() if thing not in own)
+        pool = tuple(grade for grade in (*shown, *others) if isinstance(grade, int))
+        grades = graded.RankedGrades(shown, pool, scale)
         yield answer, found._replace(further=graded.spans_of(grades, further))
 
 
