@@ -35,7 +35,6 @@ from webapp.metrics.judging.queries import (
     QUERY_FIGURES,
     QueryJudgments,
     QuerySummary,
-    Undefined,
     summarise,
     why_undefined,
 )
@@ -171,7 +170,7 @@ class TestTotals:
             assert figure.value == pytest.approx(figures(together)[name].value, abs=ROUNDING)
 
 
-ListFigure = Callable[[Verdicts], float | Undefined]
+ListFigure = Callable[[Verdicts], float | None]
 Reference = Callable[[Verdicts], dict[str, float]]
 
 FIGURES: tuple[ListFigure, ...] = (
@@ -245,7 +244,7 @@ class TestReferences:
                 expected = reference(kept)["SetP"]
                 assert figure(verdicts) == pytest.approx(expected, abs=EXACT)
             else:
-                assert figure(verdicts) is Undefined.NOTHING_DECIDED
+                assert figure(verdicts) is None
 
     @oracles
     @given(verdicts=verdict_lists(judged, min_size=1))
@@ -269,7 +268,7 @@ class TestRange:
     def test_between_0_and_1_or_undefined(self, figure: ListFigure, verdicts: Verdicts) -> None:
         value = figure(verdicts)
 
-        assert isinstance(value, Undefined) or 0 <= value <= 1
+        assert value is None or 0 <= value <= 1
 
     @given(verdicts=verdict_lists())
     def test_the_suggested_quality_of_a_list_is_1_to_5_or_nothing(self, verdicts: Verdicts) -> None:

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from ir_measures import ERR, RR, Bpref, Judged, P, Rprec, Success, infAP, nDCG
 from ir_measures.measures import AP, R
 
+from tests.metrics.judging import verdicts
 from webapp.i18n import speaking
-from webapp.metrics.judging.figures import Figure, mean_figure
+from webapp.metrics.judging.figures import Figure, Totals, figures
 from webapp.metrics.judging.graded import (
     FORMS,
     RankedGrades,
@@ -155,13 +156,6 @@ def test_figures_worked_out_by_hand(
 def test_every_form_of_names_is_worked_out_by_hand() -> None:
     figures = [ranking_figure(name) for name, *_ in BY_HAND]
     assert all(any(one.form is form for one in figures) for form in FORMS.values())
-
-
-@pytest.mark.parametrize("grade", [-1, 4])
-def test_a_grade_that_the_scale_has_not_is_refused(grade: int) -> None:
-    for wrong in ({"listed": (grade,)}, {"listed": (), "pool": (grade,)}):
-        with pytest.raises(ValueError, match="scale"):
-            RankedGrades(**wrong, scale=GRADED)
 
 
 # --- Names -----------------------------------------------------------------------------------
@@ -530,4 +524,6 @@ def test_a_collection_of_the_size_of_cranfield_is_equal_to_ir_measures() -> None
     ],
 )
 def test_a_mean_is_over_the_questions_that_have_a_value(spans: list[Span], mean: Figure) -> None:
-    assert mean_figure(spans) == mean
+    questions = [verdicts.listed("R")._replace(further={"AP": span}) for span in spans]
+
+    assert figures(Totals.of(questions), ["AP"]) == {"AP": mean}

@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 from webapp.i18n import gettext
+from webapp.metrics.judging.figures import MEANS
 from webapp.metrics.judging.registry import MEASURES
 from webapp.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION, README
 from webapp.records import CannotTell, Scale
@@ -193,7 +194,7 @@ def pack(
         "definitions": [
             {
                 "name": measure.name,
-                "per_question": measure.query_name,
+                "per_question": MEANS.get(measure.name),
                 "label": measure.label,
                 "meaning": gettext(measure.meaning),
                 "unit": measure.unit,

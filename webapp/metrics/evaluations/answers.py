@@ -24,7 +24,7 @@ from typing import TypedDict
 from msgspec import Struct, field
 
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder
-from webapp.metrics.judging.figures import Mean, Percentiles
+from webapp.metrics.judging.figures import Numbers
 
 _CITATION = re.compile(r"\[CIT:([\w-]+)\]")
 _CITATIONS = r"(?:\s*\[CIT:[\w-]+\])"
@@ -350,9 +350,11 @@ class AnswerSummary(Struct):
     _n_unmeasured: int = 0
     _n_measured: int = 0
     _n_given: int = 0
-    _judged: Mean = field(default_factory=Mean)
-    _latencies: Percentiles = field(default_factory=Percentiles)
-    _means: dict[str, Mean] = field(default_factory=lambda: {name: Mean() for name in _MEANS})
+    _judged: Numbers = field(default_factory=Numbers)
+    _latencies: Numbers = field(default_factory=Numbers)
+    _scores: dict[str, Numbers] = field(
+        default_factory=lambda: {name: Numbers() for name in _MEANS}
+    )
 
     def add(self, score: AnswerScore) -> None:
         """Take one answer in."""
@@ -364,7 +366,7 @@ class AnswerSummary(Struct):
         self._judged.add(score.row.faithfulness_judge)
         self._latencies.add(score.row.latency_ms)
         for name, (figure, _) in _MEANS.items():
-            self._means[name].add(getattr(score, figure))
+            self._scores[name].add(getattr(score, figure))
         for name, value in score.row.settings.items():
             known = self.settings.setdefault(name, {"lowest": value, "highest": value, "n": 0})
             known["lowest"] = min(known["lowest"], value)
@@ -375,11 +377,12 @@ class AnswerSummary(Struct):
         """Every figure in the order in which they are shown, a judge's beside the fallback."""
         found = [Figure(name="count", value=self.count, n=self.count, why=None)]
         for name, (_, why) in _MEANS.items():
-            mean = self._means[name]
+            scores = self._scores[name]
             unfair = why is WhyUndefined.NO_EMBEDDER and self._n_unmeasured and not self._n_measured
-            found.append(self._figure(name, *((None, 0) if unfair else (mean.value, mean.n)), why))
+            mean, n = (None, 0) if unfair else (scores.mean, scores.n)
+            found.append(self._figure(name, mean, n, why))
             if name == "avg_faithfulness" and self._judged.n:
-                value, n = self._judged.value, self._judged.n
+                value, n = self._judged.mean, self._judged.n
                 found.append(Figure(name=JUDGED, value=value, n=n, why=None))
         for name, share in (("p50_latency_ms", 0.5), ("p95_latency_ms", 0.95)):
             (latency,), n = self._latencies.at(share), self._latencies.n

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from webapp.metrics.judging.figures import Mean
+from webapp.metrics.judging.figures import Numbers
 
 FIGURES = ("iou", "recall", "precision", "precision_omega", "f1")
 """The figures of an item, and the means of the summary, in the order in which they are shown."""
@@ -78,17 +78,19 @@ class ChunkMeans(Struct):
     """The means over the rows added; order does not matter."""
 
     count: int = 0
-    _means: dict[str, Mean] = field(default_factory=lambda: {name: Mean() for name in FIGURES})
+    _scores: dict[str, Numbers] = field(
+        default_factory=lambda: {name: Numbers() for name in FIGURES}
+    )
 
     def add(self, score: ChunkScore) -> None:
         """Take one row in."""
         self.count += 1
-        for name, mean in self._means.items():
-            mean.add(getattr(score, name))
+        for name, scores in self._scores.items():
+            scores.add(getattr(score, name))
 
     def figures(self) -> dict[str, float | None]:
         """Every mean by name, ``None`` without rows."""
-        return {name: mean.value for name, mean in self._means.items()}
+        return {name: scores.mean for name, scores in self._scores.items()}
 
 
 def _share(part: int, whole: int) -> float:

@@ -27,6 +27,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import chain
 from math import fsum
 from operator import attrgetter
@@ -37,9 +38,11 @@ from msgspec.structs import replace
 
 from webapp.metrics.judging.queries import (
     QUERY_FIGURES,
+    QueryJudgments,
     QuerySummary,
     Span,
     Undefined,
+    summarise,
     why_undefined,
 )
 from webapp.records import (
@@ -65,10 +68,6 @@ class Sum(Struct, frozen=True):
     n: int = 0
 
 
-def _no_sums() -> dict[str, Sum]:
-    return dict.fromkeys(COLUMNS, Sum())
-
-
 class Totals(Struct, frozen=True):
     """Counts and sums over a set of queries.
 
@@ -90,7 +89,7 @@ class Totals(Struct, frozen=True):
     n_relevant: int = 0
     n_not_relevant: int = 0
     n_unsure: int = 0
-    sums: Mapping[str, Sum] = field(default_factory=_no_sums)
+    sums: Mapping[str, Sum] = field(default_factory=lambda: dict.fromkeys(COLUMNS, Sum()))
 
     @classmethod
     def of(cls, summaries: Iterable[QuerySummary]) -> Totals:
@@ -233,38 +232,19 @@ def figures(totals: Totals, names: Iterable[str] = HEADLINES) -> dict[str, Figur
     share = totals.n_with_results / of if of else None
     found["coverage"] = Figure(share, share, share, of, of=of)
     found["composite"] = _composite(found, totals)
-    return {name: found.get(name) or _ranking_figure(totals, name) for name in names}
-
-
-def _ranking_figure(totals: Totals, name: str) -> Figure:
-    return figure_of_sums(*(totals.sums.get(name + end, Sum()) for end in _ENDS))
+    return {name: found.get(name) or _of_sums(totals, name) for name in names}
 
 
 def _mean_figure(totals: Totals, column: str) -> Figure:
-    so_far, low, high = (totals.sums[column + end] for end in _ENDS)
+    found = _of_sums(totals, column)
     rated = totals.n_complete == totals.n_counted and column != "response_quality"
-    left_open = rated and max(low.n, high.n) and not so_far.n  # the counts leave it open
-    found = figure_of_sums(so_far, low, high)
+    left_open = rated and found.of and not found.n  # the counts leave it open
     return replace(found, why_open=Undefined.LEFT_OPEN) if left_open else found
 
 
-def mean_figure(spans: Iterable[Span]) -> Figure:
-    """The mean of a ranking figure over the questions that have a value, so far or complete.
-
-    The bounds are as of the others; a figure without bounds has a mean without.
-
-    >>> found = mean_figure([Span(0.5, 0.5, 1.0), Span(None, None, None), Span(0.0, 0.0, 0.0)])
-    >>> found.value, found.lower, found.upper, found.n
-    (0.25, 0.25, 0.5, 2)
-    """
-    columns = zip(*spans, strict=True)
-    present = ([value for value in column if value is not None] for column in columns)
-    sums = [Sum(fsum(values), len(values)) for values in present]
-    return figure_of_sums(*sums) if sums else figure_of_sums(Sum(), Sum(), Sum())
-
-
-def figure_of_sums(so_far: Sum, low: Sum, high: Sum) -> Figure:
-    """The mean of a figure from the sums of its values, lower and upper bounds."""
+def _of_sums(totals: Totals, column: str) -> Figure:
+    """The mean of a figure of the queries from the sums of its values and bounds."""
+    so_far, low, high = (totals.sums.get(column + end, Sum()) for end in _ENDS)
     lower, upper = _mean(low), _mean(high)
     return Figure(
         value=_mean(so_far),
@@ -303,76 +283,43 @@ def _weighted(parts: Sequence[tuple[float | None, float]]) -> float | None:
     return fsum(known) if len(known) == len(parts) else None
 
 
-class Mean(Struct):
-    """The mean of the values added; ``None`` is not a value and is left out.
+class Numbers(Struct):
+    """The numbers added, in 8 bytes each; ``None`` is no number and is left out.
 
-    >>> quality = Mean()
-    >>> for value in (1, None, 0.5):
-    ...     quality.add(value)
-    >>> quality.value, quality.n
-    (0.75, 2)
+    >>> latencies = Numbers()
+    >>> for value in (400, None, 100, 300, 200):
+    ...     latencies.add(value)
+    >>> latencies.n, latencies.mean
+    (4, 250.0)
+    >>> latencies.at(0.5, 0.95)  # positions 1.5 and 2.85
+    (250.0, 385.0)
     """
-
-    n: int = 0
-    _partials: list[float] = field(default_factory=list)
-
-    def add(self, value: float | None) -> None:
-        if value is None:
-            return
-        self.n += 1
-        self._partials = _summed(self._partials, float(value))
-
-    @property
-    def value(self) -> float | None:
-        return fsum(self._partials) / self.n if self.n else None
-
-
-class Percentiles(Struct):
-    """Percentiles of the values added, kept as bare numbers (8 bytes each)."""
 
     _values: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, value: float | None) -> None:
         if value is not None:
-            self._values.append(float(value))
+            self._values.append(value)
 
     @property
     def n(self) -> int:
         return len(self._values)
 
+    @property
+    def mean(self) -> float | None:
+        return fsum(self._values) / self.n if self.n else None
+
     def at(self, *shares: float) -> tuple[float | None, ...]:
-        """The values below which these shares (0 to 1) lie, linearly interpolated.
+        """The percentiles at these shares (0 to 1), linearly interpolated as spreadsheets do.
 
-        At position share x (n - 1) of the sorted values, as numpy and spreadsheets do;
-        ``None`` without values.
-
-        >>> latencies = Percentiles()
-        >>> for value in (400, 100, 300, 200):
-        ...     latencies.add(value)
-        >>> latencies.at(0.5, 0.95)  # positions 1.5 and 2.85
-        (250.0, 385.0)
+        At position share x (n - 1) of the sorted numbers; ``None`` without numbers.
         """
-        import numpy as np  # late: most pages need none
-
         if not self.n:
-            return tuple(None for _ in shares)
-        ordered = np.sort(np.frombuffer(self._values))
+            return (None,) * len(shares)
+        ordered = sorted(self._values)
         places = [share * (self.n - 1) for share in shares]
-        pairs = [(place, ordered[int(place) : int(place) + 2].tolist()) for place in places]
+        pairs = [(place, ordered[int(place) : int(place) + 2]) for place in places]
         return tuple(pair[0] + (pair[-1] - pair[0]) * (place % 1) for place, pair in pairs)
-
-
-def _summed(partials: list[float], value: float) -> list[float]:
-    """Non-overlapping floats whose exact sum is that of `partials` and `value`."""
-    kept = []
-    for partial in partials:
-        large, small = (value, partial) if abs(value) >= abs(partial) else (partial, value)
-        total = large + small
-        rest = small - (total - large)
-        if rest:
-            kept.append(rest)
-        value = total
-    return [*kept, value]
 
 
 TOP = 5
@@ -431,28 +378,23 @@ def summarise_counts(
     ways = tuple(possible)
     if not ways:
         raise ValueError("no list has these counts")
-    left_out = counts.unsure_ranks if cannot_tell == "left_out" else frozenset()
-    counted = counts.results - len(left_out)
+    n_unsure = len(counts.unsure_ranks)
+    n_not_relevant = counts.results - n_unsure - counts.relevant
+    in_any_order = (
+        *(Relevance.RELEVANT,) * counts.relevant,
+        *(Relevance.NOT_RELEVANT,) * n_not_relevant,
+        *(Relevance.UNSURE,) * n_unsure,
+    )
+    judgments = QueryJudgments(QueryState.RESULTS, in_any_order, quality=quality)
+    left_out = counts.unsure_ranks if cannot_tell == "left_out" else ()
     counted_in_top = min(counts.results, TOP) - sum(rank <= TOP for rank in left_out)
     firsts = {way.first for way in ways}
-    rank = _span(1 / way.first if way.first else 0.0 for way in ways)
-    return QuerySummary(
-        state=QueryState.RESULTS,
-        results_count=counts.results,
-        judged_count=counts.results,
-        relevant_count=counts.relevant,
-        not_relevant_count=counts.results - len(counts.unsure_ranks) - counts.relevant,
-        unsure_count=len(counts.unsure_ranks),
+    rank = _span(1 / first if first else 0.0 for first in firsts)
+    return summarise(judgments, cannot_tell=cannot_tell)._replace(
         first_relevant_rank=firsts.pop() if len(firsts) == 1 else None,
-        complete=True,
-        empty_outcome=None,
-        quality=quality,
-        precision_at_5=_span(_share(way.top, counted_in_top) for way in ways),
-        overall_precision=Span.settled(_share(counts.relevant, counted)),
+        precision_at_5=_span(way.top / counted_in_top if counted_in_top else None for way in ways),
         reciprocal_rank=rank,
         answerable_reciprocal_rank=rank,
-        success=Span.settled(1.0 if counts.relevant else None if left_out else 0.0),
-        response_quality=Span.rated(quality),
     )
 
 
@@ -476,10 +418,6 @@ def _span(values: Iterable[float | None]) -> Span:
     if len(found) < 2:
         return Span.settled(next(iter(found), None))
     return Span(None, min(found), max(found))
-
-
-def _share(relevant: int, counted: int) -> float | None:
-    return relevant / counted if counted else None
 
 
 class QueryRow(Struct, frozen=True):
@@ -555,3 +493,43 @@ def category_totals(report: RunReport) -> dict[str, Totals]:
     for row in report.rows:
         members.setdefault(row.category, []).append(row.summary)
     return {category: Totals.of(summaries) for category, summaries in members.items()}
+
+
+LONGEST_PAUSE = 300.0
+"""Seconds; a longer time between two verdicts was a break."""
+
+
+class GivenVerdict(NamedTuple):
+    """A verdict by the key of its item: whose, in which browser, and when by its clock."""
+
+    key: int
+    rater: int
+    device: str
+    at: datetime
+
+
+def seconds_before(given: Iterable[GivenVerdict]) -> dict[tuple[int, int], float]:
+    """The seconds from the rater's verdict before, by rater and item; breaks left out.
+
+    Only verdicts of one rater in one browser are compared, so that clocks need not agree. The
+    first one has no time, nor has one after a break. Of an item that was judged several times
+    the last verdict counts.
+
+    >>> from datetime import UTC
+    >>> at = [datetime(2026, 1, 1, 9, minute, second, tzinfo=UTC) for minute, second in
+    ...       ((0, 0), (0, 4), (6, 0), (6, 10))]
+    >>> seconds_before([GivenVerdict(key, 7, "a", when) for key, when in enumerate(at)])
+    {(7, 1): 4.0, (7, 3): 10.0}
+    """
+    found: dict[tuple[int, int], tuple[datetime, float | None]] = {}
+    before: GivenVerdict | None = None
+    for one in sorted(given, key=attrgetter("rater", "device", "at")):
+        seconds = None
+        if before and (before.rater, before.device) == (one.rater, one.device):
+            gap = (one.at - before.at).total_seconds()
+            seconds = gap if gap <= LONGEST_PAUSE else None
+        last, _ = found.get((one.rater, one.key), (one.at, None))
+        if last <= one.at:
+            found[one.rater, one.key] = one.at, seconds
+        before = one
+    return {key: seconds for key, (_, seconds) in found.items() if seconds is not None}

@@ -38,19 +38,13 @@ class RankedGrades(Struct, frozen=True):
     ``listed`` are the results in rank order, each as ``Scale.number`` has it: a grade,
     "unsure", or ``None`` while unjudged. ``tail`` are the ranks below, which no rater is
     shown. ``pool`` are the grades of all judged items of the question, those of the list
-    among them (an item that is listed twice is there twice, as in the exported qrels). Raises
-    ``ValueError`` for a grade that the scale has not.
+    among them (an item that is listed twice is there twice, as in the exported qrels).
     """
 
     listed: tuple[Number, ...]
     pool: tuple[int, ...] = ()
     scale: Scale = BINARY
     tail: tuple[Number, ...] = ()
-
-    def __post_init__(self) -> None:
-        for grade in (*self.listed, *self.tail, *self.pool):
-            if isinstance(grade, int) and not 0 <= grade <= self.scale.top:
-                raise ValueError(f"grade {grade} is not on a scale of 0 to {self.scale.top}")
 
     @property
     def ranks(self) -> tuple[Number, ...]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -41,30 +40,26 @@ class Undefined(StrEnum):
     NONE_RELEVANT = "none_relevant"
 
 
-EXPLANATIONS: Mapping[Undefined, str] = MappingProxyType(
-    {
-        Undefined.NO_RESULTS: mark("There are no results to measure."),
-        Undefined.CORRECT_EMPTY: mark(
-            "There was truly nothing to find, so there is no rank. (The rated CSV has 0 here.)"
-        ),
-        Undefined.UNCLASSIFIED: mark("Nobody has decided yet whether the empty list is right."),
-        Undefined.NOTHING_DECIDED: mark("No result counted here is relevant or not relevant."),
-        Undefined.CANNOT_TELL: mark("No result is relevant, and at least one cannot be told."),
-        Undefined.INCOMPLETE: mark("The rating is not complete yet."),
-        Undefined.LEFT_OPEN: mark("The counts in the file leave it open."),
-        Undefined.UNRATED: mark("The response quality has not been rated yet."),
-        Undefined.FAILED: mark("The call to the chatbot failed."),
-        Undefined.UNREADABLE: mark("The answer could not be read, so it is not counted."),
-        Undefined.NO_QUERY: mark("No question has a value for this figure."),
-    }
-)
+EXPLANATIONS: Mapping[Undefined, str] = {
+    Undefined.NO_RESULTS: mark("There are no results to measure."),
+    Undefined.CORRECT_EMPTY: mark(
+        "There was truly nothing to find, so there is no rank. (The rated CSV has 0 here.)"
+    ),
+    Undefined.UNCLASSIFIED: mark("Nobody has decided yet whether the empty list is right."),
+    Undefined.NOTHING_DECIDED: mark("No result counted here is relevant or not relevant."),
+    Undefined.CANNOT_TELL: mark("No result is relevant, and at least one cannot be told."),
+    Undefined.INCOMPLETE: mark("The rating is not complete yet."),
+    Undefined.LEFT_OPEN: mark("The counts in the file leave it open."),
+    Undefined.UNRATED: mark("The response quality has not been rated yet."),
+    Undefined.FAILED: mark("The call to the chatbot failed."),
+    Undefined.UNREADABLE: mark("The answer could not be read, so it is not counted."),
+    Undefined.NO_QUERY: mark("No question has a value for this figure."),
+}
 """Each reason in words for the reader, as a message id."""
-OF_RANKINGS: Mapping[Undefined, str] = MappingProxyType(
-    {
-        **EXPLANATIONS,
-        Undefined.NONE_RELEVANT: mark("No judged item of the question is relevant."),
-    }
-)
+OF_RANKINGS: Mapping[Undefined, str] = {
+    **EXPLANATIONS,
+    Undefined.NONE_RELEVANT: mark("No judged item of the question is relevant."),
+}
 """The same with what only ranking figures have."""
 
 
@@ -84,55 +79,49 @@ def counted(
     return tuple(Relevance.NOT_RELEVANT if v is Relevance.UNSURE else v for v in verdicts)
 
 
-def precision(verdicts: Sequence[Relevance | None]) -> float | Undefined:
+def precision(verdicts: Sequence[Relevance | None]) -> float | None:
     """Share of relevant results among the decided ones of the whole list (set precision).
 
     ``P = R / D``: *R* relevant results, *D* decided results (Manning et al. 2008, ch. 8).
-    "Cannot tell" and unjudged results are left out of both. None relevant gives 0, an empty
-    list ``NO_RESULTS``, nothing decided ``NOTHING_DECIDED``.
+    "Cannot tell" and unjudged results are left out of both. None relevant gives 0, nothing
+    decided ``None``.
 
     >>> precision([Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE, None])
     0.5
     """
     relevant = verdicts.count(Relevance.RELEVANT)
     decided = relevant + verdicts.count(Relevance.NOT_RELEVANT)
-    if decided:
-        return relevant / decided
-    return Undefined.NOTHING_DECIDED if verdicts else Undefined.NO_RESULTS
+    return relevant / decided if decided else None
 
 
-def precision_at(verdicts: Sequence[Relevance | None], *, cutoff: int = 5) -> float | Undefined:
+def precision_at(verdicts: Sequence[Relevance | None], *, cutoff: int = 5) -> float | None:
     """Share of relevant results among the decided ones of the first `cutoff` ranks.
 
     ``P@k = R / D`` over ranks 1 to min(k, n): *k* the cutoff, *n* the length of the list,
     *R* relevant and *D* decided results there (Manning et al. 2008, ch. 8). A list shorter
-    than *k* is divided by its own length, unlike trec_eval's ``P.k``. "Cannot tell" and
-    unjudged results are left out of both. None relevant gives 0, an empty list
-    ``NO_RESULTS``, nothing decided in those ranks ``NOTHING_DECIDED``. Raises
-    ``ValueError`` for a cutoff below 1.
+    than *k* is divided by its own length, unlike trec_eval's ``P.k``. The rest is as in
+    ``precision``.
 
     >>> precision_at([Relevance.RELEVANT, Relevance.RELEVANT, Relevance.NOT_RELEVANT], cutoff=2)
     1.0
     """
-    if cutoff < 1:
-        raise ValueError(f"cutoff {cutoff} is below 1")
     return precision(verdicts[:cutoff])
 
 
-def reciprocal_rank(verdicts: Sequence[Relevance | None]) -> float | Undefined:
+def reciprocal_rank(verdicts: Sequence[Relevance | None]) -> float | None:
     """One divided by the rank of the first relevant result, over the whole list.
 
     ``RR = 1 / rank``: *rank* the 1-based position of the first relevant result as shown
     (Voorhees 1999; Craswell 2009). "Cannot tell" and unjudged results take up their rank
-    without being relevant. None relevant gives 0, an empty list ``NO_RESULTS``.
+    without being relevant. None relevant gives 0, an empty list ``None``.
 
     >>> reciprocal_rank([Relevance.NOT_RELEVANT, Relevance.RELEVANT])
     0.5
     """
-    if not verdicts:
-        return Undefined.NO_RESULTS
     rank = first_relevant_rank(verdicts)
-    return 1 / rank if rank else 0.0
+    if rank is None:
+        return 0.0 if verdicts else None
+    return 1 / rank
 
 
 def first_relevant_rank(verdicts: Sequence[Relevance | None]) -> int | None:
@@ -146,23 +135,18 @@ def first_relevant_rank(verdicts: Sequence[Relevance | None]) -> int | None:
     return verdicts.index(Relevance.RELEVANT) + 1
 
 
-def success(verdicts: Sequence[Relevance | None]) -> float | Undefined:
+def success(verdicts: Sequence[Relevance | None]) -> float | None:
     """1 when at least one result is relevant, else 0 (Voorhees 2002).
 
-    With none relevant a "cannot tell" leaves it undefined (``CANNOT_TELL``), else an
-    unjudged result does (``INCOMPLETE``): each might be the relevant one. An empty list is
-    ``NO_RESULTS`` here; whether it is a success depends on its classification.
+    With none relevant a "cannot tell" or unjudged result leaves it undefined (``None``): each
+    might be the relevant one. So does an empty list, whose success is its classification's.
 
     >>> success([Relevance.NOT_RELEVANT, Relevance.RELEVANT])
     1.0
     """
-    if not verdicts:
-        return Undefined.NO_RESULTS
     if Relevance.RELEVANT in verdicts:
         return 1.0
-    if Relevance.UNSURE in verdicts:
-        return Undefined.CANNOT_TELL
-    return Undefined.INCOMPLETE if None in verdicts else 0.0
+    return 0.0 if {*verdicts} == {Relevance.NOT_RELEVANT} else None
 
 
 def suggested_quality(state: QueryState, verdicts: Sequence[Relevance | None]) -> int | None:
@@ -199,19 +183,12 @@ QUERY_FIGURES = (
 )
 """The figures of a query, in order; each is a field of ``QuerySummary`` holding a ``Span``."""
 _FROM_VERDICTS = QUERY_FIGURES[:-1]
-# A figure that is not here has no results to be made of, whatever the outcome.
-_EMPTY_FIGURES: Mapping[str, Mapping[EmptyOutcome | None, float | Undefined]] = {
-    "answerable_reciprocal_rank": {
-        EmptyOutcome.CORRECT_EMPTY: Undefined.CORRECT_EMPTY,
-        EmptyOutcome.FALSE_NEGATIVE: 0.0,
-        None: Undefined.UNCLASSIFIED,
-    },
-    "success": {
-        EmptyOutcome.CORRECT_EMPTY: 1.0,
-        EmptyOutcome.FALSE_NEGATIVE: 0.0,
-        None: Undefined.UNCLASSIFIED,
-    },
+_WITHOUT_RESULTS: Mapping[QueryState | EmptyOutcome | None, tuple[float | None, float | None]] = {
+    QueryState.FAILED: (None, 0.0),
+    EmptyOutcome.CORRECT_EMPTY: (None, 1.0),
+    EmptyOutcome.FALSE_NEGATIVE: (0.0, 0.0),
 }
+"""The answerable reciprocal rank and the success of a query without results, if it has any."""
 _WORST = (Relevance.NOT_RELEVANT, EmptyOutcome.FALSE_NEGATIVE)
 _BEST = (Relevance.RELEVANT, EmptyOutcome.CORRECT_EMPTY)
 BEST_QUALITY = 5
@@ -372,17 +349,23 @@ def why_undefined(summary: QuerySummary, figure: str) -> Undefined | None:
         return None
     if summary.state is QueryState.UNREADABLE:
         return Undefined.UNREADABLE
-    if figure in summary.further:
-        return Undefined.NONE_RELEVANT if summary.results_count else Undefined.NO_RESULTS
     if figure == "response_quality":
         return Undefined.UNRATED
-    if summary.state is QueryState.RESULTS:
-        return _why_of_results(summary, figure)
-    reason = _without_results(figure, summary.state, summary.empty_outcome)
-    return reason if isinstance(reason, Undefined) else None
+    of_list = summary.state is QueryState.RESULTS
+    return _why_of_results(summary, figure) if of_list else _why_without(summary, figure)
+
+
+def _why_without(summary: QuerySummary, figure: str) -> Undefined:
+    if summary.state is QueryState.FAILED and figure not in summary.further:
+        return Undefined.FAILED
+    if figure not in {"answerable_reciprocal_rank", "success"}:
+        return Undefined.NO_RESULTS
+    return Undefined.CORRECT_EMPTY if summary.empty_outcome else Undefined.UNCLASSIFIED
 
 
 def _why_of_results(summary: QuerySummary, figure: str) -> Undefined:
+    if figure in summary.further:
+        return Undefined.NONE_RELEVANT
     if not summary.complete:
         return Undefined.INCOMPLETE
     if summary.span(figure) != Span.settled(None):
@@ -394,21 +377,9 @@ def _figures(
     state: QueryState, verdicts: Sequence[Relevance | None], outcome: EmptyOutcome | None
 ) -> list[float | None]:
     """Every figure that verdicts make, as ``_FROM_VERDICTS`` names them; ``None`` if undefined."""
-    found: Sequence[float | Undefined]
     if state is QueryState.RESULTS:
         rank = reciprocal_rank(verdicts)
         # Twice: a question with results has an answer in any case.
-        found = precision_at(verdicts), precision(verdicts), rank, rank, success(verdicts)
-    else:
-        found = [_without_results(name, state, outcome) for name in _FROM_VERDICTS]
-    return [None if isinstance(one, Undefined) else one for one in found]
-
-
-def _without_results(
-    figure: str, state: QueryState, outcome: EmptyOutcome | None
-) -> float | Undefined:
-    if state is QueryState.UNREADABLE:
-        return Undefined.UNREADABLE
-    if state is QueryState.FAILED:
-        return 0.0 if figure == "success" else Undefined.FAILED
-    return _EMPTY_FIGURES.get(figure, {}).get(outcome, Undefined.NO_RESULTS)
+        return [precision_at(verdicts), precision(verdicts), rank, rank, success(verdicts)]
+    of_list = outcome if state is QueryState.EMPTY else state
+    return [None, None, None, *_WITHOUT_RESULTS.get(of_list, (None, None))]

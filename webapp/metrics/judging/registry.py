@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webapp.i18n import gettext, mark
+from webapp.metrics.judging.figures import MEANS
 from webapp.metrics.judging.graded import ranking_figure
 from webapp.records import Scale
 
@@ -71,16 +72,14 @@ COMPLETE_WITH_RESULTS = mark("questions with results whose rating is complete")
 class Measure(Struct, frozen=True):
     """A headline figure or a column, explained.
 
-    ``name`` is the key in ``figures()``, else the column's name. ``query_name`` is the
-    figure of a query that it averages, one of ``QUERY_FIGURES``, or ``None``.
-    ``denominator`` says what the headline figure is a share or mean of; it is empty for a
-    column that is not a figure, as ``formula`` and ``source`` may be. ``reading`` says how to
-    read the number, where a reader needs that. ``binary``: it depends on the grade from which
-    a study calls a result relevant.
+    ``name`` is the key in ``figures()``, else the column's name. ``denominator``
+    says what the headline figure is a share or mean of; it is empty for a column that is not a
+    figure, as ``formula`` and ``source`` may be. ``reading`` says how to read the number, where
+    a reader needs that. ``binary``: it depends on the grade from which a study calls a result
+    relevant.
     """
 
     name: str
-    query_name: str | None
     label: str
     meaning: str
     unit: Unit = "ratio"
@@ -103,10 +102,12 @@ def explained(
     unit: Unit = "ratio",
     reading: str = "",
 ) -> Measure:
-    """A measure that averages no figure of a query, its special cases one by one."""
-    return Measure(
-        name, None, label, meaning, unit, formula, denominator, edge_cases, source, reading
-    )
+    """A measure with its special cases one by one."""
+    return Measure(name, label, meaning, unit, formula, denominator, edge_cases, source, reading)
+
+
+def _binary(*texts: str, **further: Any) -> Measure:
+    return replace(explained(*texts, **further), binary=True)
 
 
 def by_name(*measures: Measure) -> Mapping[str, Measure]:
@@ -136,21 +137,17 @@ class MeasureGroup(Struct, frozen=True):
     rules: tuple[str, ...] = ()
 
 
-_FIGURES = (
-    Measure(
-        name="mean_precision_at_5",
-        query_name="precision_at_5",
-        label=mark("Precision@5"),
-        binary=True,
-        meaning=mark("How much of what is shown first is relevant."),
-        formula=mark("relevant / counted within ranks 1 to min(5, n)"),
-        denominator=COMPLETE_WITH_RESULTS,
-        edge_cases=(
-            mark("A list shorter than 5 is divided by its own length."),
-            COUNTED,
-            NO_RESULTS,
-            FAILED,
-        ),
+_FIGURES = by_name(
+    _binary(
+        "mean_precision_at_5",
+        mark("Precision@5"),
+        mark("How much of what is shown first is relevant."),
+        mark("relevant / counted within ranks 1 to min(5, n)"),
+        COMPLETE_WITH_RESULTS,
+        mark("A list shorter than 5 is divided by its own length."),
+        COUNTED,
+        NO_RESULTS,
+        FAILED,
         source=MANNING,
         reading=mark(
             "0.8 means that four of the first five cards are relevant. As a rule of "
@@ -158,171 +155,152 @@ _FIGURES = (
             "first is relevant."
         ),
     ),
-    Measure(
-        name="mean_overall_precision",
-        query_name="overall_precision",
-        label=mark("Overall precision"),
-        binary=True,
-        meaning=mark("How much of all that is shown is relevant."),
-        formula=mark("relevant / counted over all n results"),
-        denominator=COMPLETE_WITH_RESULTS,
-        edge_cases=(COUNTED, NO_RESULTS, FAILED),
+    _binary(
+        "mean_overall_precision",
+        mark("Overall precision"),
+        mark("How much of all that is shown is relevant."),
+        mark("relevant / counted over all n results"),
+        COMPLETE_WITH_RESULTS,
+        COUNTED,
+        NO_RESULTS,
+        FAILED,
         source=MANNING,
         reading=mark(
             "Precision@5 looks at the first five cards only, overall precision at every card "
             "shown. A list of at most five cards has the same value in both."
         ),
     ),
-    Measure(
-        name="mrr",
-        query_name="reciprocal_rank",
-        label=mark("MRR"),
-        binary=True,
-        meaning=mark("How early the first relevant result comes."),
-        formula=mark("1 / rank of the first relevant result, over the whole list"),
-        denominator=COMPLETE_WITH_RESULTS,
-        edge_cases=(
-            mark("0 when no result is relevant."),
-            mark("A result marked cannot tell takes up its rank and is not the relevant one."),
-            mark("Empty lists are not counted; MRR with false negatives counts them."),
-            MRR_OF_EMPTY,
-            FAILED,
-        ),
+    _binary(
+        "mrr",
+        mark("MRR"),
+        mark("How early the first relevant result comes."),
+        mark("1 / rank of the first relevant result, over the whole list"),
+        COMPLETE_WITH_RESULTS,
+        mark("0 when no result is relevant."),
+        mark("A result marked cannot tell takes up its rank and is not the relevant one."),
+        mark("Empty lists are not counted; MRR with false negatives counts them."),
+        MRR_OF_EMPTY,
+        FAILED,
         source=f"{VOORHEES_1999} {CRASWELL}",
         reading=mark(
             "1 means that the first card is always relevant, 0.5 that the first relevant "
             "card is typically the second; near 0 it comes late or not at all."
         ),
     ),
-    Measure(
-        name="mrr_answerable",
-        query_name="answerable_reciprocal_rank",
-        label=mark("MRR with false negatives"),
-        binary=True,
-        meaning=mark("MRR in which an empty list that should have had results counts as 0."),
-        formula=mark("1 / rank of the first relevant result; 0 for a false negative"),
-        denominator=mark("questions with results whose rating is complete, and false negatives"),
-        edge_cases=(
-            mark("0 when no result is relevant."),
-            mark("An empty list where there is truly nothing has no value."),
-            MRR_OF_EMPTY,
-            FAILED,
-        ),
+    _binary(
+        "mrr_answerable",
+        mark("MRR with false negatives"),
+        mark("MRR in which an empty list that should have had results counts as 0."),
+        mark("1 / rank of the first relevant result; 0 for a false negative"),
+        mark("questions with results whose rating is complete, and false negatives"),
+        mark("0 when no result is relevant."),
+        mark("An empty list where there is truly nothing has no value."),
+        MRR_OF_EMPTY,
+        FAILED,
         source=f"{METHOD}, 3. {VOORHEES_1999}",
     ),
-    Measure(
-        name="success_rate",
-        query_name="success",
-        label=mark("Success rate"),
-        binary=True,
-        meaning=mark("How many questions got at least one relevant result."),
-        formula=mark(
-            "questions with at least 1 relevant result or a correct empty list / questions"
+    _binary(
+        "success_rate",
+        mark("Success rate"),
+        mark("How many questions got at least one relevant result."),
+        mark("questions with at least 1 relevant result or a correct empty list / questions"),
+        mark("all questions whose rating is complete"),
+        mark("An empty list is 1 where there is truly nothing, 0 where results are missing."),
+        mark("A failed call is 0."),
+        mark(
+            "No value while none is relevant and at least one cannot be told, where those are "
+            "left out."
         ),
-        denominator=mark("all questions whose rating is complete"),
-        edge_cases=(
-            mark("An empty list is 1 where there is truly nothing, 0 where results are missing."),
-            mark("A failed call is 0."),
-            mark(
-                "No value while none is relevant and at least one cannot be told, where those are "
-                "left out."
-            ),
-            UNREADABLE,
-        ),
+        UNREADABLE,
         source=VOORHEES_2002,
         reading=mark(
             "It is high as soon as anything relevant is shown: read it with a precision, "
             "which says how much of what is shown is relevant."
         ),
     ),
-    Measure(
-        name="coverage",
-        query_name=None,
-        label=mark("Coverage"),
-        meaning=mark("How many questions got any results, relevant or not."),
-        formula=mark("questions with results / questions"),
-        denominator=mark("all questions"),
-        edge_cases=(
-            mark("Known from the import: judging does not change it."),
-            mark("A failed call counts as no results."),
-            UNREADABLE,
-        ),
+    explained(
+        "coverage",
+        mark("Coverage"),
+        mark("How many questions got any results, relevant or not."),
+        mark("questions with results / questions"),
+        mark("all questions"),
+        mark("Known from the import: judging does not change it."),
+        mark("A failed call counts as no results."),
+        UNREADABLE,
         source=MANNING,
         reading=mark(
             "Coverage asks whether anything was shown, the success rate whether anything relevant "
             "was."
         ),
     ),
-    Measure(
-        name="mean_response_quality",
-        query_name="response_quality",
-        label=mark("Mean quality"),
-        meaning=mark("How good the answers are as a whole, in the rater's eyes."),
-        unit="grade 0-5",
-        formula=mark("sum of the grades 0 to 5 / rated answers"),
-        denominator=mark("the rated answers"),
-        edge_cases=(mark("An answer without a grade is left out, not counted as 0."), UNREADABLE),
+    explained(
+        "mean_response_quality",
+        mark("Mean quality"),
+        mark("How good the answers are as a whole, in the rater's eyes."),
+        mark("sum of the grades 0 to 5 / rated answers"),
+        mark("the rated answers"),
+        mark("An answer without a grade is left out, not counted as 0."),
+        UNREADABLE,
         source=f"{METHOD}, 2.2 & 6.6",
+        unit="grade 0-5",
         reading=mark(
             "An opinion on a six-point scale: compare it between runs, not with the ratios."
         ),
     ),
-    Measure(
-        name="composite",
-        query_name=None,
-        label=mark("Composite"),
-        meaning=mark("The weighted score of the original comparison; not a verdict by itself."),
-        formula=mark("0.4 Precision@5 + 0.3 MRR + 0.2 success rate + 0.1 coverage"),
-        denominator=mark("as in its four parts"),
-        edge_cases=(mark("No value as soon as one of its parts has none."),),
+    explained(
+        "composite",
+        mark("Composite"),
+        mark("The weighted score of the original comparison; not a verdict by itself."),
+        mark("0.4 Precision@5 + 0.3 MRR + 0.2 success rate + 0.1 coverage"),
+        mark("as in its four parts"),
+        mark("No value as soon as one of its parts has none."),
         source=METHOD,
     ),
 )
 
-_OTHERS = (
-    Measure(
-        name="trec_precision_at_5",
-        query_name=None,
-        label="P@5 (trec_eval)",
-        binary=True,
-        meaning=mark("Precision@5 as trec_eval computes it: always divided by 5."),
-        formula=mark("relevant within the first 5 ranks / 5"),
-        denominator=COMPLETE_WITH_RESULTS,
-        edge_cases=(
-            mark("A list shorter than 5 cannot reach 1."),
-            mark("Results marked cannot tell count like not relevant ones."),
-            NO_RESULTS,
-        ),
+_OTHERS = by_name(
+    _binary(
+        "trec_precision_at_5",
+        "P@5 (trec_eval)",
+        mark("Precision@5 as trec_eval computes it: always divided by 5."),
+        mark("relevant within the first 5 ranks / 5"),
+        COMPLETE_WITH_RESULTS,
+        mark("A list shorter than 5 cannot reach 1."),
+        mark("Results marked cannot tell count like not relevant ones."),
+        NO_RESULTS,
         source=f"{MANNING} {TREC_EVAL}",
     ),
-    Measure("query_id", None, mark("Query number"), mark("Number in the question set."), "count"),
-    Measure("question", None, mark("Question"), mark("What the chatbot was asked."), "text"),
-    Measure("category", None, mark("Category"), mark("The kind of question."), "text"),
-    Measure(
-        name="results_count",
-        query_name=None,
-        label=mark("Results"),
-        meaning=mark("Number of results in the answer."),
+    Measure("query_id", mark("Query number"), mark("Number in the question set."), "count"),
+    Measure("question", mark("Question"), mark("What the chatbot was asked."), "text"),
+    Measure("category", mark("Category"), mark("The kind of question."), "text"),
+    explained(
+        "results_count",
+        mark("Results"),
+        mark("Number of results in the answer."),
+        "",
+        "",
+        mark("A property listed twice counts at both ranks."),
         unit="count",
-        edge_cases=(mark("A property listed twice counts at both ranks."),),
     ),
-    Measure(
-        name="relevant_count",
-        query_name=None,
-        label=mark("Relevant results"),
-        meaning=mark("Number of results judged relevant."),
+    explained(
+        "relevant_count",
+        mark("Relevant results"),
+        mark("Number of results judged relevant."),
+        "",
+        "",
+        mark("Blank while the rating of the question is not complete."),
         unit="count",
-        edge_cases=(mark("Blank while the rating of the question is not complete."),),
     ),
-    Measure(
-        name="first_relevant_rank",
-        query_name=None,
-        label=mark("First relevant rank"),
-        meaning=mark("Rank of the first relevant result, counted from 1."),
+    explained(
+        "first_relevant_rank",
+        mark("First relevant rank"),
+        mark("Rank of the first relevant result, counted from 1."),
+        "",
+        "",
+        mark("Blank when no result is relevant and for an empty list."),
         unit="rank",
-        edge_cases=(mark("Blank when no result is relevant and for an empty list."),),
     ),
-    Measure("notes", None, mark("Notes"), mark("What the rater wrote about the answer."), "text"),
+    Measure("notes", mark("Notes"), mark("What the rater wrote about the answer."), "text"),
 )
 
 _BOUNDED = mark(
@@ -352,8 +330,8 @@ def _ranking(
 ) -> Measure:
     of = mark("the questions that have a value")
     name = label.removesuffix("@k")
-    measure = explained(name, label, meaning, formula, of, *edge_cases, source=source, unit=unit)
-    return replace(measure, binary=name not in {"nDCG", "ERR", "Judged"})
+    made = explained if name in {"nDCG", "ERR", "Judged"} else _binary
+    return made(name, label, meaning, formula, of, *edge_cases, source=source, unit=unit)
 
 
 RANKING = by_name(
@@ -500,20 +478,18 @@ HEADLINE_ADVICE = (
 )
 """Which headline figures to read in pairs."""
 
-MEASURES: dict[str, Measure] = {measure.name: measure for measure in (*_FIGURES, *_OTHERS)}
+MEASURES: Mapping[str, Measure] = {**_FIGURES, **_OTHERS}
 """All measures by name: the headline figures in their order, then the rest."""
 
 GROUPS = (
     MeasureGroup(
         "headlines",
         mark("Headline figures of a run"),
-        by_name(*_FIGURES),
+        _FIGURES,
         advice=HEADLINE_ADVICE,
         place=1,
     ),
-    MeasureGroup(
-        "columns", mark("Other figures, and columns of the rated CSV"), by_name(*_OTHERS), place=2
-    ),
+    MeasureGroup("columns", mark("Other figures, and columns of the rated CSV"), _OTHERS, place=2),
     MeasureGroup("ranking", mark("Ranking figures by name"), RANKING, place=2),
 )
 
@@ -526,8 +502,8 @@ def measure_of(name: str) -> Measure:
     >>> measure_of("overall_precision").name
     'mean_overall_precision'
     """
-    by_query_name = {m.query_name: m for m in MEASURES.values() if m.query_name}
-    return MEASURES.get(name) or by_query_name.get(name) or ranking_measure(name)
+    averaged = (headline for headline, of_query in MEANS.items() if of_query == name)
+    return MEASURES.get(next(averaged, name)) or ranking_measure(name)
 
 
 def ranking_measure(name: str) -> Measure:

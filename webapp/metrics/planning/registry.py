@@ -21,7 +21,6 @@ CUT = mark("It is cut to the range of the figure.")
 _MEASURES = (
     Measure(
         name="questions_needed",
-        query_name=None,
         label=mark("Questions needed"),
         meaning=mark("How many questions show a difference of a given size."),
         unit="count",
@@ -49,7 +48,6 @@ _MEASURES = (
     ),
     Measure(
         name="settled_order",
-        query_name=None,
         label=mark("Settled order"),
         meaning=mark("Whether open verdicts can still change which of two runs is ahead."),
         unit="difference",
@@ -72,7 +70,6 @@ _MEASURES = (
     ),
     Measure(
         name="sampled_interval",
-        query_name=None,
         label=mark("Interval from a sample"),
         meaning=mark("Where the figure over all questions lies, from questions drawn at random."),
         unit="difference",
@@ -100,7 +97,6 @@ _MEASURES = (
     ),
     Measure(
         name="machine_help",
-        query_name=None,
         label=mark("People with a machine's help"),
         meaning=mark(
             "The figure over all questions from people's verdicts on a sample and a machine's on "

@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from msgspec import Struct
 
-from webapp.metrics.judging.figures import Mean, Percentiles
+from webapp.metrics.judging.figures import Numbers
 
 PROVENANCE = (
     "prompt_sha256",
@@ -89,15 +89,14 @@ def latency(stated: Iterable[object]) -> Latency | None:
     >>> latency([1000, None, 3000, "slow"])
     Latency(p50=2000.0, p95=2900.0, mean=2000.0, n=2)
     """
-    percentiles, mean = Percentiles(), Mean()
+    durations = Numbers()
     for value in stated:
         if _is_duration(value):
-            percentiles.add(value)
-            mean.add(value)
-    p50, p95 = percentiles.at(0.5, 0.95)
-    if p50 is None or p95 is None or mean.value is None:
+            durations.add(value)
+    (p50, p95), mean = durations.at(0.5, 0.95), durations.mean
+    if p50 is None or p95 is None or mean is None:
         return None
-    return Latency(p50, p95, mean.value, mean.n)
+    return Latency(p50, p95, mean, durations.n)
 
 
 def _is_duration(value: object) -> TypeGuard[float]:

@@ -23,9 +23,14 @@ from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.kinds import KINDS
-from webapp.metrics.judging.figures import QueryRow, RunReport, Totals
+from webapp.metrics.judging.figures import (
+    GivenVerdict,
+    QueryRow,
+    RunReport,
+    Totals,
+    seconds_before,
+)
 from webapp.metrics.judging.graded import kept
-from webapp.metrics.judging.pace import GivenVerdict, seconds_before
 from webapp.records import Blindness, Relevance, Scale
 from webapp.services.judging import verdicts
 from webapp.services.judging.live_metrics import Standing
