@@ -8,6 +8,7 @@ import socket
 import time
 import tracemalloc
 from email.utils import formatdate
+from functools import partial
 from itertools import count
 
 import pytest
@@ -38,10 +39,10 @@ def told(failed: CallFailed) -> str:
         return str(failed)
 
 
-def test_an_answer_comes_with_all_that_the_chatbot_sent() -> None:
-    ticks = count(step=2)
+def test_an_answer_comes_with_all_that_the_chatbot_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.chatbot.client.time.perf_counter", partial(next, count(step=2)))
     with serving(good) as bot:
-        answer = Chatbot(bot.address, timer=lambda: next(ticks)).ask(ASKED)
+        answer = Chatbot(bot.address).ask(ASKED)
 
     assert bot.asked == [
         {"message": "Rumah di Johor?", "session_id": "s1", "user_id": "u1", "method": "hybrid"}

@@ -69,9 +69,12 @@ def test_an_openai_endpoint_gets_the_earlier_turns(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("key", ["", " ", "two\nlines", "kunci-\u00e9"])
-def test_a_key_that_cannot_be_sent_is_told_by_its_variable_alone(key: str) -> None:
+def test_a_key_that_cannot_be_sent_is_told_by_its_variable_alone(
+    monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("BOT_KEY", key)
     with pytest.raises(MissingKey) as missing:
-        mappings.headers(mapping(), {"BOT_KEY": key})
+        mappings.filled(mapping().headers)
 
     assert missing.value.args == ("BOT_KEY",)
 

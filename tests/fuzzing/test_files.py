@@ -209,7 +209,7 @@ def _read_outputs(_ground: Ground, data: bytes) -> None:
 def _read_mapping(_ground: Ground, data: bytes) -> None:
     try:
         mapping = mappings.read(NAME, data)
-        mappings.headers(mapping, {})
+        mappings.filled(mapping.headers)
         json.dumps(mapping.body(ASKED))
         mapping.read(samples.ANSWERED, ASKED)
     except (mappings.UnusableMapping, mappings.MissingKey) as refused:

@@ -75,13 +75,14 @@ def parsed(data: bytes) -> object:
     try:
         text = data.decode("utf-8-sig")
         value: object = json.loads(text, parse_constant=lambda _: None, parse_float=_float)
+        is_too_deep = _depth(value) > DEEPEST_ANSWER
     except UnicodeDecodeError as wrong:
         raise NotTheContract(mark("it is not in UTF-8"), excerpt=beginning) from wrong
     except (ValueError, RecursionError) as wrong:
         is_page = beginning.lstrip().startswith("<")
         what = mark("it is HTML, not JSON") if is_page else mark("it is not readable JSON")
         raise NotTheContract(what, excerpt=beginning) from wrong
-    if _is_deeper(value, DEEPEST_ANSWER):
+    if is_too_deep:
         raise NotTheContract(mark("its JSON is nested too deep"), excerpt=beginning)
     return value
 
@@ -91,17 +92,11 @@ def _float(digits: str) -> float | None:
     return number if abs(number) != float("inf") else None
 
 
-def _is_deeper(value: object, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit + 1):
-        lists = [one.values() if isinstance(one, dict) else one for one in level]
-        level = [
-            inner
-            for one in lists
-            if isinstance(one, Iterable) and not isinstance(one, str)
-            for inner in one
-        ]
-    return bool(level)
+def _depth(value: object) -> int:
+    within = value.values() if isinstance(value, dict) else value
+    if not isinstance(within, Iterable) or isinstance(within, str):
+        return 0
+    return 1 + max(map(_depth, within), default=0)
 
 
 def excerpt(data: bytes) -> str:

@@ -11,7 +11,8 @@ import logging
 import os
 import ssl
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from functools import cache
 from ipaddress import ip_address
@@ -92,13 +93,11 @@ class ChatbotReply(NamedTuple, Generic[Read]):
 class Endpoint(Struct, frozen=True):
     """An address that takes JSON and answers with JSON, asked as `patience` allows.
 
-    ``who`` is its name in failures, ``timer`` counts seconds for the latencies, ``limit`` is the
-    largest answer in bytes.
+    ``who`` is its name in failures, ``limit`` is the largest answer in bytes.
     """
 
     address: str
     patience: Patience = Patience()
-    timer: Callable[[], float] = time.perf_counter
     who: str = CHATBOT
     limit: int = LARGEST_ANSWER
 
@@ -118,10 +117,10 @@ class Endpoint(Struct, frozen=True):
     def _try(
         self, body: object, headers: dict[str, str], read: Callable[[object], Read]
     ) -> tuple[Read, int]:
-        started = self.timer()
+        started = time.perf_counter()
         seconds, limit = self.patience.seconds, self.limit
         status, data, about = asyncio.run(_posted(self.address, body, headers, seconds, limit))
-        milliseconds = round((self.timer() - started) * 1000)
+        milliseconds = round((time.perf_counter() - started) * 1000)
         if 200 <= status < 300:
             return read(parsed(data)), milliseconds
         if 300 <= status < 400:
@@ -136,12 +135,11 @@ class Endpoint(Struct, frozen=True):
 
 
 class Chatbot(Struct, frozen=True):
-    """A chatbot at an address, spoken to by a mapping; ``timer`` counts seconds for latencies."""
+    """A chatbot at an address, spoken to by a mapping."""
 
     address: str
     mapping: Mapping = CONTRACT
     patience: Patience = Patience()
-    timer: Callable[[], float] = time.perf_counter
 
     def __post_init__(self) -> None:
         force_setattr(self, "address", full_address(self.address, self.mapping.path))
@@ -182,9 +180,9 @@ class Chatbot(Struct, frozen=True):
         return urlunsplit(parts._replace(path=f"{above}{root}{path}"))
 
     def _asked_at(self, address: str, asked: Message) -> Answer:
-        reply = Endpoint(address, self.patience, self.timer).ask(
+        reply = Endpoint(address, self.patience).ask(
             self.mapping.body(asked),
-            mappings.headers(self.mapping),
+            mappings.filled(self.mapping.headers),
             lambda document: self.mapping.read(document, asked),
         )
         return replace(reply.value, address=address, latency_ms=reply.latency_ms, tries=reply.tries)
@@ -216,7 +214,7 @@ async def _posted(
 ) -> tuple[int, bytes, httpx.Headers]:
     import httpx
 
-    try:
+    with _named_failures(CHATBOT, seconds):
         async with (
             # One limit for the whole call: httpx's own starts anew with every byte.
             asyncio.timeout(seconds),
@@ -246,12 +244,6 @@ async def _posted(
                     kilobytes = limit // 1024
                     beginning = excerpt(bytes(data[: 4 * LONGEST_EXCERPT]))
                     raise CallFailed("answer_too_large", limit=kilobytes, excerpt=beginning)
-    except TimeoutError as late:
-        raise CallFailed("no_answer_in_time", seconds=seconds) from late
-    except (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol) as failure:
-        raise CallFailed("not_reached", why=_reason(failure)) from failure
-    except httpx.TransportError as failure:
-        raise CallFailed("connection_cut", why=_reason(failure)) from failure
     if response.is_success and about.get("Content-Encoding", "identity") != "identity":
         raise NotTheContract(mark("it is compressed, though that was declined"))
     return response.status_code, bytes(data), about
@@ -296,17 +288,28 @@ def _requested(
 
     headers = {"User-Agent": "relevansi"} | ({"Authorization": f"Bearer {token}"} if token else {})
     through_proxy = not is_loopback(address)
-    try:
-        with httpx.Client(
+    with (
+        _named_failures(SERVER, seconds),
+        httpx.Client(
             timeout=seconds, verify=_certificates(), trust_env=through_proxy, headers=headers
-        ) as client:
-            return client.request(method, address, **content)
-    except httpx.TimeoutException as late:
-        raise CallFailed("no_answer_in_time", who=SERVER, seconds=seconds) from late
-    except (httpx.ConnectError, httpx.ProxyError) as failure:
-        raise CallFailed("not_reached", who=SERVER, why=_reason(failure)) from failure
+        ) as client,
+    ):
+        return client.request(method, address, **content)
+
+
+@contextmanager
+def _named_failures(who: str, seconds: float) -> Iterator[None]:
+    """Raise a ``CallFailed`` for what goes wrong on the way to `who` and back."""
+    import httpx
+
+    try:
+        yield
+    except (TimeoutError, httpx.TimeoutException) as late:
+        raise CallFailed("no_answer_in_time", who=who, seconds=seconds) from late
+    except (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol) as failure:
+        raise CallFailed("not_reached", who=who, why=_reason(failure)) from failure
     except httpx.TransportError as failure:
-        raise CallFailed("connection_cut", who=SERVER, why=_reason(failure)) from failure
+        raise CallFailed("connection_cut", who=who, why=_reason(failure)) from failure
 
 
 def full_address(address: str, path: str = "") -> str:

@@ -188,25 +188,18 @@ def bearer(variable: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {{env:{variable}}}"} if os.environ.get(variable) else {}
 
 
-def headers(mapping: Mapping, environ: Values[str, str] = os.environ) -> dict[str, str]:
-    """The headers of `mapping` with ``{env:NAME}`` filled; raises `MissingKey`."""
-    return filled_headers(mapping.headers, environ)
-
-
-def filled_headers(
-    templates: Values[str, str], environ: Values[str, str] = os.environ
-) -> dict[str, str]:
-    """`templates` with ``{env:NAME}`` filled; raises `MissingKey`."""
+def filled(headers: Values[str, str]) -> dict[str, str]:
+    """`headers` with ``{env:NAME}`` filled from the environment; raises `MissingKey`."""
 
     def value(place: re.Match[str]) -> str:
         kind, _, variable = place[1].partition(":")
-        key = environ.get(variable, "").strip() if kind == "env" else ""
+        key = os.environ.get(variable, "").strip() if kind == "env" else ""
         # Checked here: a later error about a wrong character would print the key.
         if not key or not key.isascii() or not key.isprintable():
             raise MissingKey(variable or place[0])
         return key
 
-    return {name: _PLACE.sub(value, text) for name, text in templates.items()}
+    return {name: _PLACE.sub(value, text) for name, text in headers.items()}
 
 
 def _filled(template: object, asked: Message) -> object:

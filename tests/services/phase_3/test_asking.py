@@ -56,7 +56,7 @@ def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participa
     position = asked(session, melati)
 
     (line,) = own_questions.lines(session, melati, NOW)
-    assert (line.position, line.state, line.is_open) == (position, State.ANSWERED, True)
+    assert (line.question.position, line.state, line.is_open) == (position, State.ANSWERED, True)
     assert line.open_judgments == 2
     for rank, verdict in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
         said = click(f"c{rank}")
@@ -87,8 +87,8 @@ def test_a_new_conversation_forgets_the_earlier(session: Session, melati: Partic
     assert anew.asked.session_id != call.asked.session_id
     assert anew.asked.earlier == ()
     found = own_questions.lines(session, melati, NOW)
-    assert [line.context_dependent for line in found] == [False, True, False]
-    assert [line.conversation for line in found] == [1, 1, 2]
+    assert [line.question.context_dependent for line in found] == [False, True, False]
+    assert [line.own.conversation for line in found] == [1, 1, 2]
 
 
 @pytest.mark.parametrize(

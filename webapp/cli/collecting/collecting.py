@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct
 
 from webapp.cli.frame import options as database
 from webapp.cli.frame import output as progress
@@ -20,32 +19,10 @@ from webapp.config import resource
 from webapp.i18n import gettext, ngettext
 
 if TYPE_CHECKING:
-    from webapp.chatbot.client import Chatbot
     from webapp.importers.runs.questions import ReadQuestion
     from webapp.services.collecting.collection import Collection, CollectionPlan
 
 FOLDER = Path("data/evaluation")
-
-
-class CollectOptions(Struct, frozen=True):
-    """The options of ``relevansi collect``."""
-
-    endpoint: str
-    method: str
-    llm: str
-    questions: Path | None
-    first: int | None
-    last: int | None
-    limit: int | None
-    output: Path
-    resume: bool
-    mapping: Path | None
-    api: str
-    model: str | None
-    timeout: float
-    tries: int
-    no_import: bool
-    keep_unanswered: bool
 
 
 def _method(_context: click.Context, _option: click.Parameter, value: str) -> str:
@@ -92,26 +69,47 @@ def _method(_context: click.Context, _option: click.Parameter, value: str) -> st
 @tries_option
 @click.option("--no-import", is_flag=True, help="Write the file only.")
 @click.option("--keep-unanswered", is_flag=True, help="Keep a run without a single answer too.")
-def collect_command(**options: Any) -> None:
+def collect_command(
+    *,
+    endpoint: str,
+    method: str,
+    llm: str,
+    questions: Path | None,
+    output: Path,
+    mapping: Path | None,
+    api: str,
+    **options: Any,
+) -> None:
     """Put the questions to a chatbot in order, write test_results.json, import it.
 
     With --from, --to or --limit only a part of them: of a run that lacks questions of its set,
     these are "not run" and in no figure.
     """
+    from webapp.chatbot import mappings
+    from webapp.chatbot.client import Chatbot, Patience
     from webapp.services.collecting import collection
 
-    wanted = CollectOptions(**options)
-    chatbot = _chatbot(wanted)
-    plan = collection.CollectionPlan(_chosen(wanted), wanted.method, wanted.llm, chatbot)
-    collected = collection.unfinished(plan, wanted.output) if wanted.resume else None
-    if wanted.resume and collected is None:
+    if mapping is not None and api != "contract":
+        raise click.UsageError(gettext("Say --mapping or --api, not both."))
+    if mapping is not None:
+        spoken = mappings.read(mapping.name, mapping.read_bytes())
+    else:
+        spoken = mappings.openai(options["model"] or llm) if api == "openai" else mappings.CONTRACT
+    mappings.filled(spoken.headers)  # a missing setting is reported before anything is begun
+    with naming("--endpoint"):
+        chatbot = Chatbot(endpoint, spoken, Patience(options["timeout"], options["tries"]))
+    part = options["first"], options["last"], options["limit"]
+    chosen = _chosen(questions or resource("seeds") / "questions.json", *part)
+    plan = collection.CollectionPlan(chosen, method, llm, chatbot)
+    collected = collection.unfinished(plan, output) if options["resume"] else None
+    if options["resume"] and collected is None:
         say(gettext("Nothing was interrupted here: a new collection begins."), err=True)
     elif collected is not None and collected.is_finished:
         say(gettext("This collection is finished already: nothing is asked."), err=True)
     if collected is None:
-        collected = collection.begin(plan, wanted.output, database.now().astimezone())
+        collected = collection.begin(plan, output, database.now().astimezone())
     collected = _asked(collected, plan)
-    keeps = wanted.keep_unanswered or collected.is_finished
+    keeps = options["keep_unanswered"] or collected.is_finished
     if not (collected.has_answers or keeps):
         collection.discard(collected)
         raise click.ClickException(
@@ -122,7 +120,7 @@ def collect_command(**options: Any) -> None:
         )
     collected = collection.finish(collected)
     _tell(collected, plan)
-    if not wanted.no_import:
+    if not options["no_import"]:
         _import(collected)
     if not collected.has_answers:
         raise click.ClickException(gettext("The chatbot answered none of the questions."))
@@ -144,33 +142,17 @@ def chatbot_command(port: int | None) -> None:
         server.close()
 
 
-def _chatbot(wanted: CollectOptions) -> Chatbot:
-    from webapp.chatbot import mappings
-    from webapp.chatbot.client import Chatbot, Patience
-
-    if wanted.mapping is not None and wanted.api != "contract":
-        raise click.UsageError(gettext("Say --mapping or --api, not both."))
-    if wanted.mapping is not None:
-        mapping = mappings.read(wanted.mapping.name, wanted.mapping.read_bytes())
-    elif wanted.api == "openai":
-        mapping = mappings.openai(wanted.model or wanted.llm)
-    else:
-        mapping = mappings.CONTRACT
-    mappings.headers(mapping)  # a missing setting is reported before anything is begun
-    with naming("--endpoint"):
-        return Chatbot(wanted.endpoint, mapping, Patience(wanted.timeout, wanted.tries))
-
-
-def _chosen(wanted: CollectOptions) -> Sequence[ReadQuestion]:
+def _chosen(
+    path: Path, first: int | None, last: int | None, limit: int | None
+) -> Sequence[ReadQuestion]:
     from webapp.importers.runs import problems
     from webapp.importers.runs.questions import read
     from webapp.services.collecting import collection
 
-    path = wanted.questions or resource("seeds") / "questions.json"
     questions, remarks = read(path.name, path.read_bytes())
     for remark in problems.remarks(remarks):
         say(f"relevansi: {remark.text}", err=True)
-    part = collection.part_of(questions, wanted.first, wanted.last, wanted.limit)
+    part = collection.part_of(questions, first, last, limit)
     if not part:
         numbers = [question.query_id for question in questions]
         raise click.UsageError(

@@ -87,7 +87,7 @@ def json_v2_command(
     settings: dict[str, object] = {"temperature": json_answering.TEMPERATURE}
     limit = {} if max_tokens is None else {"max_tokens": max_tokens}
     mapping = mappings.openai(options["model"], settings=settings | limit)
-    mappings.headers(mapping)
+    mappings.filled(mapping.headers)
     with naming("--endpoint"):
         chatbot = Chatbot(endpoint, mapping, patience)
     asked_for_contexts = None

@@ -89,7 +89,7 @@ class Retriever(Struct, frozen=True):
 
 def retriever_headers() -> dict[str, str]:
     """The header with the retriever's own key, if one is set; raises ``MissingKey``."""
-    return mappings.filled_headers(mappings.bearer(KEY_VARIABLE))
+    return mappings.filled(mappings.bearer(KEY_VARIABLE))
 
 
 def read_contexts(document: object) -> tuple[tuple[Context, ...], str | None]:

@@ -134,7 +134,7 @@ def start(
         raise NotConfigured
     if not judges.fits(judge, endpoint):
         raise OtherConfiguration(f"{judge.model} ({judge.endpoint})")
-    mappings.headers(mapping(endpoint, judge.model, judge.temperature))
+    mappings.filled(mapping(endpoint, judge.model, judge.temperature).headers)
     events.lock(session, judge.rater)
     if running(session, judge.rater_id) is not None:
         raise AlreadyRunning(judge.rater.name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 
@@ -80,17 +80,20 @@ def report(
 
 
 def everybody(session: Session, study: Study, now: datetime) -> tuple[Person, ...]:
-    found = participants.everybody(session, study)
+    return _people(session, study, participants.everybody(session, study), now)
+
+
+def person(session: Session, participant: Participant, now: datetime) -> Person:
+    return _people(session, participant.study, [participant], now)[0]
+
+
+def _people(
+    session: Session, study: Study, found: Sequence[Participant], now: datetime
+) -> tuple[Person, ...]:
     rater_ids = [one.rater_id for one in found if one.rater_id is not None]
     said = participants.of_raters(session, rater_ids)
     themes = _themes(session, study)
     return tuple(_person(session, one, said, themes, now) for one in found)
-
-
-def person(session: Session, participant: Participant, now: datetime) -> Person:
-    rater_ids = [participant.rater_id] if participant.rater_id is not None else []
-    said = participants.of_raters(session, rater_ids)
-    return _person(session, participant, said, _themes(session, participant.study), now)
 
 
 def _person(
@@ -140,21 +143,21 @@ def _answers(session: Session, participant: Participant, now: datetime) -> Itera
     answered = select(Query.query_id, Query.response).where(Query.run_id == run_id)
     words = {number: response for number, response in session.execute(answered)}  # noqa: C416
     for line in own_questions.lines(session, participant, now):
-        row = rows.get(line.position)
+        question, own, row = line.question, line.own, rows.get(line.question.position)
         verdicts = row.verdicts if row else ()
         yield OwnAnswer(
-            number=line.position,
-            question=line.text,
-            category=line.category,
-            conversation=line.conversation,
+            number=question.position,
+            question=question.text,
+            category=question.category,
+            conversation=own.conversation,
             state=str(line.state),
-            asked_at=line.put_at,
-            answered_at=line.answered_at,
-            response=words.get(line.position, ""),
+            asked_at=own.put_at,
+            answered_at=own.answered_at,
+            response=words.get(question.position, ""),
             row=row,
             cards=tuple(
                 (rank, card, verdict)
-                for (rank, card), verdict in zip(cards[line.position], verdicts, strict=True)
+                for (rank, card), verdict in zip(cards[question.position], verdicts, strict=True)
             ),
         )
 

@@ -318,20 +318,17 @@ class UnknownQuestion(Missing):
 class OwnQuestionLine(Struct, frozen=True):
     """One question as it is now; ``before`` counts the questions of all that are asked first."""
 
-    position: int
-    text: str
-    category: str
-    conversation: int
-    context_dependent: bool
+    own: OwnQuestion
+    question: Question
     state: State
-    is_open: bool
-    error_code: str | None
     answer_state: QueryState | None
     open_judgments: int
     quality: float | None
-    put_at: datetime
-    answered_at: datetime | None
     before: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self.own.closed_at is None
 
     @property
     def is_unrated(self) -> bool:
@@ -368,7 +365,7 @@ def ask(
     phase = _begin(session, participant)
     for line in lines(session, participant, now):
         if line.is_open and line.is_rated:
-            done(session, participant, line.position, now)
+            done(session, participant, line.question.position, now)
     asked = _asked(session, participant)
     for known in asked:
         if known.closed_at is None:
@@ -379,7 +376,18 @@ def ask(
         raise NoQuestionLeft
     _spare(phase, asked, now)
     conversation, session_id = _conversation(asked, new_conversation)
-    question = _question(session, participant, asked, text, conversation)
+    room = rater(participant).study_id
+    question_set = session.scalars(select(QuestionSet).where(QuestionSet.study_id == room)).one()
+    question = Question(
+        question_set_id=question_set.id,
+        position=len(asked) + 1,
+        text=text,
+        key=question_key(text),
+        category="",
+        context_dependent=any(
+            own.conversation == conversation and own.state == State.ANSWERED for own in asked
+        ),
+    )
     own = OwnQuestion(
         conversation=conversation,
         session_id=session_id,
@@ -388,8 +396,9 @@ def ask(
         put_at=now,
     )
     own.participant, own.question = participant, question
-    session.add(own)
-    _need_run(session, participant, phase, now)
+    session.add_all((question, own))
+    if participant.run_id is None:
+        participant.run = _new_run(phase, question_set, now)
     session.flush()
     return question.position
 
@@ -455,19 +464,12 @@ def lines(session: Session, participant: Participant, now: datetime) -> tuple[Ow
     )
     return tuple(
         OwnQuestionLine(
-            position=question.position,
-            text=question.text,
-            category=question.category,
-            conversation=own.conversation,
-            context_dependent=question.context_dependent,
+            own=own,
+            question=question,
             state=state_of(own, now),
-            is_open=own.closed_at is None,
-            error_code=own.error_code,
             answer_state=QueryState(answer) if answer else None,
             open_judgments=summary.open_judgments if summary else 0,
             quality=summary.quality if summary else None,
-            put_at=own.put_at,
-            answered_at=own.answered_at,
             before=waiting_before(session, own, now) if own.state == State.WAITING else 0,
         )
         for own, question, answer, summary in rows
@@ -532,38 +534,11 @@ def _conversation(asked: list[OwnQuestion], new: bool) -> tuple[int, str]:
     return number, f"relevansi_{secrets.token_hex(8)}"
 
 
-def _question(
-    session: Session,
-    participant: Participant,
-    asked: list[OwnQuestion],
-    text: str,
-    conversation: int,
-) -> Question:
-    room = rater(participant).study_id
-    question = Question(
-        question_set_id=session.scalars(
-            select(QuestionSet.id).where(QuestionSet.study_id == room)
-        ).one(),
-        position=len(asked) + 1,
-        text=text,
-        key=question_key(text),
-        category="",
-        context_dependent=any(
-            own.conversation == conversation and own.state == State.ANSWERED for own in asked
-        ),
-    )
-    session.add(question)
-    return question
-
-
-def _need_run(session: Session, participant: Participant, phase: UserStudy, now: datetime) -> None:
-    if participant.run_id is not None:
-        return
-    room = rater(participant).study_id
-    run = Run(
+def _new_run(phase: UserStudy, question_set: QuestionSet, now: datetime) -> Run:
+    return Run(
         id=secrets.token_hex(RUN_ID_BYTES),
-        study_id=room,
-        question_set=session.scalars(select(QuestionSet).where(QuestionSet.study_id == room)).one(),
+        study_id=question_set.study_id,
+        question_set=question_set,
         search_method=phase.search_method or None,
         llm=phase.llm or None,
         timestamp=now.strftime(STAMP),
@@ -571,5 +546,3 @@ def _need_run(session: Session, participant: Participant, phase: UserStudy, now:
         extra={"endpoint": public_address(phase.endpoint)},
         imported_at=now,
     )
-    session.add(run)
-    participant.run = run

@@ -88,10 +88,6 @@ DECLINED = "declined"
 """The cookie's key that records that somebody declined in this browser."""
 
 
-class TextChanged(Exception):
-    """The consent text changed after the person had opened it."""
-
-
 class PseudonymForm(Form):
     pseudonym = NameField(LONGEST_PSEUDONYM)
 
@@ -122,8 +118,6 @@ def decide(token: str) -> Response:
         return _agree(token, form)
     except PseudonymTaken as taken:
         return make_response(_page(token, form, {"pseudonym": str(taken)}), 422)
-    except TextChanged:
-        return make_response(_page(token, form), 409)
 
 
 @blueprint.get("/declined")
@@ -193,7 +187,7 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
         is_own = link.participant_id is not None
         text = _text(session, study)
         if not is_known and form.consent.data != text.id:
-            raise TextChanged
+            return make_response(_page(token, form), 409)  # it changed once the page was open
         carried = participants.agree(
             session,
             link,
@@ -399,8 +393,8 @@ def _asked(line: OwnQuestionLine, problem: str = "", status: int = 200) -> Respo
         "phase_3/own_questions/_asking.html",
         status=status,
         line=line,
-        waited=max(0, ceil((access.now() - line.put_at).total_seconds())),
-        why=gettext(WHY.get(line.error_code or "", NO_USE)),
+        waited=max(0, ceil((access.now() - line.own.put_at).total_seconds())),
+        why=gettext(WHY.get(line.own.error_code or "", NO_USE)),
         problem=problem,
     )
 
@@ -443,7 +437,7 @@ def _clicked(position: int, rank: int | None = None) -> Response:
 
 def _line(session: Session, participant: Participant, position: int) -> OwnQuestionLine:
     for line in own_questions.lines(session, participant, access.now()):
-        if line.position == position:
+        if line.question.position == position:
             return line
     raise UnknownQuestion(position)
 
@@ -531,7 +525,7 @@ def _questionnaire_page(left_out: tuple[int, ...]) -> str:
             missing=said.missing,
             left_out=left_out,
             longest=MOST_NOTES,
-            open_question=next((line.position for line in lines if line.is_open), None),
+            open_question=next((line.question.position for line in lines if line.is_open), None),
         )
 
 

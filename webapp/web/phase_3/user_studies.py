@@ -55,14 +55,10 @@ class TestForm(Form):
     test_question = LineField(LONGEST)
 
 
-class ConsentForm(Form):
-    def by_language(self, said: Mapping[str, str]) -> dict[str, str]:
-        """Return what is said of each field by the language of its text."""
-        return {name.removeprefix("consent_"): text for name, text in said.items()}
-
-
-for _code in LANGUAGES:
-    setattr(ConsentForm, f"consent_{_code}", LineField(LONGEST_ANSWER, required=True))
+CONSENT = {
+    code: LineField(LONGEST_ANSWER, required=True, name=f"consent_{code}") for code in LANGUAGES
+}
+"""The fields of the consent text, by language."""
 
 
 @blueprint.get("/")
@@ -101,11 +97,10 @@ def test() -> Response:
 
 @blueprint.post("/consent")
 def write_consent() -> Response:
-    form = forms.sent(ConsentForm)
-    valid, texts = form.validate(), form.by_language(form.data)
-    if not valid:
-        wrong = form.by_language(forms.messages(form))
-        return make_response(_page(consents=texts, consent_errors=wrong), 422)
+    form = forms.named(CONSENT)
+    texts: dict[str, str] = form.data
+    if not form.validate():
+        return make_response(_page(consents=texts, errors=forms.messages(form)), 422)
     with access.writing() as (session, owner):
         now = access.now()
         user_studies.open_or_make(session, owner.study, now)
@@ -168,7 +163,6 @@ def _context(
     form: SettingsForm | None = None,
     errors: dict[str, str] | None = None,
     consents: Mapping[str, str] | None = None,
-    consent_errors: dict[str, str] | None = None,
     link: ShownLink | None = None,
     pseudonym: str = "",
     tested: dict[str, str | int] | None = None,
@@ -184,7 +178,6 @@ def _context(
             "consents": consents
             or user_studies.default_consent() | {code: one.text for code, one in stored.items()},
             "version": max((text.number for text in stored.values()), default=0),
-            "consent_errors": consent_errors or {},
             "has_password": study.password is not None,
             "link": link,
             "links": participants.listed_links(session, study, access.now()),
