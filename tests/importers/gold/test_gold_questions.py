@@ -22,7 +22,7 @@ from webapp.importers.runs.problems import (
     UnusableQuestions,
 )
 from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Place, Range
-from webapp.metrics.gold.constraints import Expected
+from webapp.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected
 
 PRICE = {"min": 1000000000, "max": 1999999999, "tolerance": 0.1, "currency": "IDR"}
 GOLD: dict[str, Any] = {
@@ -97,7 +97,7 @@ def test_null_and_empty_constraints_ask_nothing(constraints: object) -> None:
     found = gold_questions.read("gold.json", data({"questions": [question]}))
 
     assert found.questions[0].constraints == Constraints()
-    assert found.threshold is None
+    assert found.threshold == DEFAULT_THRESHOLD
 
 
 FULL: dict[str, Any] = {
@@ -209,7 +209,7 @@ def test_a_gold_question_asks_nothing_where_a_dash_or_the_like_stands(text: str)
 
     (question,) = gold.questions
     asks = question.constraints
-    assert (gold.threshold, question.category, question.manual) == (None, "", False)
+    assert (gold.threshold, question.category, question.manual) == (DEFAULT_THRESHOLD, "", False)
     assert (asks.property_type, asks.listing_type, asks.bedrooms, asks.floors) == (None,) * 4
     assert asks.location is not None
     assert (asks.location.keywords, asks.location.radius_km) == (("medan",), 2)

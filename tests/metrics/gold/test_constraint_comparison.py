@@ -14,7 +14,6 @@ from webapp.metrics.gold.constraints import (
     GoldQuestion,
     compare_constraints,
     evaluate,
-    figures_per_constraint,
     headline_figures,
 )
 
@@ -114,8 +113,7 @@ def test_a_pending_card_is_named_and_a_decided_one_counts() -> None:
 
 def test_n_of_a_constraint_counts_the_cards_it_is_asked_of() -> None:
     """The price is asked by question 1 alone: 2 cards; the type by 1 and 2: 3 cards."""
-    report = contender("a", (GOOD, DEAR), (GOOD,)).report
-    accuracies = figures_per_constraint(report)
+    accuracies = contender("a", (GOOD, DEAR), (GOOD,)).report.totals.pca
 
     assert (accuracies["price"].value, accuracies["price"].n) == (Fraction(1, 2), 2)
     assert (accuracies["property_type"].value, accuracies["property_type"].n) == (Fraction(1), 3)

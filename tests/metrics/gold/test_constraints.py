@@ -126,7 +126,7 @@ def test_an_override_counts_before_anything_else() -> None:
     decisions = Decisions(overrides={(1, 0): {"bedrooms": Outcome.NA}})
     found = evaluate([question()], {1: [HALF]}, decisions=decisions)
     assert found.totals.mean_cpr == 1
-    assert found.totals.pca["bedrooms"] is None
+    assert found.totals.pca["bedrooms"].value is None
 
 
 def test_the_whole_evaluation_of_three_questions() -> None:
@@ -149,7 +149,7 @@ def test_the_whole_evaluation_of_three_questions() -> None:
     assert whole.strict_success_ratio == Fraction(1, 4)
     assert whole.success_rate == Fraction(2, 3)
     assert whole.matrix == ConfusionMatrix(tp=1, fp=0, tn=1, fn=1)
-    assert dict(whole.pca) == {
+    assert {name: found.value for name, found in whole.pca.items()} == {
         "property_type": Fraction(3, 4),
         "listing_type": None,
         "location": None,
@@ -163,7 +163,7 @@ def test_the_whole_evaluation_of_three_questions() -> None:
     }
     left_out = evaluate(gold, cards, missing=MissingRule.LEFT_OUT).totals
     # 1 + 1/2 + 1 + 0 over 4 cards.
-    assert (left_out.mean_cpr, left_out.pca["bedrooms"]) == (Fraction(5, 8), Fraction(1, 3))
+    assert (left_out.mean_cpr, left_out.pca["bedrooms"].value) == (Fraction(5, 8), Fraction(1, 3))
 
 
 @pytest.mark.parametrize(

@@ -92,8 +92,8 @@ def constraints_table(report: ConstraintReport) -> bytes:
     for name, found in headline_figures(report).items():
         figures.row(gettext(CONSTRAINT_MEASURES[name].label), notation.four(found.value))
     figures.section()
-    for constraint, value in whole.pca.items():
-        figures.row(gettext(CONSTRAINT_LABELS[constraint]), notation.four(value))
+    for constraint, found in whole.pca.items():
+        figures.row(gettext(CONSTRAINT_LABELS[constraint]), notation.four(found.value))
     matrix = _new("", gettext("Met"), gettext("Not met"))
     matrix.row(gettext("Has data"), f"TP {whole.matrix.tp}", f"FN {whole.matrix.fn}")
     matrix.row(gettext("No data"), f"FP {whole.matrix.fp}", f"TN {whole.matrix.tn}")

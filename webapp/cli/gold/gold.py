@@ -132,7 +132,7 @@ def export_command(
                 )
             )
         wanted = chosen.versions[0].number if number is None else number
-        document = gold.read(session, chosen.id, wanted).file.document
+        document = gold.read(session, chosen.id, wanted).document
     write_json(document, output)
 
 

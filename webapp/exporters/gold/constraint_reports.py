@@ -23,7 +23,6 @@ from webapp.metrics.gold.constraints import (
     ConstraintFigure,
     ConstraintReport,
     MissingRule,
-    figures_per_constraint,
     headline_figures,
 )
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
@@ -101,7 +100,6 @@ def _basis(comparison: ConstraintComparison) -> str:
 def _figures(comparison: ConstraintComparison, basis: str) -> Table:
     contenders = comparison.contenders
     headlines = [headline_figures(one.report) for one in contenders]
-    accuracies = [figures_per_constraint(one.report) for one in contenders]
     accuracy = gettext(CONSTRAINT_MEASURES["pca"].label)
     counts = (
         (gettext("Total questions"), [one.report.totals.n_queries for one in contenders]),
@@ -117,7 +115,7 @@ def _figures(comparison: ConstraintComparison, basis: str) -> Table:
     for name, label in CONSTRAINT_LABELS.items():
         row = (
             word(f"{accuracy}: {gettext(label)}"),
-            *(_figure(found[name]) for found in accuracies),
+            *(_figure(one.report.totals.pca[name]) for one in contenders),
         )
         rows.append(row)
     parts = (gettext("Value"), "n")
@@ -205,7 +203,7 @@ def constraints_json(report: ConstraintReport) -> dict[str, Any]:
         "total_properties": whole.n_properties,
         "threshold_t": float(report.threshold),
         **rule,
-        "pca": {name: _rounded(value) for name, value in whole.pca.items()},
+        "pca": {name: _rounded(found.value) for name, found in whole.pca.items()},
         "mean_cpr": _rounded(whole.mean_cpr),
         "strict_success_ratio": _rounded(whole.strict_success_ratio),
         "query_success_rate": _rounded(whole.success_rate),

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from webapp.metrics.gold.constraint_rules import NOTHING_ASKED, Constraints, Place, Range
-from webapp.metrics.gold.constraints import GoldQuestion
+from webapp.metrics.gold.constraints import CARD, Decided, GoldQuestion
 
 KEYS = ("id", "question", "category", "expected_result", "evaluation_mode", "constraints")
 
@@ -60,18 +60,8 @@ def plain(number: Fraction) -> int | float:
     return int(number) if number.denominator == 1 else float(number)
 
 
-CARD = "card"
-"""The subject of a decision on a whole card; every other one is a constraint."""
-
-
-def manual_json(
-    decided: Iterable[tuple[int, int, str, str | None, str]], *, timestamp: str
-) -> dict[str, Any]:
-    """Return the file of decisions; reasons of overrides have a key of their own.
-
-    A decision is the number of the question, the card counted from 0, the subject, the outcome
-    (``None`` waits) and the reason.
-    """
+def manual_json(decided: Iterable[Decided], *, timestamp: str) -> dict[str, Any]:
+    """Return the file of decisions; reasons of overrides have a key of their own."""
     overrides: dict[str, dict[str, dict[str, str]]] = {}
     reasons: dict[str, dict[str, dict[str, str]]] = {}
     cards: dict[str, dict[str, dict[str, str]]] = {}

@@ -29,11 +29,16 @@ from webapp.importers.runs.questions import looks_like
 from webapp.metrics.gold.constraint_rules import (
     DEFAULT_RADIUS_KM,
     Constraints,
-    Outcome,
     Place,
     Range,
 )
-from webapp.metrics.gold.constraints import Decisions, Expected, GoldQuestion
+from webapp.metrics.gold.constraints import (
+    CARD,
+    DEFAULT_THRESHOLD,
+    Decided,
+    Expected,
+    GoldQuestion,
+)
 from webapp.records import Problem
 
 _MONEY, _PART, _NORTH, _EAST = (
@@ -53,10 +58,13 @@ Mode = Annotated[Literal["auto", "manual"] | None, Meta(description="evaluation_
 
 
 class GoldFile(Struct, frozen=True):
-    """A gold file as read, and its ``document``, which has each question as it was written."""
+    """A gold file as read, and its ``document``, which has each question as it was written.
+
+    The threshold is 0.6 where the file states none.
+    """
 
     name: str
-    threshold: Fraction | None
+    threshold: Fraction
     questions: tuple[GoldQuestion, ...]
     document: Mapping[str, Any]
 
@@ -124,7 +132,7 @@ def read(name: str, data: bytes) -> GoldFile:
     if reader.problems:
         raise UnusableQuestions(*reader.problems)
     whole = {key: document[key] for key in document if key not in GoldFileHead.__struct_fields__}
-    threshold = None
+    threshold = DEFAULT_THRESHOLD
     if top.threshold_t is not None:
         threshold, whole["threshold_t"] = exact(top.threshold_t), top.threshold_t
     return GoldFile(name, threshold, found, whole | {"questions": questions})
@@ -255,18 +263,15 @@ def places(listed: object) -> dict[str, Place]:
     return found
 
 
-def decisions(manual: ManualInput) -> Decisions:
-    """Return the decisions of `manual`; pending is not a verdict."""
-    overrides: dict[tuple[int, int], dict[str, Outcome]] = {}
-    for override in manual.overrides:
-        outcome = Outcome(override.result)
-        overrides.setdefault((override.query_id, override.card), {})[override.constraint] = outcome
-    return Decisions(
-        overrides=overrides,
-        cards={
-            (evaluation.query_id, evaluation.card): evaluation.result is ManualResult.PASS
-            for evaluation in manual.evaluations
-            if evaluation.result is not ManualResult.PENDING
-        },
-        comments={(e.query_id, e.card): e.comment for e in manual.evaluations if e.comment},
-    )
+def decided(manual: ManualInput) -> list[Decided]:
+    """Return the decisions of `manual`; pending is no outcome."""
+    overrides = [
+        (one.query_id, one.card, one.constraint, str(one.result), one.reason)
+        for one in manual.overrides
+    ]
+    outcomes = {ManualResult.PASS: "pass", ManualResult.FAIL: "fail"}
+    cards = [
+        (one.query_id, one.card, CARD, outcomes.get(one.result), one.comment)
+        for one in manual.evaluations
+    ]
+    return [*overrides, *cards]

@@ -11,12 +11,11 @@ which everything that is asked is missing then has no CPR and is in no mean.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
-from types import MappingProxyType
+from typing import Self
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -41,6 +40,11 @@ from webapp.metrics.gold.registry import CONSTRAINT_MEASURES
 from webapp.records import CONSTRAINTS
 
 DEFAULT_THRESHOLD = Fraction(3, 5)
+
+CARD = "card"
+"""The subject of a decision on a whole card; every other one is a constraint."""
+Decided = tuple[int, int, str, str | None, str]
+"""A decision: number of the question, card from 0, subject, outcome (none waits), reason."""
 
 
 class MissingRule(StrEnum):
@@ -84,12 +88,32 @@ class Decisions(Struct, frozen=True):
     ``cards`` say whether a whole card passes, which settles its CPR as 1 or 0.
     """
 
-    overrides: Mapping[tuple[int, int], Mapping[str, Outcome]] = field(default_factory=dict)
-    cards: Mapping[tuple[int, int], bool] = field(default_factory=dict)
-    comments: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    overrides: dict[tuple[int, int], dict[str, Outcome]] = field(default_factory=dict)
+    cards: dict[tuple[int, int], bool] = field(default_factory=dict)
+    comments: dict[tuple[int, int], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, decided: Iterable[Decided]) -> Self:
+        found = cls()
+        for query_id, index, subject, outcome, reason in decided:
+            place = query_id, index
+            if subject == CARD and reason:
+                found.comments[place] = reason
+            if subject == CARD and outcome is not None:
+                found.cards[place] = outcome == Outcome.PASS
+            elif outcome is not None:
+                found.overrides.setdefault(place, {})[subject] = Outcome(outcome)
+        return found
 
 
 NO_DECISIONS = Decisions()
+
+
+class ConstraintFigure(Struct, frozen=True):
+    """A figure, and how many cards or questions it counts on."""
+
+    value: Fraction | None
+    n: int
 
 
 class CardEvaluation(Struct, frozen=True):
@@ -168,7 +192,7 @@ class ConstraintTotals(Struct, frozen=True):
     n_properties: int
     mean_cpr: Fraction | None
     strict_success_ratio: Fraction | None
-    pca: Mapping[str, Fraction | None]
+    pca: Mapping[str, ConstraintFigure]
     matrix: ConfusionMatrix
 
     @property
@@ -248,11 +272,6 @@ def evaluate_query(
     )
 
 
-class ConstraintFigure(Struct, frozen=True):
-    value: Fraction | None
-    n: int
-
-
 def headline_figures(report: ConstraintReport) -> dict[str, ConstraintFigure]:
     """The figures of a run by name, each with its n, in the order in which they are read."""
     whole, matrix = report.totals, report.totals.matrix
@@ -269,16 +288,6 @@ def headline_figures(report: ConstraintReport) -> dict[str, ConstraintFigure]:
     return {name: ConstraintFigure(*figure) for name, figure in found.items()}
 
 
-def figures_per_constraint(report: ConstraintReport) -> dict[str, ConstraintFigure]:
-    """The accuracy per constraint (PCA) with the number of cards it counts on."""
-    skipped = _skipped(report.missing)
-    checks = [c for query in report.queries for card in query.cards for c in card.checks]
-    counted = Counter(c.constraint for c in checks if c.outcome not in skipped)
-    return {
-        name: ConstraintFigure(value, counted[name]) for name, value in report.totals.pca.items()
-    }
-
-
 def totals(
     queries: Sequence[QueryEvaluation], missing: MissingRule = MissingRule.COUNTED
 ) -> ConstraintTotals:
@@ -291,12 +300,10 @@ def totals(
         n_properties=len(cards),
         mean_cpr=mean(card.cpr for card in cards),
         strict_success_ratio=share(sum(card.cpr == 1 for card in cards), len(cards)),
-        pca=MappingProxyType(
-            {
-                name: _passes([card.checks[position].outcome for card in cards], missing)
-                for position, name in enumerate(CONSTRAINTS)
-            }
-        ),
+        pca={
+            name: _passes([card.checks[position].outcome for card in cards], missing)
+            for position, name in enumerate(CONSTRAINTS)
+        },
         matrix=ConfusionMatrix(
             **{str(kind).lower(): found.count(kind) for kind in ConstraintConfusion}
         ),
@@ -331,18 +338,15 @@ def _card(
     elif all(outcome is Outcome.NA for outcome in outcomes):
         cpr = Fraction(1)
     else:
-        cpr = _passes(outcomes, missing)
+        cpr = _passes(outcomes, missing).value
     return CardEvaluation(card, checks, cpr, passed, pending, decisions.comments.get(place, ""))
 
 
-def _passes(outcomes: Iterable[Outcome], missing: MissingRule) -> Fraction | None:
-    """PASS / the outcomes that count, ``None`` when none does."""
-    counted = [outcome for outcome in outcomes if outcome not in _skipped(missing)]
-    return share(counted.count(Outcome.PASS), len(counted))
-
-
-def _skipped(missing: MissingRule) -> set[Outcome]:
-    return {Outcome.NA} | ({Outcome.MISSING} if missing is MissingRule.LEFT_OUT else set())
+def _passes(outcomes: Iterable[Outcome], missing: MissingRule) -> ConstraintFigure:
+    """PASS / the outcomes that count."""
+    skipped = {Outcome.NA} | ({Outcome.MISSING} if missing is MissingRule.LEFT_OUT else set())
+    counted = [outcome for outcome in outcomes if outcome not in skipped]
+    return ConstraintFigure(share(counted.count(Outcome.PASS), len(counted)), len(counted))
 
 
 PART = "constraints"

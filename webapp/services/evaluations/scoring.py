@@ -34,9 +34,9 @@ from webapp.metrics.evaluations.json_answers import Gate, JsonQuestion, JsonSumm
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder
 from webapp.metrics.gold import constraints
 from webapp.metrics.gold.constraints import (
-    DEFAULT_THRESHOLD,
     NO_DECISIONS,
     ConstraintReport,
+    Decisions,
     MissingRule,
 )
 from webapp.records import Problem, Tell, nobody
@@ -128,7 +128,7 @@ def constraint_scoring(
     decisions = NO_DECISIONS
     if manual is not None:
         decided = manual_input.read(manual.name, manual.data)
-        decisions = gold_questions.decisions(decided)
+        decisions = Decisions.of(gold_questions.decided(decided))
         counts = {query_id: len(listed.cards.get(query_id, ())) for query_id in ids}
         problems += [*decided.problems, *manual_input.check_cards(decided, counts)]
         automatic = {question.query_id for question in asked.questions if not question.manual}
@@ -137,7 +137,7 @@ def constraint_scoring(
             warning("decision_on_automatic", manual.name, query_id=query_id) for query_id in by_hand
         ]
     if threshold is None:
-        threshold = DEFAULT_THRESHOLD if asked.threshold is None else asked.threshold
+        threshold = asked.threshold
     report = constraints.evaluate(
         asked.questions, listed.cards, threshold=threshold, decisions=decisions, missing=missing
     )

@@ -22,22 +22,19 @@ from webapp import failures
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
-from webapp.exporters.gold.gold_questions import CARD, manual_json
+from webapp.exporters.gold.gold_questions import manual_json
 from webapp.failures import Missing
 from webapp.i18n import gettext, mark
 from webapp.importers.agreement import manual_input
-from webapp.importers.agreement.manual_input import (
-    ConstraintOverride,
-    ManualEvaluation,
-    ManualResult,
-)
-from webapp.importers.gold import listed_properties
+from webapp.importers.agreement.manual_input import ManualResult
+from webapp.importers.gold import gold_questions, listed_properties
 from webapp.kinds.property import Card
 from webapp.metrics.agreement.agreement import BinaryAgreement, binary_agreement
 from webapp.metrics.agreement.report import VerdictByHand
 from webapp.metrics.comparisons.significance import Bootstrap, Resampling
 from webapp.metrics.gold.constraint_rules import CardFacts, Check, Outcome
 from webapp.metrics.gold.constraints import (
+    CARD,
     CardEvaluation,
     CheckedContender,
     ConstraintComparison,
@@ -120,10 +117,11 @@ class CheckedRun(Struct, frozen=True):
 
 
 class CheckedQuery(Struct, frozen=True):
-    """One question of a checked run: its cards, and its neighbours."""
+    """One question of a checked run: its cards, and the numbers of its neighbours."""
 
-    run: CheckedRun
-    evaluation: QueryEvaluation
+    run: Run
+    report: ConstraintReport
+    line: QueryEvaluation
     cards: tuple[CheckedCard, ...]
     before: int | None
     after: int | None
@@ -233,14 +231,15 @@ def checked_query(
     if query_id not in numbers:
         raise UnknownQuery(run_id, query_id)
     at = numbers.index(query_id)
-    evaluation = found.report.queries[at]
+    line = found.report.queries[at]
     asked = queries.get(query_id)
-    shown = shown_in_text([card.card for card in evaluation.cards], asked) if asked else ()
+    shown = shown_in_text([card.card for card in line.cards], asked) if asked else ()
     steps = decisions.steps(session, (Query.run_id == run_id) & (Query.query_id == query_id))
     return CheckedQuery(
-        run=found,
-        evaluation=evaluation,
-        cards=checked(evaluation.cards, shown, steps),
+        run=run,
+        report=found.report,
+        line=line,
+        cards=checked(line.cards, shown, steps),
         before=numbers[at - 1] if at else None,
         after=numbers[at + 1] if at + 1 < len(numbers) else None,
         can_decide=asked is not None,
@@ -274,8 +273,8 @@ def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetim
     if wanted is None or same[-1].id != step_id:
         raise decisions.DecisionReplaced(step_id)
     outcome, reason = (same[-2].outcome, same[-2].reason) if len(same) > 1 else (None, "")
-    back = Decision(wanted.card, wanted.subject, outcome, reason)
-    decisions.write(session, rater, queries[wanted.query_id], back, decisions.UNDO, now)
+    back = Decision(wanted.card, wanted.subject, outcome, reason, decisions.UNDO)
+    decisions.write(session, rater, queries[wanted.query_id], back, now)
     return wanted
 
 
@@ -292,25 +291,19 @@ def import_manual(
     manual = manual_input.read(name, data)
     queries = _queries(session, run, locked=True)
     counts = {query_id: len(cards) for query_id, cards in facts_of_cards(queries).items()}
-    stated: list[tuple[ConstraintOverride | ManualEvaluation, str, str | None, str]] = [
-        (one, one.constraint, str(one.result), one.reason) for one in manual.overrides
-    ]
-    stated += [
-        (one, CARD, None if one.result is ManualResult.PENDING else str(one.result), one.comment)
-        for one in manual.evaluations
-    ]
-    fitting = [one for one in stated if one[0].card < counts.get(one[0].query_id, 0)]
+    every = gold_questions.decided(manual)
+    fitting = [one for one in every if one[1] < counts.get(one[0], 0)]
     in_force = decisions.in_force(session, run.id)
     new = 0
-    for place, subject, outcome, reason in fitting:
-        before = in_force.get((place.query_id, place.card, subject))
+    for query_id, card, subject, outcome, reason in fitting:
+        before = in_force.get((query_id, card, subject))
         was = (before.outcome, before.reason) if before else (None, "")
         said, is_silent = reason[:MOST_REASON], subject != CARD and not reason
         if was[0] == outcome and (is_silent or was[1] == said):
             continue
         told = gettext("Taken from %(file)s", file=name) if is_silent else said
-        wanted = Decision(place.card, subject, outcome, told)
-        decisions.write(session, rater, queries[place.query_id], wanted, decisions.IMPORT, now)
+        wanted = Decision(card, subject, outcome, told, decisions.IMPORT)
+        decisions.write(session, rater, queries[query_id], wanted, now)
         new += 1
     problems = (*manual.problems, *manual_input.check_cards(manual, counts))
     return new, len(fitting), problems

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
@@ -18,12 +18,10 @@ from webapp import failures
 from webapp.db.tables.evaluations import CardDecision
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
-from webapp.exporters.gold.gold_questions import CARD
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
-from webapp.importers.agreement.manual_input import ConstraintResult, ManualResult
-from webapp.metrics.gold.constraint_rules import Outcome
-from webapp.metrics.gold.constraints import Decisions
+from webapp.importers.agreement.manual_input import ConstraintResult
+from webapp.metrics.gold.constraints import CARD, Decisions
 from webapp.records import CONSTRAINTS
 
 MOST_REASON = 2_000
@@ -41,6 +39,7 @@ class Decision(Struct, frozen=True):
     subject: str
     outcome: str | None
     reason: str = ""
+    cause: str = CLICK
 
 
 class UnfitDecision(Refused):
@@ -110,18 +109,7 @@ def latest(taken: Iterable[Step]) -> dict[Place, Step]:
 
 def for_evaluation(decided: Mapping[Place, Step]) -> Decisions:
     """Return the steps in force in the form that the evaluation of constraints takes."""
-    overrides: dict[tuple[int, int], dict[str, Outcome]] = {}
-    cards: dict[tuple[int, int], bool] = {}
-    comments: dict[tuple[int, int], str] = {}
-    for (query_id, card, subject), step in decided.items():
-        if subject != CARD and step.outcome is not None:
-            overrides.setdefault((query_id, card), {})[subject] = Outcome(step.outcome)
-            continue
-        if step.outcome is not None:
-            cards[query_id, card] = step.outcome == ManualResult.PASS
-        if step.reason:
-            comments[query_id, card] = step.reason
-    return Decisions(overrides, cards, comments)
+    return Decisions.of((*place, step.outcome, step.reason) for place, step in decided.items())
 
 
 def decide(
@@ -130,7 +118,6 @@ def decide(
     query: Query,
     wanted: Decision,
     now: datetime,
-    cause: str = CLICK,
     *,
     again: bool = False,
 ) -> None:
@@ -150,22 +137,10 @@ def decide(
     before = [step for step in steps(session, same) if step.subject == wanted.subject]
     last = (before[-1].outcome, before[-1].reason) if before else (None, "")
     if again or last != (wanted.outcome, wanted.reason):
-        write(session, rater, query, wanted, cause, now)
+        write(session, rater, query, wanted, now)
 
 
-def write(
-    session: Session, rater: Rater, query: Query, wanted: Decision, cause: str, now: datetime
-) -> None:
-    session.add(
-        CardDecision(
-            query_key=query.id,
-            card=wanted.card,
-            subject=wanted.subject,
-            outcome=wanted.outcome,
-            reason=wanted.reason,
-            cause=cause,
-            rater_id=rater.id,
-            at=now,
-        )
-    )
+def write(session: Session, rater: Rater, query: Query, wanted: Decision, now: datetime) -> None:
+    made = CardDecision(query_key=query.id, rater_id=rater.id, at=now, **asdict(wanted))
+    session.add(made)
     session.flush()

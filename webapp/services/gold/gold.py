@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, Row, exists, func, select
 from sqlalchemy.orm import Session
 
@@ -29,7 +30,7 @@ from webapp.importers.gold.gold_questions import GoldFile
 from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.problems import warning
 from webapp.metrics.gold.constraint_rules import Place
-from webapp.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected, GoldQuestion
+from webapp.metrics.gold.constraints import Expected, GoldQuestion
 from webapp.records import Problem
 from webapp.services.rating.particulars import AskedPlace
 
@@ -59,18 +60,8 @@ Version = Row[Any]
 """One saved version: its id, number from 1, the name of its file, who saved it (by) and when."""
 
 
-class Gold(Struct, frozen=True):
+class Gold(GoldFile, frozen=True, kw_only=True):
     version: Version
-    file: GoldFile
-
-    @property
-    def questions(self) -> tuple[GoldQuestion, ...]:
-        return self.file.questions
-
-    @property
-    def threshold(self) -> Fraction:
-        """The threshold T in force: the stated one, else 0.6."""
-        return DEFAULT_THRESHOLD if self.file.threshold is None else self.file.threshold
 
 
 class GoldSet(Struct, frozen=True):
@@ -178,7 +169,7 @@ def _newest(session: Session, question_set_ids: Iterable[int]) -> GoldVersion | 
 def restore(
     session: Session, rater: Rater, question_set_id: int, number: int, now: datetime
 ) -> None:
-    file = read(session, question_set_id, number).file
+    file = read(session, question_set_id, number)
     _save(session, rater, question_set_id, file.document, now, file.name)
 
 
@@ -213,7 +204,8 @@ def _set(session: Session, found: QuestionSet) -> GoldSet:
 
 def _gold(session: Session, version: Version) -> Gold:
     document = session.get_one(GoldVersion, version.id).document
-    return Gold(version, gold_questions.read(version.name, json.dumps(document).encode()))
+    file = gold_questions.read(version.name, json.dumps(document).encode())
+    return Gold(**asdict(file), version=version)
 
 
 EDITED = "gold_questions.json"
@@ -249,7 +241,7 @@ def put(
     Raises ``UnknownGoldQuestion``, ``GoldNumberTaken``, and an ``ImportRefused`` for a question
     that a gold file may not have.
     """
-    file = held(session, rater.study, question_set_id).file
+    file = held(session, rater.study, question_set_id)
     known = {one.query_id: one for one in file.questions}
     if number is not None and number not in known:
         raise UnknownGoldQuestion(number)
@@ -268,7 +260,7 @@ def remove(
     session: Session, rater: Rater, question_set_id: int, number: int, now: datetime
 ) -> None:
     """Take a question out; raises ``UnknownGoldQuestion``, also for the only one left."""
-    file = held(session, rater.study, question_set_id).file
+    file = held(session, rater.study, question_set_id)
     kept = [one for one in file.document["questions"] if one["id"] != number]
     if not kept or len(kept) == len(file.questions):
         raise UnknownGoldQuestion(number)
@@ -279,7 +271,7 @@ def set_threshold(
     session: Session, rater: Rater, question_set_id: int, threshold: Fraction, now: datetime
 ) -> None:
     """Set the threshold T; raises ``UnknownGoldQuestion`` without gold questions."""
-    document = held(session, rater.study, question_set_id).file.document
+    document = held(session, rater.study, question_set_id).document
     _save(session, rater, question_set_id, {**document, "threshold_t": plain(threshold)}, now)
 
 
@@ -287,14 +279,14 @@ def take_places(
     session: Session, rater: Rater, question_set_id: int, name: str, data: bytes, now: datetime
 ) -> None:
     """Take the known places of a locations.json in; raises an ``ImportRefused``."""
-    document = held(session, rater.study, question_set_id).file.document
+    document = held(session, rater.study, question_set_id).document
     listed = gold_questions.read_places(name, data)
     _save(session, rater, question_set_id, {**document, gold_questions.PLACES: listed}, now)
 
 
 def places(found: Gold) -> dict[str, Place]:
     """Return the places that the gold file lists, then those its questions ask for, by name."""
-    known = _listed_places(found.file)
+    known = _listed_places(found)
     names = {name.casefold() for name in known}
     for question in found.questions:
         asked = question.constraints.location

@@ -29,7 +29,7 @@ from webapp.metrics.gold.constraints import (
 )
 from webapp.services.gold import constraints, decisions, gold
 from webapp.services.gold.constraints import CheckedCard, UnknownListedCard
-from webapp.services.gold.decisions import CLICK, POOLED, Decision, Step
+from webapp.services.gold.decisions import POOLED, Decision, Step
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.rating import tasks
 from webapp.services.rating.pool import REPEAT
@@ -102,7 +102,7 @@ def decide_on_answer(
     card = answer.by_rank.get(rank) if answer else None
     if card is None or card.shown.judged_thing is None:
         raise UnknownListedCard(query_id, rank)
-    _decide(session, rater, card.shown.judged_thing, wanted, now, CLICK)
+    _decide(session, rater, card.shown.judged_thing, wanted, now)
 
 
 def decide_in_task(
@@ -119,7 +119,8 @@ def decide_in_task(
         raise UnknownTask(task_id, card)
     if card not in of_task(session, rater, task_id):
         raise UnknownListedCard(task_id, card)
-    _decide(session, rater, things[card], wanted, now, POOLED, again=task.kind == REPEAT)
+    wanted, again = replace(wanted, cause=POOLED), task.kind == REPEAT
+    _decide(session, rater, things[card], wanted, now, again=again)
 
 
 def _decide(
@@ -128,7 +129,6 @@ def _decide(
     thing_id: int,
     wanted: Decision,
     now: datetime,
-    cause: str,
     *,
     again: bool = False,
 ) -> None:
@@ -138,7 +138,7 @@ def _decide(
         for index, shown in enumerate(constraints.shown_in_text(facts, query)):
             if shown.judged_thing == thing_id:
                 here = replace(wanted, card=index)
-                decisions.decide(session, rater, query, here, now, cause, again=again)
+                decisions.decide(session, rater, query, here, now, again=again)
 
 
 def _in_unit(of: Task | JudgedThing) -> ColumnElement[bool]:
@@ -172,17 +172,16 @@ def _checked(session: Session, queries: Sequence[Query]) -> list[CheckedAnswer]:
     if asked is None:
         return []
     questions = {question.query_id: question for question in asked.questions}
-    threshold = DEFAULT_THRESHOLD if asked.threshold is None else asked.threshold
     every = decisions.steps(session, Query.id.in_([query.id for query in queries]))
     found = []
     for query in queries:
         if query.query_id in questions:
             steps = [step for step in every if step.query_key == query.id]
             facts = constraints.facts_of_one(session, query)
-            evaluation = _evaluated(questions[query.query_id], facts, steps, threshold)
+            evaluation = _evaluated(questions[query.query_id], facts, steps, asked.threshold)
             shown = constraints.shown_in_text(facts, query)
             cards = constraints.checked(evaluation.cards, shown, steps)
-            found.append(CheckedAnswer(evaluation, threshold, cards))
+            found.append(CheckedAnswer(evaluation, asked.threshold, cards))
     return found
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
 
 from flask import Blueprint, Response, redirect, url_for
 from msgspec import Struct
@@ -11,9 +13,9 @@ from wtforms import Form
 
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.exporters.gold.gold_questions import CARD
 from webapp.i18n import gettext
 from webapp.metrics.gold.constraint_rules import Outcome
+from webapp.metrics.gold.constraints import CARD
 from webapp.records import QueryState
 from webapp.services.gold import marks
 from webapp.services.gold.constraints import CheckedCard
@@ -63,12 +65,16 @@ class Marks(Struct, frozen=True):
 
 
 def refused(
-    form: DecisionForm, session: Session, decide: Callable[[Decision], None], card: int = 0
+    form: DecisionForm,
+    session: Session,
+    decide: Callable[[Decision, datetime], None],
+    card: int = 0,
 ) -> DecisionMistake | None:
     """Return why a form's decision cannot be stored; ``None`` once it was committed."""
     subject = form.subject.data or CARD
     try:
-        decide(Decision(card, subject, form.outcome.data or None, form.reason.data))
+        wanted = Decision(card, subject, form.outcome.data or None, form.reason.data)
+        decide(wanted, access.now())
     except DecisionReasonMissing:  # the form says so at its field
         session.rollback()
         return DecisionMistake(card, subject, gettext(REQUIRED))
@@ -187,13 +193,8 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
 
     form = checked(DecisionForm)
     with access.writing() as (session, rater):
-        mistake = refused(
-            form,
-            session,
-            lambda wanted: marks.decide_on_answer(
-                session, rater, run_id, query_id, rank, wanted, access.now()
-            ),
-        )
+        decided = partial(marks.decide_on_answer, session, rater, run_id, query_id, rank)
+        mistake = refused(form, session, decided)
     if mistake is None and not htmx.wants_part():
         return _back("judgments.show", rank, run_id=run_id, query_id=query_id)
     with access.reading() as (session, rater):
@@ -211,11 +212,7 @@ def decide_blind(task_id: str) -> Response:
     card = form.card.data
     with access.writing() as (session, rater):
         mistake = refused(
-            form,
-            session,
-            lambda wanted: marks.decide_in_task(
-                session, rater, task_id, card, wanted, access.now()
-            ),
+            form, session, partial(marks.decide_in_task, session, rater, task_id, card)
         )
     with access.reading() as (session, rater):
         page = pages.blind_page(session, rater, task_id)

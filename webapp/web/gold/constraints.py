@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from flask import (
     Blueprint,
@@ -14,6 +15,7 @@ from flask import (
     request,
     url_for,
 )
+from msgspec.structs import asdict
 
 from webapp.exporters.exports.metrics_tables import read_together
 from webapp.exporters.gold import constraint_reports
@@ -27,12 +29,7 @@ from webapp.metrics.agreement.agreement import (
     NoAgreement,
     NoShare,
 )
-from webapp.metrics.gold.constraints import (
-    ConstraintReport,
-    MissingRule,
-    figures_per_constraint,
-    headline_figures,
-)
+from webapp.metrics.gold.constraints import ConstraintReport, MissingRule, headline_figures
 from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
 from webapp.notation import RATIO, four
 from webapp.services.gold import constraints, gold
@@ -40,6 +37,7 @@ from webapp.services.gold.constraints import CheckedQuery, NoGold
 from webapp.services.runs import reports, runs
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked, chosen_file
+from webapp.web.frame.htmx import attached
 from webapp.web.gold import card_marks, constraint_words
 from webapp.web.gold.card_marks import DecisionForm, DecisionMistake
 from webapp.web.study import study as rules
@@ -95,14 +93,14 @@ def download(run_id: str, name: str) -> Response:
     with access.reading() as (session, rater):
         if name == "manual_input.json":
             document = constraints.manual_document(session, rater.study, run_id, access.now())
-            return _attached(jsonify(document), name)
+            return attached(jsonify(document).data, "application/json", name)
         found = constraints.checked_run(session, rater.study, run_id, _missing())
     if found.report is None:
         raise NoGold(run_id)
     if name == "constraints.json":
         return jsonify(constraints_json(found.report))
     written = constraint_reports.cards_csv if "cards" in name else constraint_reports.questions_csv
-    return _attached(Response(written(found.report), content_type="text/csv; charset=utf-8"), name)
+    return attached(written(found.report), "text/csv; charset=utf-8", name)
 
 
 @blueprint.get("/<run_id>/<int:query_id>")
@@ -117,14 +115,8 @@ def decide(run_id: str, query_id: int, card: int) -> Response:
     """Override a constraint of a card for a reason, or pass or fail the whole card."""
     form = checked(DecisionForm)
     with access.writing() as (session, rater):
-        mistake = card_marks.refused(
-            form,
-            session,
-            lambda wanted: constraints.decide(
-                session, rater, run_id, query_id, wanted, access.now()
-            ),
-            card,
-        )
+        decided = partial(constraints.decide, session, rater, run_id, query_id)
+        mistake = card_marks.refused(form, session, decided, card)
     return _answer(run_id, query_id, card, mistake)
 
 
@@ -179,17 +171,10 @@ def _rendered(
 def _question(
     found: CheckedQuery, mistake: DecisionMistake | None = None, clicked: int | None = None
 ) -> dict[str, object]:
-    assert found.run.report is not None
     return {
-        "run": found.run.run,
-        "report": found.run.report,
-        **_figures(found.run.report),
-        "line": found.evaluation,
-        "rules": constraint_words.asked(found.evaluation.question.constraints),
-        "cards": found.cards,
-        "before": found.before,
-        "after": found.after,
-        "can_decide": found.can_decide,
+        **asdict(found),
+        **_figures(found.report),
+        "rules": constraint_words.asked(found.line.question.constraints),
         "mistake": mistake,
         "clicked": clicked,
     }
@@ -198,7 +183,7 @@ def _question(
 def _figures(report: ConstraintReport) -> dict[str, object]:
     return {
         "figures": headline_figures(report),
-        "pca": figures_per_constraint(report),
+        "pca": report.totals.pca,
         "measures": tuple(CONSTRAINT_MEASURES.values()),
         "labels": {name: one.label for name, one in CONSTRAINT_MEASURES.items()},
         "words": constraint_words,
@@ -213,11 +198,6 @@ def _missing() -> MissingRule:
 
 def _back(run_id: str, **where: str | int) -> Response:
     return redirect(url_for("constraints.show", run_id=run_id, **where), 303)  # type: ignore[arg-type, return-value]
-
-
-def _attached(response: Response, name: str) -> Response:
-    response.headers.set("Content-Disposition", "attachment", filename=name)
-    return response
 
 
 FIRST_SHOWN = 10

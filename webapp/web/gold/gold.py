@@ -284,7 +284,7 @@ def download(set_id: int) -> Response:
         newest = len(gold.versions(session, set_id))
         wanted = request.args.get("version", newest, type=int)
         found = gold.read(session, set_id, wanted)
-    return attached(jsonify(found.file.document).data, "application/json", "questions_v2.json")
+    return attached(jsonify(found.document).data, "application/json", "questions_v2.json")
 
 
 @blueprint.post("/<int:set_id>/begin")
