@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from flask import Blueprint, Response, redirect, url_for
 from msgspec import Struct
@@ -20,9 +21,9 @@ from webapp.records import QueryState
 from webapp.services.gold import marks
 from webapp.services.gold.constraints import CheckedCard
 from webapp.services.gold.decisions import MOST_REASON, Decision, DecisionReasonMissing
+from webapp.services.gold.marks import CheckedAnswer
 from webapp.services.rating import pages
-from webapp.services.rating.pages import BlindPage, RatingPage
-from webapp.web.features import ShownPart
+from webapp.services.rating.pages import BlindPage, JudgedCard, RatingPage
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import LONGEST_ID, REQUIRED, LineField, TextField, checked
 from webapp.web.gold import constraint_words
@@ -53,13 +54,15 @@ class DecisionMistake(Struct, frozen=True):
 class Marks(Struct, frozen=True):
     """The marks on a rating page below its cards, by number; `question` is the one shown there.
 
-    ``end`` is the result of the question. ``changed`` are the numbers of the cards that a decision
-    or a verdict changed.
+    ``end`` is the result of the question with the address of all its cards, or ``None`` until all
+    that is shown is judged. ``changed`` are the numbers of the cards that a decision or a verdict
+    changed.
     """
 
     question: str
-    under: Mapping[int, ShownPart]
-    end: ShownPart | None = None
+    under: Mapping[int, dict[str, Any]]
+    has_end: bool = False
+    end: tuple[CheckedAnswer, str] | None = None
     changed: tuple[int, ...] = ()
     mistake: DecisionMistake | None = None
 
@@ -91,32 +94,30 @@ def of_answer(
     mistake: DecisionMistake | None = None,
 ) -> Marks | None:
     """Return the marks of a run's page; ``None`` where its questions have no gold at all."""
-    where = {"run_id": page.run_id, "query_id": page.query_id}
+    where: dict[str, Any] = {"run_id": page.run_id, "query_id": page.query_id}
     if not marks.has_gold(session, page.run_id):
         return None
     answer = marks.of_answer(session, study, page.run_id, page.query_id)
-    cards = answer.by_rank if answer else {}
-    under = {
-        shown.number: _under(
-            shown.number,
-            cards[shown.number],
-            url_for("card_decisions.decide", rank=shown.number, **where),  # type: ignore[arg-type]
-            is_judged=shown.relevance is not None,
-            mistake=mistake if shown.number == clicked else None,
-        )
-        for shown in page.cards
-        if shown.number in cards and _says_anything(cards[shown.number])
-    }
+    by_rank = answer.by_rank if answer else {}
+    address = partial(url_for, "card_decisions.decide", **where)
     is_open = any(shown.relevance is None for shown in page.cards) or (
         page.state is QueryState.EMPTY and page.empty_outcome is None
     )
-    address = url_for("constraints.question", **where)  # type: ignore[arg-type]
-    result = None if is_open else (answer, address)
     repeats = {shown.number: shown.repeats for shown in page.cards}
     return Marks(
         question=str(page.query_id),
-        under=under,
-        end=ShownPart("gold/card_badges/_checked.html", result) if answer else None,
+        under={
+            shown.number: _below(
+                shown,
+                by_rank[shown.number],
+                address(rank=shown.number),
+                mistake=mistake if shown.number == clicked else None,
+            )
+            for shown in page.cards
+            if shown.number in by_rank and _says_anything(by_rank[shown.number])
+        },
+        has_end=answer is not None,
+        end=(answer, url_for("constraints.question", **where)) if answer and not is_open else None,
         changed=() if clicked is None else (clicked, *repeats.get(clicked, ())),
         mistake=mistake,
     )
@@ -135,24 +136,15 @@ def of_task(
         return None
     found = marks.of_task(session, rater, page.task_id)
     shown = [one for one in page.cards if one.key in found and _says_anything(found[one.key])]
+    address = url_for("card_decisions.decide_blind", task_id=page.task_id)
     under = {
-        one.number: _under(
-            one.number,
-            found[one.key],
-            url_for("card_decisions.decide_blind", task_id=page.task_id),
-            is_judged=one.relevance is not None,
-            key=one.key,
-            mistake=mistake if one.key == clicked else None,
+        one.number: _below(
+            one, found[one.key], address, one.key, mistake if one.key == clicked else None
         )
         for one in shown
     }
     changed = tuple(one.number for one in shown if one.key == clicked)
     return Marks(page.task_id, under, changed=changed, mistake=mistake)
-
-
-def after_verdict(found: Marks | None) -> ShownPart | None:
-    """Return what a verdict brings to a page whose marks it may have changed."""
-    return None if found is None else ShownPart("gold/card_badges/_judged.html", found)
 
 
 def _says_anything(card: CheckedCard) -> bool:
@@ -161,30 +153,25 @@ def _says_anything(card: CheckedCard) -> bool:
     return asks or card.evaluation.pending or bool(card.steps)
 
 
-def _under(
-    number: int,
+def _below(
+    shown: JudgedCard,
     card: CheckedCard,
     address: str,
-    *,
-    is_judged: bool,
     key: str = "",
     mistake: DecisionMistake | None = None,
-) -> ShownPart:
-    """Return the marks below one card, once it is judged; `key` names it to a blind task."""
-    if not is_judged:
-        return ShownPart("gold/card_badges/_later.html", number)
+) -> dict[str, Any]:
+    """Return the marks below one card, none until it is judged; `key` names it to a blind task."""
     doubtful = [c for c in card.asked if c.outcome in {Outcome.FAIL, Outcome.MISSING}]
     likely = next((check.constraint for check in (*doubtful, *card.asked)), "")
-    shown = {
-        "number": number,
-        "card": card,
+    return {
+        "number": shown.number,
+        "card": None if shown.relevance is None else card,
         "address": address,
         "key": key,
         "likely": mistake.subject if mistake else likely,
         "mistake": mistake,
         "words": constraint_words,
     }
-    return ShownPart("gold/card_badges/_badges.html", shown)
 
 
 @blueprint.post("/runs/<run_id>/queries/<int:query_id>/results/<int:rank>/decision")

@@ -66,8 +66,8 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
             return _to(run_id, page.place.next_open)
         marks = card_marks.of_answer(session, rater.study, page, clicked=rank)
         session.commit()
-    card, mark = page.card(str(rank)), card_marks.after_verdict(marks)
-    return _clicked(page, clicked=card, changed=page.sharing(card), mark=mark)
+    card = page.card(str(rank))
+    return _clicked(page, clicked=card, changed=page.sharing(card), marks=marks)
 
 
 @blueprint.post("/queries/<int:query_id>/rating")
@@ -85,7 +85,7 @@ def rate(run_id: str, query_id: int) -> Response:
         decides = bool(form.empty_outcome.raw_data)
         marks = card_marks.of_answer(session, rater.study, page) if decides else None
         session.commit()
-    return _clicked(page, mark=card_marks.after_verdict(marks))
+    return _clicked(page, marks=marks)
 
 
 @blueprint.post("/queries/<int:query_id>/judgments")
@@ -155,7 +155,7 @@ def _moving(page: RatingPage) -> dict[str, Any]:
 
 def _clicked(page: RatingPage, **parts: Any) -> Response:
     part = "rating/judgments/_clicked.html"
-    parts = {"clicked": None, "changed": (), "mark": None, **parts}
+    parts = {"clicked": None, "changed": (), "marks": None, **parts}
     return htmx.respond(part, part, **_moving(page), **parts)
 
 

@@ -109,11 +109,10 @@ def judge(task_id: str) -> Response:
             return _to(found)
         page = pages.blind_page(session, rater, task_id, clicks.wanted())
         marks = card_marks.of_task(session, rater, page, clicked=named)
-        mark = card_marks.after_verdict(marks)
         session.commit()
     card = page.card(named)
     if htmx.wants_part():
-        return _clicked(page, clicked=card, changed=page.sharing(card), mark=mark)
+        return _clicked(page, clicked=card, changed=page.sharing(card), marks=marks)
     still_here = card is not None and page.stage is TaskStage.CARDS
     return _to(task_id, _anchor=f"card-{card.number}" if card and still_here else "below")
 
@@ -196,7 +195,7 @@ def _moving(page: BlindPage) -> dict[str, Any]:
 
 def _clicked(page: BlindPage, **parts: Any) -> Response:
     part = "rating/rate/_clicked.html"
-    parts = {"clicked": None, "changed": (), "rated": None, "mark": None, **parts}
+    parts = {"clicked": None, "changed": (), "rated": None, "marks": None, **parts}
     return htmx.respond(part, part, **_moving(page), **parts)
 
 
