@@ -100,7 +100,6 @@ def _depth(value: object) -> int:
 
 
 def excerpt(data: bytes) -> str:
-    """The beginning of an answer as text."""
     return data[: 4 * LONGEST_EXCERPT].decode("utf-8", "replace")[:LONGEST_EXCERPT]
 
 

@@ -135,8 +135,6 @@ class Endpoint(Struct, frozen=True):
 
 
 class Chatbot(Struct, frozen=True):
-    """A chatbot at an address, spoken to by a mapping."""
-
     address: str
     mapping: Mapping = CONTRACT
     patience: Patience = Patience()

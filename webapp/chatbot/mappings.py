@@ -66,7 +66,6 @@ class Mapping(Struct, frozen=True):
     root: str = ""
 
     def body(self, asked: Message) -> object:
-        """The JSON that asks."""
         return _filled(self.send, asked)
 
     def read(self, document: object, asked: Message) -> Answer:

@@ -85,7 +85,6 @@ def made(listener: socket.socket, sockets: dict[int, Any] | None = None) -> Any:
 
 
 def address(listener: socket.socket) -> str:
-    """Return the address at which questions are put."""
     host, port = listener.getsockname()[:2]
     return f"http://{host}:{port}{PATH}"
 

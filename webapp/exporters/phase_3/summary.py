@@ -110,7 +110,6 @@ def _bounds(found: ClusteredMean) -> tuple[float | None, float | None]:
 
 
 def usability(report: UserStudyReport) -> str:
-    """Return the SUS mean with interval, n, adjective and grade in a sentence."""
     found = report.usability
     if found.mean is None or found.adjective is None:
         return gettext("SUS: nobody has answered all ten items yet.")
@@ -269,7 +268,6 @@ def summary(report: UserStudyReport) -> Table:
 
 
 def standing(report: UserStudyReport) -> Table:
-    """Return the progress of each participant: consent, questions, rating, questionnaire."""
     return Table(
         "phase3_participants",
         gettext("Where participants stand"),
@@ -314,7 +312,6 @@ def _score(score: float | None) -> Cell:
 
 
 def per_person(report: UserStudyReport) -> Table:
-    """Return the figures of each participant over their own questions, each with its n."""
     parts = (gettext("Value"), "n")
     return Table(
         "phase3_by_participant",
@@ -335,7 +332,6 @@ def per_person(report: UserStudyReport) -> Table:
 
 
 def by_category(report: UserStudyReport) -> Table:
-    """Return the questions by category, with figures over all who asked them."""
     share = notation.percent(report.settings.confidence)
     parts = (
         gettext("Value"),

@@ -97,8 +97,6 @@ class ConstraintsInFile(FromPerson, frozen=True):
 
 
 class AskedPlaceInFile(FromPerson, frozen=True):
-    """Words of an address, a point, and how far from it is near."""
-
     keywords: list[str] | None = None
     lat: Latitude = None
     lng: Longitude = None
@@ -206,7 +204,6 @@ class _Reader:
         return Place(keywords, point, radius_km)
 
     def range(self, raw: object, place: str) -> Range | None:
-        """Return the bounds that are asked for, ``None`` without any."""
         asked = self.read(AskedRange, raw, place)
         stated = asdict(asked) if asked else {}
         bounds = Range(**{name: exact(n) for name, n in stated.items() if n is not None})

@@ -30,7 +30,6 @@ from webapp.records import Problem
 class ListedResults(Struct, frozen=True):
     """The cards of a V2 file by number of the question, and the problems of the file."""
 
-    name: str
     cards: Mapping[int, tuple[CardFacts, ...]]
     problems: tuple[Problem, ...] = ()
 
@@ -74,7 +73,7 @@ def read(name: str, data: bytes) -> ListedResults:
         cards[entry.query_id] = _cards(name, place, entry, problems)
     if top.results and not cards:
         raise ImportRefused(error("no_readable_query", name), *problems)
-    return ListedResults(name, cards, tuple(problems))
+    return ListedResults(cards, tuple(problems))
 
 
 def facts_of(listed: Sequence[object]) -> tuple[CardFacts, ...]:

@@ -8,15 +8,9 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from webapp.importers.runs.prices import HIGHEST_PRICE, NUMBER, read_number
+from webapp.importers.runs.prices import HIGHEST_PRICE, NUMBER, UNITS, read_number
 
-_UNITS = {
-    **dict.fromkeys(("triliun", "trilyun", "t"), 10**12),
-    **dict.fromkeys(("milyard", "milyar", "miliar", "billion", "bn", "m"), 10**9),
-    **dict.fromkeys(("juta", "jt", "million"), 10**6),
-    **dict.fromkeys(("ribu", "rb"), 10**3),
-}
-_UNIT = "|".join(sorted(_UNITS, key=len, reverse=True))
+_UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
 _AMOUNT = re.compile(rf"(?:rp\.? ?|idr ?)?(?P<number>{NUMBER}) ?(?P<unit>{_UNIT})?", re.IGNORECASE)
 _ROUGHLY = re.compile(r" ?-? ?an", re.IGNORECASE)
 _JOINED = re.compile(r" ?(?:-|\u2013|\u2014|s\.?/?d\.?|sampai|hingga|to|dan|and) ?", re.IGNORECASE)
@@ -82,7 +76,7 @@ def read_span(text: str) -> Span:
     if other is None or other.end() != len(squeezed):
         raise UnreadableAmount(text)
     if not match["unit"] and other["unit"] and low < _SMALLEST_BARE:
-        low *= _UNITS[other["unit"].casefold()]
+        low *= UNITS[other["unit"].casefold()]
     if low > high:
         raise UnreadableAmount(text)
     return low, high
@@ -93,7 +87,7 @@ def _amount(text: str, start: int) -> tuple[re.Match[str] | None, Fraction, Frac
     match = _AMOUNT.match(text, start)
     if match is None:
         return None, Fraction(0), Fraction(0)
-    unit = _UNITS[match["unit"].casefold()] if match["unit"] else 1
+    unit = UNITS[match["unit"].casefold()] if match["unit"] else 1
     number = read_number(match["number"], single_mark_is_decimal=unit >= 10**9)
     if number is None or number * unit > HIGHEST_PRICE:
         return None, Fraction(0), Fraction(0)

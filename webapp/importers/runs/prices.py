@@ -67,7 +67,7 @@ def exact_number(written: str) -> Fraction | None:
 HIGHEST_PRICE = 10**15
 """In whole rupiah; anything above is a slip of the pen, not a price."""
 
-_UNITS = {
+UNITS = {
     **dict.fromkeys(("triliun", "trilyun", "t"), 10**12),
     **dict.fromkeys(("milyar", "miliar", "milyard", "billion", "bn", "m"), 10**9),
     **dict.fromkeys(("juta", "jt", "million"), 10**6),
@@ -76,7 +76,7 @@ _UNITS = {
 SMALLEST_IN_FULL = 10_000
 """At the start of a range a number below this, without a unit, leaves its unit to the end's."""
 
-_UNIT = rf"(?:{'|'.join(sorted(_UNITS, key=len, reverse=True))})\b"
+_UNIT = rf"(?:{'|'.join(sorted(UNITS, key=len, reverse=True))})\b"
 _CURRENCY = r"(?:\brp\.? ?|\bidr ?)"
 _JOINED = r" ?(?:-|\u2013|\u2014|~|s\.?/?d\.?|sampai|hingga|to) ?"
 _REST = (
@@ -145,7 +145,7 @@ def _amounts(text: str) -> tuple[int | None, int | None]:
 
 
 def _factor(unit: str | None) -> int:
-    return _UNITS[unit.casefold()] if unit else 1
+    return UNITS[unit.casefold()] if unit else 1
 
 
 def _factor_left_out(written: str, largest: int, high: int | None) -> int:
@@ -154,7 +154,7 @@ def _factor_left_out(written: str, largest: int, high: int | None) -> int:
         return 1
     if high is None:
         return largest
-    factors = sorted({factor for factor in _UNITS.values() if factor <= largest}, reverse=True)
+    factors = sorted({factor for factor in UNITS.values() if factor <= largest}, reverse=True)
     return next((one for one in factors if (_rupiah(written, one) or high) < high), 1)
 
 

@@ -62,12 +62,10 @@ class Collection(Struct, frozen=True):
 
     @property
     def is_finished(self) -> bool:
-        """Whether the run file is in its place."""
         return self.file.suffix != UNFINISHED
 
     @property
     def has_answers(self) -> bool:
-        """Whether the chatbot answered at least one question."""
         return any(not answer.error for answer in self.run.answers)
 
 

@@ -87,7 +87,6 @@ class DemoBot:
         self._lock = Lock()
 
     def answer(self, message: str, method: str, session_id: str | None = None) -> Reply:
-        """Return the answer to `message` by one of the methods, in its session or in a new one."""
         session_id = session_id or secrets.token_hex(8)
         with self._lock:
             conversation = self._conversations.setdefault(session_id, _Conversation())

@@ -188,7 +188,6 @@ def shown_in_text(facts: Sequence[CardFacts], query: Query) -> tuple[ShownCard, 
 def checked(
     evaluated: Iterable[CardEvaluation], shown: Sequence[ShownCard], steps: Sequence[Step]
 ) -> tuple[CheckedCard, ...]:
-    """Return the cards of one query with their checks and the decisions on each."""
     return tuple(
         CheckedCard(card, shown[index], tuple(step for step in steps if step.card == index))
         for index, card in enumerate(evaluated)
@@ -409,7 +408,6 @@ class CardJudgedTwice(Struct, frozen=True):
 
     @property
     def machine(self) -> bool:
-        """Whether the card meets every constraint."""
         return self.evaluation.cpr == 1
 
     @property

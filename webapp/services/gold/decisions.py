@@ -108,7 +108,6 @@ def latest(taken: Iterable[Step]) -> dict[Place, Step]:
 
 
 def for_evaluation(decided: Mapping[Place, Step]) -> Decisions:
-    """Return the steps in force in the form that the evaluation of constraints takes."""
     return Decisions.of((*place, step.outcome, step.reason) for place, step in decided.items())
 
 

@@ -174,7 +174,6 @@ def restore(
 
 
 def remarks(session: Session, run: Run, gold: Gold) -> tuple[Problem, ...]:
-    """Return the mismatches between gold questions and a run, one warning each."""
     asked = select(Query.query_id, Question.text).join_from(Query, Question)
     texts = dict(session.execute(asked.where(Query.run_id == run.id)).all())
     known = {question.query_id: question.text for question in gold.questions}
@@ -325,7 +324,6 @@ def asked_places(session: Session, set_ids: set[int], numbers: set[int]) -> dict
 
 
 def _place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
-    """Return the place that a gold question asks for: its own point, else a known place."""
     asked = question.constraints.location
     if asked and asked.point:
         return AskedPlace(asked.keywords[0] if asked.keywords else "", *asked.point)

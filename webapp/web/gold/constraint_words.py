@@ -66,7 +66,6 @@ def failed(checks: Iterable[Check]) -> list[str]:
 
 
 def rule_words(name: str, rule: Rule | None) -> str:
-    """Return a rule in words; empty where there is none."""
     if rule is None:
         return ""
     if isinstance(rule, str):

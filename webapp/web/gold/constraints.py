@@ -89,7 +89,6 @@ def take_in(run_id: str) -> Response:
 
 @blueprint.get(f"/<run_id>/<{OF_CONSTRAINTS}:name>")
 def download(run_id: str, name: str) -> Response:
-    """Return the evaluation, or the decisions by hand, as a file to take away."""
     with access.reading() as (session, rater):
         if name == "manual_input.json":
             document = constraints.manual_document(session, rater.study, run_id, access.now())
@@ -112,7 +111,6 @@ def question(run_id: str, query_id: int) -> str:
 
 @blueprint.post("/<run_id>/<int:query_id>/<int:card>")
 def decide(run_id: str, query_id: int, card: int) -> Response:
-    """Override a constraint of a card for a reason, or pass or fail the whole card."""
     form = checked(DecisionForm)
     with access.writing() as (session, rater):
         decided = partial(constraints.decide, session, rater, run_id, query_id)

@@ -23,7 +23,7 @@ from wtforms import Form
 
 from webapp.db.tables.people import Rater
 from webapp.i18n import gettext, mark
-from webapp.importers.gold.typed_amounts import Span, UnreadableAmount, read_amount, read_span
+from webapp.importers.gold.typed_amounts import Span, read_amount, read_span
 from webapp.importers.runs.prices import read_number
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.gold.constraint_rules import DEFAULT_RADIUS_KM, Constraints, Place, Range
@@ -71,17 +71,14 @@ FIELDS = {
     **{name: [f"{name}_{part}" for part in parts] for name, parts in BOUNDS.items()},
 }
 """The fields of the form for each constraint."""
-FIELDS["price"].append("price_words")
+FIELDS["price"].append("price_words")  # they stand for the two ends
 
 
 class AmountField(KindField):
     """An amount with or without its unit: 800 juta; 1,5 M; 1.500.000.000."""
 
     def read(self, typed: str) -> Fraction:
-        try:
-            return read_amount(typed)
-        except UnreadableAmount:
-            raise ValueError(NO_AMOUNT) from None
+        return read_amount(typed)
 
     def written(self, value: Fraction) -> str:
         return number(int(value)) if value.denominator == 1 else decimal(value)
@@ -101,10 +98,7 @@ class SpanField(KindField):
     """A price as a question says it: 1M an; 500 juta - 1 M."""
 
     def read(self, typed: str) -> Span:
-        try:
-            return read_span(typed)
-        except UnreadableAmount:
-            raise ValueError(NO_SPAN) from None
+        return read_span(typed)
 
 
 class PercentField(DecimalField):
@@ -130,10 +124,10 @@ class GoldForm(Form):
     lng = DegreesField(-180, 180)
     radius_km = DecimalField(0, 1_000)
     place = LineField(LONGEST_LABEL)
-    price_words = SpanField()
-    price_min = AmountField()
-    price_max = AmountField()
-    price_target = AmountField()
+    price_words = SpanField(wrong=NO_SPAN)
+    price_min = AmountField(wrong=NO_AMOUNT)
+    price_max = AmountField(wrong=NO_AMOUNT)
+    price_target = AmountField(wrong=NO_AMOUNT)
     price_tolerance = PercentField(0, 100, wrong=OUT_OF_RANGE)
     bedrooms_min = CountField()
     bedrooms_max = CountField()

@@ -24,8 +24,6 @@ class CategoryForm(Form):
 
 
 class ThemeForm(Form):
-    """A theme that a comment gets, or one that it loses."""
-
     theme = LineField(LONGEST_LABEL)
     remove = LineField(LONGEST_LABEL)
 
@@ -130,7 +128,6 @@ def tag(participant_id: int, comment: str) -> Response:
 
 @blueprint.get("/<int:participant_id>/withdraw")
 def ask_to_withdraw(participant_id: int) -> str:
-    """Show what is deleted with a participant, what is kept, and which copies may hold it."""
     with access.reading() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
         return render_template(

@@ -67,7 +67,6 @@ def reading() -> Iterator[tuple[Session, Participant]]:
 
 @contextmanager
 def writing() -> Iterator[tuple[Session, Participant]]:
-    """Yield a session whose user commits, and the participant who asks."""
     access.need_our_page()
     with access.database().writing() as session:
         yield session, _asking(session)
@@ -277,7 +276,6 @@ def ask() -> Response:
 
 @questions_blueprint.get("/<int:position>", endpoint="show")
 def show_question(position: int) -> Response:
-    """Show a question: on its way, without an answer, or with one to rate."""
     with reading() as (session, participant):
         line = _line(session, participant, position)
     if line.state is State.WAITING:
