@@ -40,7 +40,7 @@ def told(failed: CallFailed) -> str:
 
 
 def test_an_answer_comes_with_all_that_the_chatbot_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webapp.chatbot.client.time.perf_counter", partial(next, count(step=2)))
+    monkeypatch.setattr("webapp.chatbot.client.perf_counter", partial(next, count(step=2)))
     with serving(good) as bot:
         answer = Chatbot(bot.address).ask(ASKED)
 

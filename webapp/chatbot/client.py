@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from functools import cache
 from ipaddress import ip_address
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
@@ -117,10 +118,10 @@ class Endpoint(Struct, frozen=True):
     def _try(
         self, body: object, headers: dict[str, str], read: Callable[[object], Read]
     ) -> tuple[Read, int]:
-        started = time.perf_counter()
+        started = perf_counter()
         seconds, limit = self.patience.seconds, self.limit
         status, data, about = asyncio.run(_posted(self.address, body, headers, seconds, limit))
-        milliseconds = round((time.perf_counter() - started) * 1000)
+        milliseconds = round((perf_counter() - started) * 1000)
         if 200 <= status < 300:
             return read(parsed(data)), milliseconds
         if 300 <= status < 400:
