@@ -18,8 +18,8 @@ from tests.exporters.reports import (
 )
 from tests.metrics.judging.random_judgments import query_judgments
 from tests.metrics.judging.verdicts import listed, verdicts
-from webapp.exporters.exports.csv_ratings import LONG_COLUMNS, long_csv, rated_csv
-from webapp.exporters.frame.csv_cells import CsvStyle
+from webapp.exporters.exports.csv_ratings import LONG_COLUMNS, rated_csv
+from webapp.exporters.frame.csv_cells import CsvStyle, csv_bytes
 from webapp.i18n import speaking
 from webapp.importers.runs.csv_ratings import read
 from webapp.importers.runs.prices import said
@@ -93,7 +93,7 @@ def test_the_excel_style_has_the_same_cells_with_the_decimal_sign_of_the_languag
 def test_the_long_form_has_one_line_per_result_with_stable_ids() -> None:
     rows = [("r1", "Ani", 4, 1, "slug:rumah-a", 1, "=A", "unsure", None)]
 
-    assert long_csv([LONG_COLUMNS, *rows]).decode() == (
+    assert csv_bytes([LONG_COLUMNS, *rows]).decode() == (
         "run,rater,query_id,rank,property,content,title,relevance,provenance\n"
         "r1,Ani,4,1,slug:rumah-a,1,'=A,unsure,\n"
     )

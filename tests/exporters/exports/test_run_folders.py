@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from webapp.exporters.exports.run_folders import (
     RunNames,
-    StoredRun,
     collected_run_file,
     document,
     folder,
@@ -17,12 +17,16 @@ from webapp.exporters.exports.run_folders import (
 )
 from webapp.i18n import speaking
 from webapp.importers.runs import json_runs
-from webapp.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery
+from webapp.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery, ReadRun
 
 
-def stored(run_id: str, timestamp: str | None = None, method: str | None = "hybrid") -> StoredRun:
+def stored(
+    run_id: str, timestamp: str | None = None, method: str | None = "hybrid", *more: ReadQuery
+) -> ReadRun:
     asked = ReadQuery(1, "Rumah?", "harga", "Tidak ada.", QueryState.EMPTY, claimed_count=0)
-    return StoredRun(run_id, run_id, (asked,), method, "openai", timestamp, None)
+    return ReadRun(
+        "v1", run_id, "", (asked, *more), timestamp, search_method=method, llm="openai", key=run_id
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,8 +76,7 @@ def test_methods_that_differ_in_case_alone_share_a_folder_and_no_time_is_undated
 def test_a_run_file_keeps_what_nobody_understands_and_counts_what_came() -> None:
     state, extra = QueryState.FAILED, {"odd": [1]}
     failed = ReadQuery(2, "Ruko?", "harga", "", state, error="timeout", extra=extra)
-    asked = (*stored("a").queries, failed)
-    whole = StoredRun("a", "a", asked, "hybrid", None, None, None, {"note": "mine"})
+    whole = replace(stored("a", None, "hybrid", failed), llm=None, extra={"note": "mine"})
     read = json.loads(run_file(whole))
 
     assert (read["note"], read["total_questions"], read["successful"]) == ("mine", 2, 1)
@@ -84,7 +87,7 @@ def test_a_run_file_keeps_what_nobody_understands_and_counts_what_came() -> None
 
 def test_every_answer_is_there_to_read_and_where_none_came_why() -> None:
     failed = ReadQuery(2, "Ruko?", "harga", "", QueryState.FAILED, error="timeout")
-    run = StoredRun("a", "a", (*stored("a").queries, failed), "hybrid", None, None, None)
+    run = replace(stored("a", None, "hybrid", failed), llm=None)
     with speaking("en"):
         text = responses(run).decode()
 

@@ -7,8 +7,7 @@ import ir_measures
 import pytest
 from ir_measures import RR, P
 
-from webapp.exporters.exports.judged_results import JudgedResult, document
-from webapp.exporters.exports.trec import qrels, run_file
+from webapp.exporters.exports.judged_results import JudgedResult, document, qrels, run_file
 from webapp.i18n import speaking
 from webapp.metrics.judging import queries
 from webapp.records import BINARY, Relevance

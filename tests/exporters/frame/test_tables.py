@@ -11,10 +11,10 @@ import openpyxl
 import pytest
 
 from tests.exporters.reports import CORRECT_EMPTY, report, row
-from webapp.exporters.exports.csv_ratings import RATED_COLUMNS
+from webapp.exporters.exports.csv_ratings import RATED_COLUMNS, rated_rows
 from webapp.exporters.frame.latex import escaped
 from webapp.exporters.frame.scripts import as_one, imported
-from webapp.exporters.frame.spreadsheets import rated_xlsx
+from webapp.exporters.frame.spreadsheets import Sheet, workbook
 from webapp.exporters.frame.tables import Cell, stacked, whole_number, word_or_dash
 from webapp.i18n import speaking
 from webapp.metrics.judging.figures import RunReport
@@ -51,7 +51,8 @@ def test_a_text_is_written_as_latex_prints_it(text: str, written: str) -> None:
 
 
 def cells(found: RunReport) -> list[list[Any]]:
-    sheet = openpyxl.load_workbook(io.BytesIO(rated_xlsx(found)))["ratings"]
+    data = workbook([Sheet("ratings", RATED_COLUMNS, rated_rows(found))])
+    sheet = openpyxl.load_workbook(io.BytesIO(data))["ratings"]
     return [[(cell.value, cell.data_type) for cell in line] for line in sheet.iter_rows()]
 
 

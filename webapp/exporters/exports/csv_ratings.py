@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from webapp import labels
 from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
 from webapp.i18n import ngettext
 from webapp.metrics.judging.figures import QueryRow, RunReport, of_queries
-from webapp.metrics.judging.queries import QuerySummary
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 RATED_COLUMNS = (
@@ -28,9 +27,6 @@ RATED_COLUMNS = (
     "notes",
 )
 """The columns of the original evaluation page's CSV, in its order."""
-
-_FIGURES = slice(RATED_COLUMNS.index("relevant_count"), RATED_COLUMNS.index("response_quality"))
-_NO_FIGURES: tuple[Cell, ...] = (None,) * len(RATED_COLUMNS[_FIGURES])
 
 _STATE_WORDS = {QueryState.FAILED: "call failed", QueryState.UNREADABLE: "unreadable answer"}
 OUTCOME_WORDS = {
@@ -54,63 +50,50 @@ def columns_of(report: RunReport) -> tuple[str, ...]:
         return RATED_COLUMNS
     figures = (name for name in of_queries(report.headline) if name != "response_quality")
     quality = ("response_quality",) if report.asks_quality else ()
-    return (*RATED_COLUMNS[: _FIGURES.start + 2], *figures, *quality, "notes")
+    return (*RATED_COLUMNS[:6], *figures, *quality, "notes")
 
 
-def rated_cells(row: QueryRow, *, cannot_tell: CannotTell | None) -> tuple[Cell, ...]:
-    """The cells of `row` under ``RATED_COLUMNS``, numbers unrounded, ``None`` where blank.
+def rated_rows(report: RunReport) -> list[tuple[Cell, ...]]:
+    """The cells of every query of `report` in run order under ``columns_of``, numbers unrounded.
 
     An incomplete query and an unreadable answer have no figures; the number of results of
     the latter is not known. An empty list has ``mrr`` 0 even where it is undefined, as the
     original has it. The notes begin with what the columns cannot hold (``call failed``,
     ``unreadable answer``, ``cannot tell: rank 2, 5``), parted from the rater's words by
-    ``; ``. Where `cannot_tell` results stay in the denominators, so that the row can be
+    ``; ``. Where "cannot tell" results stay in the denominators, so that the row can be
     recomputed from its own columns, they are ``cannot tell (not relevant): rank 2, 5``.
 
-    Raises ``ValueError`` when a query has "cannot tell" results and the row no verdicts.
+    Raises ``ValueError`` when a query has "cannot tell" results and its row no verdicts.
     """
+    columns = columns_of(report)
+    found = []
+    for row in report.rows:
+        cells = _cells(row, report)
+        others = {name: row.summary.span(name).value for name in columns if name not in cells}
+        found.append(tuple((cells | others)[name] for name in columns))
+    return found
+
+
+def _cells(row: QueryRow, report: RunReport) -> dict[str, Cell]:
     summary = row.summary
-    unreadable = summary.state is QueryState.UNREADABLE
-    return (
-        row.query_id,
-        row.question,
-        row.category,
-        None if unreadable else summary.results_count,
-        *(_figures(summary) if summary.complete else _NO_FIGURES),
-        None if unreadable else summary.quality,
-        _notes(row, cannot_tell),
-    )
-
-
-def rated_rows(report: RunReport) -> list[tuple[Cell, ...]]:
-    """The cells of every query of `report` in run order, without the header."""
-    rows = [rated_cells(row, cannot_tell=report.cannot_tell) for row in report.rows]
-    if report.is_original:
-        return rows
-    of_row = (dict(zip(RATED_COLUMNS, row, strict=True)) for row in rows)
-    return [
-        tuple(_cell(name, row, cells) for name in columns_of(report))
-        for row, cells in zip(report.rows, of_row, strict=True)
-    ]
-
-
-def _cell(name: str, row: QueryRow, cells: Mapping[str, Cell]) -> Cell:
-    if name == "query_id":
-        return row.external_id or row.query_id
-    return cells[name] if name in cells else row.summary.span(name).value
-
-
-def _figures(summary: QuerySummary) -> tuple[Cell, ...]:
-    empty = summary.state is QueryState.EMPTY
-    success = summary.success.value
-    return (
-        summary.relevant_count,
-        summary.first_relevant_rank,
-        summary.overall_precision.value,
-        summary.precision_at_5.value,
-        0 if empty else summary.reciprocal_rank.value,
-        None if success is None else int(success),
-    )
+    success, is_known = summary.success.value, summary.state is not QueryState.UNREADABLE
+    of_complete: dict[str, Cell] = {
+        "relevant_count": summary.relevant_count,
+        "first_relevant_rank": summary.first_relevant_rank,
+        "overall_precision": summary.overall_precision.value,
+        "precision_at_5": summary.precision_at_5.value,
+        "mrr": 0 if summary.state is QueryState.EMPTY else summary.reciprocal_rank.value,
+        "success": None if success is None else int(success),
+    }
+    return {
+        "query_id": row.query_id if report.is_original else row.external_id or row.query_id,
+        "question": row.question,
+        "category": row.category,
+        "results_count": summary.results_count if is_known else None,
+        **(of_complete if summary.complete else dict.fromkeys(of_complete)),
+        "response_quality": summary.quality if is_known else None,
+        "notes": _notes(row, report.cannot_tell),
+    }
 
 
 def _notes(row: QueryRow, cannot_tell: CannotTell | None) -> str:
@@ -144,7 +127,7 @@ LONG_COLUMNS_OF_DOCUMENTS = (
 def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
     """The rated CSV of `report`, one line per query in run order; precisions and mrr to 4 decimals.
 
-    ``rated_cells`` explains each blank, ``CsvStyle`` the styles.
+    ``rated_rows`` explains each blank, ``CsvStyle`` the styles.
     Raises ``ValueError`` when a query has "cannot tell" results and its row no verdicts.
     """
     return csv_bytes([columns_of(report), *_rows(report, style)], style=style)
@@ -158,18 +141,14 @@ def said(report: RunReport) -> Iterator[str]:
     yield from said_unasked(report.unasked)
     if any(row.summary.unsure_count for row in report.rows):
         yield labels.cannot_tell(report.cannot_tell)
-    undefined = [
-        row
-        for row in report.rows
-        if report.is_original and row.summary.empty_outcome is EmptyOutcome.CORRECT_EMPTY
-    ]
-    if undefined:
+    outcomes = [row.summary.empty_outcome for row in report.rows if report.is_original]
+    if undefined := outcomes.count(EmptyOutcome.CORRECT_EMPTY):
         yield ngettext(
             "Of %(n)s list that is rightly empty the column mrr is 0, as in the original form of "
             "the file; elsewhere its reciprocal rank is undefined.",
             "Of %(n)s lists that are rightly empty the column mrr is 0, as in the original form of "
             "the file; elsewhere their reciprocal rank is undefined.",
-            len(undefined),
+            undefined,
         )
 
 
@@ -181,7 +160,8 @@ def wide_csv(
     A rater's columns are those of the rated CSV from relevant_count on, each with the name
     in brackets, so that a script that reads by header finds the merged ones unchanged.
     """
-    given, columns = slice(_FIGURES.start, None), columns_of(report)
+    columns = columns_of(report)
+    given = slice(columns.index("relevant_count"), None)
     header = [*columns, *(f"{name} ({who})" for who in own for name in columns[given])]
     parts = [_rows(one, style) for one in (report, *own.values())]
     rows = [
@@ -191,26 +171,13 @@ def wide_csv(
     return csv_bytes([header, *rows], style=style)
 
 
-def long_csv(rows: Iterable[tuple[Cell, ...]], *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
-    """One line per result, by ids that stay the same; the first of `rows` names the columns.
-
-    ``property`` is the property's identity, ``document`` the id of one of a collection, and
-    ``content`` the number of what was shown. ``rater`` may name a merging rule; ``provenance`` then
-    says where the label comes from, and is blank for one rater's own verdicts. ``relevance`` is a
-    grade (1 or 0 on a binary scale), ``unsure`` or, unjudged, blank. ``seconds`` is the time from
-    the rater's verdict before, where it is known and no break.
-    """
-    return csv_bytes([*rows], style=style)
-
-
 def _rows(report: RunReport, style: CsvStyle) -> list[list[Cell]]:
-    whole = {
-        columns_of(report).index(name)
-        for name in ("response_quality",)
-        if name in columns_of(report)
-    }
+    columns = columns_of(report)
     return [
-        [cell if i in whole else _rounded(cell, style) for i, cell in enumerate(row)]
+        [
+            cell if name == "response_quality" else _rounded(cell, style)
+            for name, cell in zip(columns, row, strict=True)
+        ]
         for row in rated_rows(report)
     ]
 

@@ -1,20 +1,36 @@
-"""Judged results as the files of other tools: BEIR, search engines, Phoenix, Quepid.
+"""Judged results as the files of other tools: TREC, BEIR, search engines, Phoenix, Quepid.
 
-``JudgedResult`` is what these and the files of TREC are written from.
+A property listed twice in one answer is two documents, the second ending in ``#2``: lists of TREC
+hold no document twice. On its files the reciprocal rank of ``ir_measures`` or ``trec_eval`` is this
+product's. Their ``P@5`` is `P@5 (trec_eval)` here; times 5 / min(n, 5) it is P@5, as long as
+nothing is "cannot tell".
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from urllib.parse import quote
 
 from msgspec import Struct
 
-from webapp.exporters.exports.metrics_tables import JsonValue
-from webapp.exporters.frame.csv_cells import Cell, csv_bytes
+from webapp import labels, notation
+from webapp.exporters.exports.metrics_tables import (
+    JsonValue,
+    said_blindness,
+    said_seconds,
+    said_unasked,
+)
+from webapp.exporters.frame.csv_cells import csv_bytes
+from webapp.exporters.frame.tables import escaped
+from webapp.i18n import gettext, language, ngettext
 from webapp.kinds.document import Document
+from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
+from webapp.metrics.agreement.report import KindAgreement
+from webapp.metrics.judging.figures import RunReport
 from webapp.records import Number, Scale
 
 _UNSAFE = re.compile(r"[\s\x00]")
@@ -71,6 +87,60 @@ def graded(results: Iterable[JudgedResult]) -> Iterator[tuple[JudgedResult, int]
             yield result, result.verdict
 
 
+def qrels(
+    results: Iterable[JudgedResult], *, unjudged: bool = False
+) -> tuple[str, tuple[str, ...]]:
+    """The judgments, ``query 0 document grade`` per line.
+
+    "Cannot tell" and unjudged results are left out, and the notes beside the text count them.
+    With `unjudged` they have the grade -1, as infAP reads what was pooled and not judged.
+    """
+    found = list(results)
+    lines = [
+        f"{one_word(result.query_id)} 0 {document(result)} "
+        f"{result.verdict if isinstance(result.verdict, int) else -1}\n"
+        for result in found
+        if isinstance(result.verdict, int) or (unjudged and result.is_pooled)
+    ]
+    return "".join(dict.fromkeys(lines)), () if unjudged else tuple(_left_out(found))
+
+
+def run_file(results: Iterable[JudgedResult], *, tag: str, scores: bool = False) -> str:
+    """The ranked lists, ``query Q0 document rank score tag`` per line.
+
+    The score falls by one from rank to rank and ends at 1, since tools sort by it and not
+    by the rank. A question with an empty list has no line, as the form has none for it. With
+    `scores` the list's own score is behind a tab after the tag, where it is known.
+    """
+    found = [(one, one.rank) for one in results if one.rank is not None]
+    longest = {one.query_id: rank for one, rank in found}  # the last rank of each list
+    lines = []
+    for one, rank in found:
+        score = longest[one.query_id] + 1 - rank
+        own = f"\t{one.score}" if scores and one.score is not None else ""
+        listed = f"{one_word(one.query_id)} Q0 {document(one)} {rank} {score}"
+        lines.append(f"{listed} {one_word(tag)}{own}\n")
+    return "".join(lines)
+
+
+def _left_out(results: Iterable[JudgedResult]) -> Iterator[str]:
+    counts = Counter(result.verdict for result in results if result.is_pooled and result.rank)
+    if unsure := counts["unsure"]:
+        yield ngettext(
+            "%(n)s result is left out of the qrels: cannot tell.",
+            "%(n)s results are left out of the qrels: cannot tell.",
+            unsure,
+        )
+    if unjudged := counts[None]:
+        yield ngettext(
+            "%(n)s result is left out of the qrels: not judged yet.",
+            "%(n)s results are left out of the qrels: not judged yet.",
+            unjudged,
+        )
+    if unsure or unjudged:
+        yield gettext("Evaluation tools count what is left out as not relevant.")
+
+
 def beir(results: Iterable[JudgedResult], card: str) -> dict[str, bytes]:
     """The files of a BEIR folder by name: items, questions, grades, and the dataset `card`."""
     found = list(results)
@@ -80,10 +150,10 @@ def beir(results: Iterable[JudgedResult], card: str) -> dict[str, bytes]:
         if one.document and (known is None or len(known.text) < len(one.document.text)):
             texts[one_word(one.docno)] = one.document
     queries = dict.fromkeys((one_word(one.query_id), one.question) for one in found)
-    lines = [
+    lines = (
         f"{one_word(one.query_id)}\t{one_word(one.docno)}\t{grade}\n"
         for one, grade in graded(found)
-    ]
+    )
     return {
         "README.md": card.encode(),
         "corpus.jsonl": _json_lines(
@@ -98,6 +168,70 @@ def beir(results: Iterable[JudgedResult], card: str) -> dict[str, bytes]:
         "queries.jsonl": _json_lines({"_id": key, "text": text} for key, text in queries),
         "qrels/test.tsv": "".join(["query-id\tcorpus-id\tscore\n", *lines]).encode(),
     }
+
+
+IN_CARD = ("raw", "quadratic_kappa", "krippendorff_alpha")
+"""The coefficients of agreement that a card states."""
+
+
+def dataset_card(
+    report: RunReport,
+    *,
+    title: str,
+    guidelines: str,
+    agreement: KindAgreement,
+    results: Sequence[JudgedResult],
+) -> str:
+    """Return the card in the language in force; the licence is for the owner to fill in."""
+    counts = Counter(grade for _, grade in graded(results))
+    unsure = sum(one.verdict == "unsure" for one in results)
+    fields = {
+        gettext("Questions"): notation.number(len(report.rows)),
+        gettext("Items"): notation.number(len({one.docno for one in results if one.document})),
+        gettext("Judgments"): notation.number(counts.total()),
+        gettext("Cannot tell"): gettext("%(n)s, left out", n=notation.number(unsure)),
+        gettext("Scale"): "; ".join(_grades(report, counts)),
+        gettext("Relevant"): gettext("from grade %(grade)s", grade=report.scale.relevant_from),
+        gettext("Raters"): ", ".join(agreement.raters) or "-",
+        gettext("Rule"): labels.rule(report.rule),
+        gettext("How it was judged"): " ".join(
+            filter(None, (said_blindness(report.blindness), said_seconds(report.seconds)))
+        )
+        or "-",
+        gettext("Agreement"): "; ".join(_agreement(agreement)),
+        gettext("Version of the guidelines"): (
+            f"SHA-256 {sha256(guidelines.encode()).hexdigest()[:16]}" if guidelines else "-"
+        ),
+        gettext("Licence"): gettext("not stated: to be filled in before this is passed on"),
+    }
+    lines = [
+        *("---", f"language: {language()}", "license: unknown", "task_categories:"),
+        *("- text-retrieval", "---", "", f"# {escaped(title)}", ""),
+        *(f"- **{name}**: {escaped(text)}" for name, text in fields.items()),
+        *(f"- {escaped(text)}" for text in said_unasked(report.unasked)),
+        "",
+        gettext(
+            "`corpus.jsonl` has the items, `queries.jsonl` the questions, and `qrels/test.tsv` the "
+            "grades: the layout of BEIR."
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _grades(report: RunReport, counts: Counter[int]) -> Iterator[str]:
+    scale = report.scale
+    for grade in range(scale.top + 1):
+        word = f" ({scale.words[grade]})" if scale.words else ""
+        guidance = f", {scale.guidance[grade]}" if scale.guidance else ""
+        yield f"{grade}{word}{guidance}: {notation.number(counts[grade])}"
+
+
+def _agreement(found: KindAgreement) -> Iterator[str]:
+    known = coefficients(found.overall)
+    for name in IN_CARD:
+        if one := known.get(name):
+            value = notation.figure(one.value, COEFFICIENTS[name].unit)
+            yield f"{gettext(COEFFICIENTS[name].label)} {value} (n = {notation.number(one.n)})"
 
 
 def search_relevance(results: Iterable[JudgedResult], *, name: str, description: str) -> bytes:
@@ -170,9 +304,7 @@ def rank_eval(results: Iterable[JudgedResult], *, index: str, relevant_from: int
 
 def quepid(results: Iterable[JudgedResult]) -> bytes:
     """Ratings for a case of Quepid: query, docid, rating."""
-    rows: Iterator[Sequence[Cell]] = (
-        (one.question, one.docno, grade) for one, grade in graded(results)
-    )
+    rows = ((one.question, one.docno, grade) for one, grade in graded(results))
     return csv_bytes([("query", "docid", "rating"), *rows])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from io import BytesIO
 from itertools import chain
 from operator import attrgetter
 
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 
 from webapp import labels, notation
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes, rounded
-from webapp.exporters.frame.tables import escaped
+from webapp.exporters.frame.tables import escaped, inline
 from webapp.i18n import gettext, ngettext
 from webapp.kinds.property import Card, CardParticulars, Particulars
 from webapp.metrics.agreement import registry as agreement_figures
@@ -47,7 +46,6 @@ from webapp.metrics.judging.registry import (
 from webapp.metrics.phase_3 import registry as phase_3_figures
 from webapp.metrics.planning import registry as planning_figures
 from webapp.notation import decimals
-from webapp.printable import printable_line
 from webapp.records import Blindness, GivenOn, Item, Number
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
@@ -89,11 +87,9 @@ def result_json(
 
     `without` are columns that are left out.
     """
-    values = {name: getattr(card, name) for name in card.columns if name not in without}
-    fields = {n: whole(value) if isinstance(value, float) else value for n, value in values.items()}
     return {
         "rank": rank,
-        **fields,
+        **{name: whole(getattr(card, name)) for name in card.columns if name not in without},
         **({"particulars": _particulars(known)} if known else {}),
         "relevance": verdict,
     }
@@ -115,18 +111,15 @@ def json_of_list(head: Mapping[str, JsonValue], name: str, items: Iterable[JsonV
      ]
     }
     """
-    written = BytesIO()
-    empty = json.dumps({**head, name: []}, ensure_ascii=False, indent=1).encode()
-    written.write(empty.removesuffix(b"]\n}"))
-    mark = b""
+    parts = []
     for item in items:
         text = msgspec.json.format(msgspec.json.encode(item), indent=1)
         if _EXPONENT.search(text):  # which json writes otherwise
             text = json.dumps(item, ensure_ascii=False, indent=1).encode()
-        written.write(mark + b"\n  " + text.replace(b"\n", b"\n  "))
-        mark = b","
-    written.write(b"\n ]\n}" if mark else b"]\n}")
-    return written.getvalue()
+        parts.append(b"\n  " + text.replace(b"\n", b"\n  "))
+    empty = json.dumps({**head, name: []}, ensure_ascii=False, indent=1).encode()
+    listed = b",".join(parts) + b"\n " if parts else b""
+    return empty.removesuffix(b"]\n}") + listed + b"]\n}"
 
 
 def _particulars(known: CardParticulars) -> dict[str, JsonValue]:
@@ -177,6 +170,13 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
     stands beside a figure without bounds.
     """
     whole_run, names = totals(report), with_judged(report.headline)
+    of_rankings: dict[str, JsonValue] = {
+        "scale": {"top": report.scale.top, "from": report.scale.relevant_from},
+        "merging": report.merging,
+        "to_judge": whole_run.n_unjudged,
+    }
+    if report.seconds:
+        of_rankings["seconds_per_verdict"] = seconds_json(report.seconds)
     return {
         "run": report.run,
         "rule": report.rule,
@@ -187,22 +187,12 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
         "n_failed": whole_run.n_failed,
         "n_unreadable": whole_run.n_unreadable,
         **({"not_asked": list(report.unasked)} if report.unasked else {}),
-        **(_of_rankings(report, whole_run) if report.headline != HEADLINES else {}),
+        **(of_rankings if report.headline != HEADLINES else {}),
         "figures": _figures(whole_run, names),
         "categories": {
             name: _figures(part, names) for name, part in category_totals(report).items()
         },
         "queries": [_query(row) for row in report.rows],
-    }
-
-
-def _of_rankings(report: RunReport, whole_run: Totals) -> dict[str, JsonValue]:
-    scale = report.scale
-    return {
-        "scale": {"top": scale.top, "from": scale.relevant_from},
-        "merging": report.merging,
-        "to_judge": whole_run.n_unjudged,
-        **({"seconds_per_verdict": seconds_json(report.seconds)} if report.seconds else {}),
     }
 
 
@@ -213,15 +203,16 @@ def seconds_json(seconds: Mapping[str, tuple[float, int]]) -> JsonValue:
 
 def said_seconds(seconds: Mapping[str, tuple[float, int]]) -> str:
     """The sentence on the median seconds per verdict of each rater; empty without any."""
+    if not seconds:
+        return ""
     each = (
         f"{name} {notation.seconds(1000 * value)} (n = {notation.number(n)})"
         for name, (value, n) in seconds.items()
     )
-    said = gettext(
+    return gettext(
         "Median time per verdict, breaks of more than 5 minutes left out: %(each)s.",
         each=", ".join(each),
     )
-    return said if seconds else ""
 
 
 def metrics_csv(report: RunReport) -> bytes:
@@ -242,7 +233,7 @@ def metrics_markdown(report: RunReport) -> str:
     """
     whole_run = totals(report)
     parts = [
-        f"# {gettext('Run')} {_md(report.run)} ({_md(labels.rule(report.rule))})",
+        f"# {gettext('Run')} {inline(report.run)} ({inline(labels.rule(report.rule))})",
         *sentences(report, whole_run),
         _table(*figure_table(report, whole_run)),
         _category_table(report, category_totals(report)),
@@ -391,7 +382,7 @@ def _category_table(report: RunReport, categories: Mapping[str, Totals]) -> str:
     headings = [label_of(name, report.scale) for name in report.headline]
     rows = [
         [
-            _md(labels.with_label(labels.category(name), name)),
+            inline(labels.with_label(labels.category(name), name)),
             str(part.n_queries),
             *map(_with_n, figures(part, report.headline).values()),
         ]
@@ -412,11 +403,6 @@ def _number(value: float | None) -> str:
 def _table(header: list[str], rows: list[list[str]]) -> str:
     rule = ["---", *["---:"] * (len(header) - 1)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
-
-
-def _md(text: str) -> str:
-    """`text` on one line, with what Markdown would read as a column or markup escaped."""
-    return "".join(f"\\{c}" if c in "\\|*`<[" else c for c in printable_line(text))
 
 
 REGISTRIES = (

@@ -12,11 +12,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from webapp import labels
 from webapp.i18n import gettext
-from webapp.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery
+from webapp.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery, ReadRun
 
 STAMP = "%Y%m%d_%H%M%S"
 
@@ -50,15 +50,6 @@ def document(head: Mapping[str, object], key: str, rows: Iterable[object]) -> by
 
 
 def _answer(answer: CollectedAnswer) -> dict[str, object]:
-    row: dict[str, object] = {
-        "query_id": answer.query_id,
-        "question": answer.question,
-        "category": answer.category,
-        "success": not answer.error,
-        "response": answer.response,
-        "response_length": len(answer.response),
-        "results_count": answer.results_count,
-    }
     known = {
         "error": answer.error or None,
         "error_code": answer.error_code or None,
@@ -70,7 +61,22 @@ def _answer(answer: CollectedAnswer) -> dict[str, object]:
         "metadata": answer.metadata or None,
         "properties": None if answer.properties is None else list(answer.properties),
     }
+    row = _row(answer, not answer.error, answer.results_count)
     return row | {name: value for name, value in known.items() if value is not None}
+
+
+def _row(
+    answer: CollectedAnswer | ReadQuery, success: bool | str, results_count: int | None
+) -> dict[str, object]:
+    return {
+        "query_id": answer.query_id,
+        "question": answer.question,
+        "category": answer.category,
+        "success": success,
+        "response": answer.response,
+        "response_length": len(answer.response),
+        "results_count": results_count,
+    }
 
 
 def _json(value: object) -> str:
@@ -82,19 +88,6 @@ NOT_STATED = "method_not_stated"
 _MOMENT = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:[T_ -]?(\d{2}):?(\d{2}):?(\d{2}))?")
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 _LONGEST_FOLDER = 80
-
-
-class StoredRun(Struct, frozen=True):
-    """A run as the database keeps it; ``session_key`` differs between runs of one moment."""
-
-    id: str
-    session_key: str
-    queries: tuple[ReadQuery, ...]
-    search_method: str | None
-    llm: str | None
-    timestamp: str | None
-    total_questions: int | None
-    extra: Mapping[str, object] = field(default_factory=dict)
 
 
 class RunNames(Struct, frozen=True):
@@ -113,20 +106,21 @@ class RunNames(Struct, frozen=True):
         return f"{self.folder}/{pattern.format(moment=self.moment, day=self.day)}"
 
 
-def in_order(runs: Iterable[StoredRun]) -> list[StoredRun]:
-    """The runs, the earliest first; the order is the same whichever database they come from."""
-    return sorted(
-        runs, key=lambda run: (moment(run.timestamp), run.llm or "", run.session_key, run.id)
-    )
+def in_order(runs: Iterable[ReadRun]) -> list[ReadRun]:
+    """The runs, the earliest first; the order is the same whichever database they come from.
+
+    A run goes by its id as ``name``; its ``key`` differs between runs of one moment.
+    """
+    return sorted(runs, key=lambda run: (moment(run.timestamp), run.llm or "", run.key, run.name))
 
 
-def names(runs: Sequence[StoredRun]) -> dict[str, RunNames]:
+def names(runs: Sequence[ReadRun]) -> dict[str, RunNames]:
     """Where the files of each run lie, by its id; `runs` as ``in_order`` gives them.
 
     Two runs of one method and day go by their moments, two of one moment by a number more.
     """
     folders: dict[str, str] = {}
-    members: defaultdict[str, list[StoredRun]] = defaultdict(list)
+    members: defaultdict[str, list[ReadRun]] = defaultdict(list)
     for run in runs:
         name = folder(run.search_method)
         members[folders.setdefault(name.casefold(), name)].append(run)
@@ -158,7 +152,7 @@ def moment(timestamp: str | None) -> str:
     return f"{day}_{time}"
 
 
-def run_file(run: StoredRun) -> bytes:
+def run_file(run: ReadRun) -> bytes:
     """The run as ``test_results.json``: what the import kept, in the layout of the original.
 
     The import does not keep thread_id and user_id, and a V2 file comes out in the V1 layout
@@ -178,7 +172,7 @@ def run_file(run: StoredRun) -> bytes:
     return document({**run.extra, **said}, "results", map(_entry, run.queries))
 
 
-def responses(run: StoredRun) -> bytes:
+def responses(run: ReadRun) -> bytes:
     """Every question with the chatbot's whole answer, as plain text to read."""
     head = (
         f"{gettext('Search method')}: {run.search_method or '-'}\n"
@@ -194,7 +188,7 @@ def called(search_method: str | None, llm: str | None, timestamp: str | None) ->
     return " · ".join(part or gettext("not stated") for part in (method, llm, timestamp))
 
 
-def _named(name: str, runs: Sequence[StoredRun]) -> Iterator[tuple[str, RunNames]]:
+def _named(name: str, runs: Sequence[ReadRun]) -> Iterator[tuple[str, RunNames]]:
     days = Counter(moment(run.timestamp).partition("_")[0] for run in runs)
     seen: Counter[str] = Counter()
     for run in runs:
@@ -202,25 +196,17 @@ def _named(name: str, runs: Sequence[StoredRun]) -> Iterator[tuple[str, RunNames
         seen[stamp] += 1
         unique = stamp if seen[stamp] == 1 else f"{stamp}_{seen[stamp]}"
         day = stamp.partition("_")[0]
-        yield run.id, RunNames(name, unique, day if days[day] == 1 else unique)
+        yield run.name, RunNames(name, unique, day if days[day] == 1 else unique)
 
 
 def _entry(query: ReadQuery) -> dict[str, object]:
-    entry: dict[str, object] = {
-        "query_id": query.query_id,
-        "question": query.question,
-        "category": query.category,
-        "success": query.state is not QueryState.FAILED,
-        "response": query.response,
-        "response_length": len(query.response),
-        "results_count": query.claimed_count,
-        "context_dependent": query.context_dependent,
-    }
+    success: bool | str = query.state is not QueryState.FAILED
+    if query.state is QueryState.UNREADABLE and not query.claimed_count:
+        success = "unreadable"  # as the answer was in the imported file
+    entry = _row(query, success, query.claimed_count)
+    entry["context_dependent"] = query.context_dependent
     if query.error is not None:
         entry["error"] = query.error
-    if query.state is QueryState.UNREADABLE and not query.claimed_count:
-        # The answer was broken in the imported file, so it is written as a broken one.
-        entry["success"] = "unreadable"
     return entry | dict(query.extra)
 
 

@@ -10,11 +10,9 @@ from itertools import chain
 
 from msgspec import Struct
 
-from webapp.exporters.exports.csv_ratings import columns_of, rated_rows
 from webapp.exporters.frame.csv_cells import Cell, neutralised
 from webapp.exporters.frame.tables import Document, Table
 from webapp.i18n import gettext
-from webapp.metrics.judging.figures import RunReport
 
 # XML has no place for these, and a workbook is XML.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -34,11 +32,6 @@ class Sheet(Struct, frozen=True):
     name: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-
-
-def rated_xlsx(report: RunReport) -> bytes:
-    """A workbook with the cells of the rated CSV: numbers as numbers, unrounded, no formulas."""
-    return workbook([Sheet("ratings", columns_of(report), [*rated_rows(report)])])
 
 
 def workbook(sheets: Sequence[Sheet]) -> bytes:

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import Any
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
-from sqlalchemy import Row, null, select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session, selectinload
 
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
-from webapp.exporters.exports import (
-    csv_ratings,
-    judged_results,
-    metrics_tables,
-    run_folders,
-    trec,
-)
-from webapp.exporters.exports.dataset_card import dataset_card
+from webapp.exporters.exports import csv_ratings, judged_results, metrics_tables, run_folders
 from webapp.exporters.exports.judged_results import JudgedResult, grade_word
 from webapp.exporters.exports.metrics_tables import JsonValue, said_unasked
-from webapp.exporters.exports.run_folders import StoredRun
-from webapp.exporters.frame import spreadsheets
-from webapp.exporters.frame.csv_cells import Cell, CsvStyle
+from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
+from webapp.exporters.frame.spreadsheets import Sheet, workbook
 from webapp.exporters.proof_packs.pack import packed_folder
 from webapp.failures import Refused
 from webapp.i18n import gettext, mark, ngettext
@@ -39,7 +31,7 @@ from webapp.metrics.agreement.report import ItemKind
 from webapp.metrics.judging.figures import RunReport
 from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.notation import file_day
-from webapp.records import QueryState, ReadQuery, Scale
+from webapp.records import QueryState, ReadQuery, ReadRun, Scale
 from webapp.services.agreement import agreement
 from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import verdicts
@@ -121,28 +113,33 @@ def wide_csv(
 def long_csv(
     session: Session, study: Study, run_id: str, rule: Rule, *, style: CsvStyle = CsvStyle.PLAIN
 ) -> ExportedFile:
-    """Return one line per result, by ids that stay the same."""
-    of_collection = KINDS[study.kind].of_collection
+    """Return one line per result, by ids that stay the same; the first names the columns.
+
+    ``property`` is the property's identity, ``document`` the id of one of a collection, and
+    ``content`` the number of what was shown. ``rater`` may name a merging rule; ``provenance`` then
+    says where the label comes from, and is blank for one rater's own verdicts. ``relevance`` is a
+    grade (1 or 0 on a binary scale), ``unsure`` or, unjudged, blank. ``seconds`` is the time from
+    the rater's verdict before, where it is known and no break.
+    """
+    of_run, of_collection = Query.run_id == run_id, KINDS[study.kind].of_collection
     origins: Mapping[int, str] = {}
+    seconds: Mapping[tuple[int, int], float] = {}
+    name = _merged_as(study, rule) if of_collection else rule.name
     if rule.rater is None:
         is_adjudicated = rule.name == reports.ADJUDICATED
-        of_run = Query.run_id == run_id
         origins = reports.provenances(session, study, of_run, adjudicated=is_adjudicated)
-    rater = studies.called(rule.rater) if rule.rater else rule.name
+    else:
+        name = studies.called(rule.rater)
+        seconds = reports.seconds(session, of_run, [rule.rater]) if of_collection else {}
     scale = Scale.stored(study.scale)
-    columns: Sequence[str] = csv_ratings.LONG_COLUMNS
-    rows: list[tuple[Cell, ...]] = []
-    seconds: Mapping[tuple[int, int], float] = {}
+    rows: list[Sequence[Cell]] = [csv_ratings.LONG_COLUMNS]
     if of_collection:
-        columns = csv_ratings.LONG_COLUMNS_OF_DOCUMENTS
-        rater = rater if rule.rater else _merged_as(study, rule)
-        if rule.rater is not None:
-            seconds = reports.seconds(session, Query.run_id == run_id, [rule.rater])
+        rows = [csv_ratings.LONG_COLUMNS_OF_DOCUMENTS]
     for one in judged(session, study, run_id, rule):
         if one.rank is None or one.is_below:
             continue
         cells: tuple[Cell, ...] = (
-            *(run_id, rater, one.query_id, one.rank),
+            *(run_id, name, one.query_id, one.rank),
             *(one.docno if of_collection else one.identity, one.content, one.title, one.verdict),
             origins.get(one.thing),
         )
@@ -150,14 +147,15 @@ def long_csv(
             gap = seconds.get((rule.rater.id, one.thing)) if rule.rater else None
             cells = (*cells, grade_word(one.verdict, scale), gap)
         rows.append(cells)
-    data = csv_ratings.long_csv([(*columns,), *rows], style=style)
+    data = csv_bytes(rows, style=style)
     return _file(session, study, run_id, "judgments.csv", data, *_unasked(session, run_id))
 
 
 def spreadsheet(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
-    """Return the rated CSV's cells as an XLSX workbook."""
+    """Return the rated CSV's cells as an XLSX workbook: numbers unrounded, no formulas."""
     report = reports.report(session, study, run_id, rule)
-    data = spreadsheets.rated_xlsx(report)
+    columns, rows = csv_ratings.columns_of(report), csv_ratings.rated_rows(report)
+    data = workbook([Sheet("ratings", columns, rows)])
     return _file(session, study, run_id, "evaluation_rated.xlsx", data, *csv_ratings.said(report))
 
 
@@ -173,7 +171,7 @@ def qrels(
     session: Session, study: Study, run_id: str, rule: Rule, *, unjudged: bool = False
 ) -> ExportedFile:
     """Return the judgments in TREC form; `unjudged` results with the grade -1."""
-    text, notes = trec.qrels(judged(session, study, run_id, rule), unjudged=unjudged)
+    text, notes = judged_results.qrels(judged(session, study, run_id, rule), unjudged=unjudged)
     notes = (*notes, *_unasked(session, run_id))
     return _file(session, study, run_id, "qrels.txt", text.encode(), *notes)
 
@@ -183,7 +181,7 @@ def run_file(
 ) -> ExportedFile:
     """Return the ranked lists in TREC form, tagged with the run's id; with their own `scores`."""
     found = judged(session, study, run_id, rule)
-    text = trec.run_file(found, tag=run_id, scores=scores)
+    text = judged_results.run_file(found, tag=run_id, scores=scores)
     notes = (gettext(SCORES_BESIDE),) if scores else ()
     return _file(
         session, study, run_id, "run.txt", text.encode(), *notes, *_unasked(session, run_id)
@@ -200,15 +198,12 @@ def judged(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[
     kind, scope = KINDS[study.kind], reports.asked_of(run.id)
     pooled = studies.is_pooled(study)
     said = reports.verdicts_under(session, study, Query.run_id == run.id, rule, pooled=pooled)
-    of_things = (
-        select(JudgedThing.id, JudgedThing.content, Property.identity)
-        .add_columns(JudgedThing.card if pooled else null().label("card"))
-        .join(Property)
-        .where(JudgedThing.id.in_((verdicts.pool_of if pooled else verdicts.judged_things)(scope)))
-    )
+    in_scope = (verdicts.pool_of if pooled else verdicts.judged_things)(scope)
+    of_things = select(JudgedThing.id, JudgedThing.content, JudgedThing.card, Property.identity)
+    of_things = of_things.join(Property).where(JudgedThing.id.in_(in_scope))
     things = {row.id: row for row in session.execute(of_things)}
     extra = [Query.extra[name].label(name) for name in (TAIL, "span_id", "_index")]
-    texts = select(Query.id, Question.external_id, Question.text, *(extra if pooled else ()))
+    texts = select(Query.id, Question.external_id, Question.text, *extra)
     questions = {row.id: row for row in session.execute(texts.join(Question).where(scope))}
     listed: dict[int, list[Row[Any]]] = defaultdict(list)
     of_run = select(Result.query_key, Result.rank, Result.card, Result.judged_thing_id)
@@ -218,21 +213,16 @@ def judged(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[
     for asked in verdicts.asked_queries(session, scope, pooled=pooled):
         question, own = questions[asked.key], listed.pop(asked.key, [])
         seen: Counter[str] = Counter()
-        below = (question.tail or ()) if pooled else ()
+        below = zip(asked.tail, question.tail or (), strict=False)
         places = [
             *((row.rank, row.judged_thing_id, "", row.card) for row in own),
-            *(
-                (rank, thing, identity, None)
-                for rank, (thing, identity) in enumerate(
-                    zip(asked.tail, below, strict=True), len(own) + 1
-                )
-            ),
+            *((rank, *place, None) for rank, place in enumerate(below, len(own) + 1)),
             *((None, thing, "", None) for thing in asked.others),
         ]
-        for rank, thing_id, identity, card in places:
+        for rank, thing_id, stated, card in places:
             thing = things.get(thing_id or 0)
-            docno = kind.docno(thing.identity, thing.content) if thing else kind.docno(identity, 1)
-            shared = thing.card if thing else None
+            identity, content = (thing.identity, thing.content) if thing else (stated, 1)
+            docno, shared = kind.docno(identity, content), thing.card if thing else None
             item = shown(card, shared) if card else from_row(shared) if shared else None
             verdict = said.scale.numbers[said.by_thing.get(thing_id or 0)]
             is_below = rank is not None and card is None
@@ -245,16 +235,16 @@ def judged(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[
                 repetition=seen[docno],
                 question=question.text,
                 document=item if isinstance(item, Document) else None,
-                identity=thing.identity if thing else identity,
-                content=thing.content if thing else 1,
+                identity=identity,
+                content=content,
                 title=item.title if item else "",
                 thing=thing_id or 0,
                 is_below=is_below,
                 is_pooled=thing is not None and (not is_below or verdict is not None),
-                score=card.get("score") if card and pooled else None,
-                position=card.get("position") if card and pooled else None,
-                span_id=(question.span_id or "") if pooled else "",
-                index=(question._mapping["_index"] or "") if pooled else "",
+                score=card.get("score") if card else None,
+                position=card.get("position") if card else None,
+                span_id=question.span_id or "",
+                index=question._mapping["_index"] or "",
             )
 
 
@@ -419,7 +409,7 @@ def _book(session: Session, study: Study, run_id: str) -> bytes:
 def _card(
     session: Session, study: Study, run_id: str, rule: Rule, found: Sequence[JudgedResult]
 ) -> str:
-    return dataset_card(
+    return judged_results.dataset_card(
         reports.in_words(session, study, run_id, rule),
         title=studies.shown_name(study),
         guidelines=studies.guidelines(study),
@@ -486,47 +476,48 @@ def tree(
         selectinload(Run.queries).joinedload(Query.question),
         selectinload(Run.queries, Query.results),
     )
-    rows = session.scalars(select(Run).where(Run.study_id == study.id).options(*whole)).all()
-    stored = {run.id: run for run in rows}
-    runs = run_folders.in_order(_stored(run) for run in rows)
+    rows = session.scalars(select(Run).where(Run.study_id == study.id).options(*whole))
+    runs = run_folders.in_order(map(_read, rows))
     names = run_folders.names(runs)
-    told = {run.id: reports.report(session, study, run.id, rule) for run in runs}
+    told = {run.name: reports.report(session, study, run.name, rule) for run in runs}
     files: dict[str, bytes] = {}
     notes: list[str] = []
     for run in runs:
-        at, report = names[run.id], told[run.id]
+        at, report = names[run.name], told[run.name]
         raw, data = at.path("test_results_{moment}.json"), run_folders.run_file(run)
         files[raw] = files[f"{at.folder}/test_results_latest.json"] = data
-        notes += _unsaid(stored[run.id], raw, data)
+        notes += _unsaid(run, raw, data)
         files[at.path("evaluation_template_{day}.csv")] = csv_ratings.rated_csv(_unrated(report))
         if to_rate is not None:
-            files[at.path("evaluation_{day}.html")] = to_rate(session, study, run.id, rule)
+            files[at.path("evaluation_{day}.html")] = to_rate(session, study, run.name, rule)
         if is_rated(report):
             files[at.path("evaluation_rated_{day}.csv")] = csv_ratings.rated_csv(report)
         files[at.path("full_responses_{day}.txt")] = run_folders.responses(run)
-    notes += dict.fromkeys(said for run in runs for said in said_unasked(told[run.id].unasked))
-    rated = [run for run in runs if is_rated(told[run.id])]
+    notes += dict.fromkeys(said for run in runs for said in said_unasked(told[run.name].unasked))
+    rated = {run.name: run for run in runs if is_rated(told[run.name])}
     if rated:
         listed = [
             (
                 run_folders.called(run.search_method, run.llm, run.timestamp),
                 replace(
-                    told[run.id],
-                    blindness=reports.blindness(session, study, Query.run_id == run.id, rule),
+                    told[name],
+                    blindness=reports.blindness(session, study, Query.run_id == name, rule),
                 ),
             )
-            for run in rated
+            for name, run in rated.items()
         ]
-        report_path = f"evaluation_report_{_day(rated)}.md"  # dated with the newest run
-        files[report_path] = metrics_tables.runs_markdown(listed)
-        files |= _comparisons(session, study, rule, {run.id: run for run in rated})
+        # Dated with the newest run.
+        files[f"evaluation_report_{_day(rated.values())}.md"] = metrics_tables.runs_markdown(listed)
+        files |= _comparisons(session, study, rule, rated)
     return dict(sorted(files.items())), tuple(notes)
 
 
-def _stored(run: Run) -> StoredRun:
-    return StoredRun(
-        id=run.id,
-        session_key=run.session_key,
+def _read(run: Run) -> ReadRun:
+    """Return a stored run as one is read; it is called by its id."""
+    return ReadRun(
+        file_format="v1",
+        name=run.id,
+        sha256="",
         queries=tuple(
             ReadQuery(
                 query_id=query.query_id,
@@ -534,6 +525,7 @@ def _stored(run: Run) -> StoredRun:
                 category=query.question.category,
                 context_dependent=query.question.context_dependent,
                 state=QueryState(query.state),
+                cards=tuple(from_row(result.card) for result in query.results),
                 response=query.response,
                 claimed_count=query.claimed_count,
                 error=query.error,
@@ -546,6 +538,7 @@ def _stored(run: Run) -> StoredRun:
         timestamp=run.timestamp,
         total_questions=run.total_questions,
         extra=run.extra,
+        key=run.session_key,
     )
 
 
@@ -560,7 +553,7 @@ def _unrated(report: RunReport) -> RunReport:
 
 
 def _comparisons(
-    session: Session, study: Study, rule: Rule, rated: dict[str, StoredRun]
+    session: Session, study: Study, rule: Rule, rated: Mapping[str, ReadRun]
 ) -> Iterator[tuple[str, bytes]]:
     from webapp.exporters.comparisons.files import FORMATS
     from webapp.services.comparisons import comparisons  # brings numpy
@@ -570,24 +563,23 @@ def _comparisons(
         if len(ids) < chosen_runs.FEWEST:
             continue
         compared = comparisons.report(session, study, ids, rule)
-        day = _day([rated[run] for run in ids])
+        day = _day(rated[run] for run in ids)
         # A run without a date leaves no other day that is the same at every export.
         on = date.fromisoformat(day) if day.isdecimal() else date.min
         yield f"phase{phase}_comparison_{day}.md", FORMATS["markdown"].render(compared, on)
 
 
-def _day(runs: list[StoredRun]) -> str:
+def _day(runs: Iterable[ReadRun]) -> str:
     days = [run_folders.moment(run.timestamp).partition("_")[0] for run in runs]
     return max((day for day in days if day.isdecimal()), default=run_folders.UNDATED)
 
 
-def _unsaid(run: Run, path: str, data: bytes) -> Iterator[str]:
+def _unsaid(run: ReadRun, path: str, data: bytes) -> Iterator[str]:
     """Yield the questions that reading the file again would not give as they are here."""
     read = {query.query_id: query for query in read_run(path, data).queries}
     for query in run.queries:
         again = read.get(query.query_id)
-        cards = tuple(from_row(result.card) for result in query.results)
-        if again is None or again.state != query.state or again.cards != cards:
+        if again is None or (again.state, again.cards) != (query.state, query.cards):
             yield gettext(
                 "%(file)s, question %(query)s: its cards were added by hand or read by another "
                 "version; the file holds the answer as it came.",

@@ -57,16 +57,14 @@ def compare(
     read = csv_ratings.read(name, data)
     lines = _lines(read.report)
     rated = sum(bool(cells[1]) for cells in lines.values())
+    fits = runs_of(session, study, read.report, run_ids)
+    if not fits:
+        return RatedFileReport(name, rated=rated, problems=read.problems)
     rule = reports.rule_of(session, study)
-    for run_id in run_ids:
-        here = reports.report(session, study, run_id, rule, whole=True)
-        asked = reports.report(session, study, run_id, rule)
-        # A file written before a sample was drawn has the other questions too.
-        if _lists(read.report) in (_lists(here), _lists(asked)):
-            own = _lines(here)
-            differing = tuple(number for number in lines if lines[number] != own[number])
-            return RatedFileReport(name, run_id, rated, is_rated(here), differing, read.problems)
-    return RatedFileReport(name, rated=rated, problems=read.problems)
+    here = reports.report(session, study, fits[0], rule, whole=True)
+    own = _lines(here)
+    differing = tuple(number for number in lines if lines[number] != own[number])
+    return RatedFileReport(name, fits[0], rated, is_rated(here), differing, read.problems)
 
 
 def runs_of(session: Session, study: Study, report: RunReport, run_ids: Sequence[str]) -> list[str]:

@@ -31,9 +31,9 @@ from webapp.importers.runs.problems import ImportRefused, error, warning
 from webapp.importers.runs.ratings import OfflineRatings, RatedCard, RatingChange
 from webapp.kinds import shown
 from webapp.printable import name_line
-from webapp.records import Click, Problem, QueryState, Scale
+from webapp.records import Problem, QueryState, Scale
 from webapp.services.judging import events
-from webapp.services.judging.events import Target, TargetChange, standing
+from webapp.services.judging.events import NewEvent, Target, TargetChange, standing
 from webapp.services.judging.judged_things import blind_identity_of, identity_of
 from webapp.services.people import raters
 
@@ -44,11 +44,7 @@ class AimedChange(Struct, frozen=True):
     change: RatingChange
     target: Target
     title: str
-    device: str
-    received_at: datetime
-    sequence: int
-    client_time: datetime
-    new: str | None
+    event: NewEvent
 
 
 def aimed(
@@ -73,8 +69,8 @@ def aimed(
             told.add(where)
         if target is not None:
             device = read.device or read.identity[:64]
-            of_event = (device, now, change.sequence, change.made_at, change.value)
-            yield AimedChange(change, target, title, *of_event)
+            told_by = (change.event_id, change.value, device, change.sequence, change.made_at, now)
+            yield AimedChange(change, target, title, NewEvent(*told_by))
 
 
 def _target(
@@ -204,10 +200,7 @@ def examine(
     rater: str | None = None,
 ) -> RatingsReport:
     """Return the effect of importing the file that was read; `rater` replaces the name in it."""
-    if isinstance(read, ImportRefused):
-        return RatingsReport(read.problem.file, tuple(read.problems))
-    read = replace(read, rater=name_line(rater or read.rater)[: raters.LONGEST_NAME])
-    return _report(session, study, read, now)
+    return _looked_at(session, study, read, now, rater)[0]
 
 
 def store(
@@ -226,65 +219,57 @@ def store(
     if the owner ``confirmed`` the name, or it is among the `newcomers` whom earlier files made.
     Nothing stored before is lost.
     """
-    report = examine(session, study, read, now, rater)
+    report, who, changes = _looked_at(session, study, read, now, rater)
     is_confirmed = confirmed or report.rater in newcomers
     if not report.storable or (report.needs_confirmation and not is_confirmed):
         return report
-    assert isinstance(read, OfflineRatings)
-    who = raters.named(session, study, report.rater) or raters.add(
-        session, study, report.rater, now
-    )
+    who = who or raters.add(session, study, report.rater, now)
     events.lock(session, who)
-    run = _run(session, study, read, [])
-    assert run is not None
-    changes = aimed(session, run, read, now, [])
-    _record(session, who, _untaken(read, changes, _history(session, who), []))
+    _record(session, who, changes)
     return replace(report, stored=True)
 
 
-def _report(session: Session, study: Study, read: OfflineRatings, now: datetime) -> RatingsReport:
+def _looked_at(
+    session: Session,
+    study: Study,
+    read: OfflineRatings | ImportRefused,
+    now: datetime,
+    rater: str | None,
+) -> tuple[RatingsReport, Rater | None, Sequence[AimedChange]]:
+    """Return the report of a file, the rater if there is one here, and the changes to store."""
+    if isinstance(read, ImportRefused):
+        return RatingsReport(read.problem.file, tuple(read.problems)), None, ()
     problems = list(read.problems)
-    who = raters.named(session, study, read.rater) if read.rater else None
-    if not read.rater:
+    name = name_line(rater or read.rater)[: raters.LONGEST_NAME]
+    who = raters.named(session, study, name) if name else None
+    if not name:
         problems.append(error("ratings_without_rater", read.name))
     elif who is not None and (who.is_machine or who.removed_at is not None):
         problems.append(error("ratings_of_no_rater", read.name, {"name": who.name}))
     run = _run(session, study, read, problems)
     if run is None:
-        return RatingsReport(read.name, tuple(problems), rater=read.rater)
-    history = _history(session, who) if who else ()
-    every = aimed(session, run, read, now, problems)
-    changes = list(_untaken(read, every, history, problems))
-    stored: defaultdict[Target, list[Event | AimedChange]] = defaultdict(list)
-    for event in history:
-        stored[Target.of(event).about].append(event)
-    known = {(event.event_id, event.field) for event in history}
-    fresh = [one for one in changes if (one.change.event_id, one.target.field) not in known]
-    added: defaultdict[Target, list[Event | AimedChange]] = defaultdict(list)
-    for one in fresh:
-        added[one.target.about].append(one)
-    effects: list[FileEffect] = []
-    contradictions: list[FileEffect] = []
-    for about, last in {one.target.about: one for one in changes}.items():
-        here, kept = standing(stored[about]), standing([*stored[about], *added[about]])
-        effect = FileEffect(
-            query_id=last.change.query_id,
-            field=last.change.field,
-            title=last.title,
-            here=here.new if here else None,
-            in_file=last.new,
-            kept=kept.new if kept else None,
-        )
-        effects.append(effect)
-        if added[about] and effect.here is not None and effect.in_file != effect.here:
-            contradictions.append(effect)
-    return RatingsReport(
+        return RatingsReport(read.name, tuple(problems), rater=name), who, ()
+    own = select(Event).where(Event.rater_id == who.id) if who else None
+    history = () if own is None else session.scalars(own).all()
+    known = {(event.event_id, event.field): event for event in history}
+    changes = []
+    for one in aimed(session, run, read, now, problems):
+        event = known.get((one.event.event_id, one.target.field))
+        new = one.event.new, one.target.about
+        if event is None or (event.new, Target.of(event).about) == new:
+            changes.append(one)
+        else:
+            problems.append(error("ratings_change_edited", read.name, query_id=one.change.query_id))
+    fresh = [one for one in changes if (one.event.event_id, one.target.field) not in known]
+    found = list(_effects(history, changes, fresh))
+    effects = [effect for effect, _ in found]
+    report = RatingsReport(
         name=read.name,
         problems=tuple(problems),
         run_id=run.id,
         search_method=run.search_method,
         llm=run.llm,
-        rater=who.name if who else read.rater,
+        rater=who.name if who else name,
         rater_is_new=who is None,
         new=len(fresh),
         known=len(changes) - len(fresh),
@@ -296,8 +281,33 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
         same=RatingCounts.of(
             one.field for one in effects if one.here is not None and not one.is_changed
         ),
-        contradictions=tuple(contradictions),
+        contradictions=tuple(effect for effect, contradicts in found if contradicts),
     )
+    return report, who, changes
+
+
+def _effects(
+    history: Iterable[Event], changes: Iterable[AimedChange], fresh: Iterable[AimedChange]
+) -> Iterator[tuple[FileEffect, bool]]:
+    """Yield each judgment that the changes are about, and whether a fresh one contradicts it."""
+    stored: defaultdict[Target, list[Event | NewEvent]] = defaultdict(list)
+    added: defaultdict[Target, list[Event | NewEvent]] = defaultdict(list)
+    for event in history:
+        stored[Target.of(event).about].append(event)
+    for one in fresh:
+        added[one.target.about].append(one.event)
+    for about, last in {one.target.about: one for one in changes}.items():
+        here, kept = standing(stored[about]), standing([*stored[about], *added[about]])
+        effect = FileEffect(
+            query_id=last.change.query_id,
+            field=last.change.field,
+            title=last.title,
+            here=here.new if here else None,
+            in_file=last.event.new,
+            kept=kept.new if kept else None,
+        )
+        contradicts = effect.here is not None and effect.in_file != effect.here
+        yield effect, contradicts and bool(added[about])
 
 
 def _run(
@@ -315,33 +325,12 @@ def _run(
     return None
 
 
-def _history(session: Session, who: Rater) -> Sequence[Event]:
-    return session.scalars(select(Event).where(Event.rater_id == who.id)).all()
-
-
-def _untaken(
-    read: OfflineRatings,
-    aimed: Iterable[AimedChange],
-    history: Iterable[Event],
-    problems: list[Problem],
-) -> Iterator[AimedChange]:
-    """Yield the changes but those with the id of a different event; report these."""
-    known = {(event.event_id, event.field): event for event in history}
-    for one in aimed:
-        event = known.get((one.change.event_id, one.target.field))
-        if event is None or (event.new, Target.of(event).about) == (one.new, one.target.about):
-            yield one
-        else:
-            place = one.change.query_id
-            problems.append(error("ratings_change_edited", read.name, query_id=place))
-
-
 def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
     """Record the changes in their order: those that take back another one by one."""
     targets: list[Target] = []
     for takes_back, group in groupby(aimed, key=lambda one: one.change.undoes is not None):
         some = list(group)
-        changes = [TargetChange(one.target, one.new, _click(one)) for one in some]
+        changes = [TargetChange(one.target, one.event.new, one.event.click) for one in some]
         if takes_back:
             for one, change in zip(some, changes, strict=True):
                 undone = _undone(session, who, one.change.undoes)
@@ -350,11 +339,6 @@ def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
             events.record_all(session, who, changes, cause="import")
         targets += [change.target for change in changes]
     events.refresh(session, who, targets)
-
-
-def _click(one: AimedChange) -> Click:
-    event_id = one.change.event_id
-    return Click(event_id, one.received_at, one.client_time, one.device, one.sequence)
 
 
 def _undone(session: Session, who: Rater, event_id: str | None) -> Event | None:

@@ -107,7 +107,7 @@ class EventIdTaken(Conflict):
     remedy = failures.RELOAD
 
 
-class _New(NamedTuple):
+class NewEvent(NamedTuple):
     event_id: str
     new: str | None
     device: str
@@ -115,8 +115,12 @@ class _New(NamedTuple):
     client_time: datetime | None
     received_at: datetime
 
+    @property
+    def click(self) -> Click:
+        return Click(self.event_id, self.received_at, self.client_time, self.device, self.sequence)
 
-_Made = Row[Any] | _New
+
+_Made = Row[Any] | NewEvent
 
 
 class Target(NamedTuple):
@@ -297,7 +301,7 @@ def _history_of(on_thing: bool, on_query: bool, in_task: bool) -> Select[*tuple[
     return own.where(Event.query_key == bindparam("of") if on_query else Event.query_key.is_(None))
 
 
-def _made(history: Sequence[_Made], new: str | None, click: Click) -> _New | None:
+def _made(history: Sequence[_Made], new: str | None, click: Click) -> NewEvent | None:
     wanted = None if new is None else str(new)
     for known in history:
         if known.event_id == click.event_id:
@@ -305,11 +309,11 @@ def _made(history: Sequence[_Made], new: str | None, click: Click) -> _New | Non
                 raise EventIdTaken(click.event_id)
             return None
     device, sequence = place(click, history)
-    return _New(click.event_id, wanted, device, sequence, click.client_time, click.received_at)
+    return NewEvent(click.event_id, wanted, device, sequence, click.client_time, click.received_at)
 
 
 def _columns(
-    rater: Rater, target: Target, event: _New, before: _Made | None, cause: str
+    rater: Rater, target: Target, event: NewEvent, before: _Made | None, cause: str
 ) -> dict[str, object]:
     return event._asdict() | {
         "rater_id": rater.id,
