@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from webapp.exporters.exports.metrics_tables import JsonValue, json_of_list, result_json
@@ -69,6 +69,7 @@ JSON = st.recursive(
 )
 
 
+@example([0.00001], None)
 @given(st.lists(JSON), JSON)
 def test_a_document_made_item_by_item_has_the_bytes_of_one_made_whole(
     items: list[JsonValue], value: JsonValue

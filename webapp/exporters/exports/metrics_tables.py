@@ -95,7 +95,7 @@ def result_json(
     }
 
 
-_EXPONENT = re.compile(rb"[0-9]e-?[0-9]+,?(?:\n|\Z)")
+_EXPONENT = re.compile(rb"[0-9]e-?[0-9]+,?(?:\n|\Z)|0\.0000")
 
 
 def json_of_list(head: Mapping[str, JsonValue], name: str, items: Iterable[JsonValue]) -> bytes:
