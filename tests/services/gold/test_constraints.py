@@ -206,8 +206,9 @@ def test_a_listed_card_is_found_in_the_answer_by_its_slug(session: Session, stud
     queries = (replace(read.queries[0], cards=shown), *read.queries[1:])
     run_id = imports.store(session, study, replace(read, queries=queries), Labels(), NOW).id
 
-    cards = constraints.shown_cards(session, session.get_one(Run, run_id))[1]
-    assert [one.rank for one in cards] == [2, 1, 3, None]
+    stored = constraints.checked_run(session, study, run_id).queries
+    found = constraints.shown_in_text(constraints.facts_of_cards(stored)[1], stored[1])
+    assert [result and result.rank for result in found] == [2, 1, 3, None]
 
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE

@@ -69,24 +69,19 @@ class UnknownListedCard(Missing):
     remedy = failures.SEE_RUNS
 
 
-class ShownCard(Struct, frozen=True):
-    """A card as a person reads it: its title, its address and its rank in the answer.
+class CheckedCard(Struct, frozen=True):
+    """One card with its checks and every decision on it, the oldest first.
 
-    ``rank`` and ``judged_thing`` are ``None`` where the answer's text does not show it.
+    ``result`` is ``None`` where the answer's text does not show the card.
     """
 
-    title: str
-    url: str | None
-    rank: int | None
-    judged_thing: int | None
-
-
-class CheckedCard(Struct, frozen=True):
-    """One card with its checks and every decision on it, the oldest first."""
-
     evaluation: CardEvaluation
-    shown: ShownCard
+    result: Result | None
     steps: tuple[Step, ...]
+
+    @property
+    def title(self) -> str:
+        return str(self.result.card["title"]) if self.result else self.evaluation.card.name
 
     @property
     def in_force(self) -> Mapping[str, Step]:
@@ -105,10 +100,12 @@ class CheckedCard(Struct, frozen=True):
 class CheckedRun(Struct, frozen=True):
     """A run with its evaluation; ``gold`` and ``report`` are ``None`` without gold questions.
 
-    ``in_force`` are people's decisions in force; ``from_text`` is true if no file lists properties.
+    ``queries`` are by number, ``in_force`` are people's decisions in force; ``from_text`` is true
+    if no file lists properties.
     """
 
     run: Run
+    queries: Mapping[int, Query]
     from_text: bool
     gold: Gold | None = None
     report: ConstraintReport | None = None
@@ -164,33 +161,29 @@ def _facts(query: Query, *, listed: bool) -> tuple[CardFacts, ...]:
     )
 
 
-def shown_in_text(facts: Sequence[CardFacts], query: Query) -> tuple[ShownCard, ...]:
-    """Return each listed card with the result that shows it: by slug, in order, else by place."""
+def shown_in_text(facts: Sequence[CardFacts], query: Query) -> list[Result | None]:
+    """Return the result that shows each listed card: by slug, in order, else by place."""
     by_slug: defaultdict[str, deque[Result]] = defaultdict(deque)
     for result in query.results:
         by_slug[result.card.get("slug") or ""].append(result)
-    found = []
+    found: list[Result | None] = []
     for position, card in enumerate(facts):
-        its = None
         if card.slug and by_slug[card.slug]:
-            its = by_slug[card.slug].popleft()
-        elif position < len(query.results):
-            there = query.results[position]
-            its = None if card.slug and there.card.get("slug") else there
-        if its is None:
-            found.append(ShownCard(card.name, None, None, None))
-        else:
-            seen = Card(**its.card)
-            found.append(ShownCard(seen.title, seen.url, its.rank, its.judged_thing_id))
-    return tuple(found)
+            found.append(by_slug[card.slug].popleft())
+            continue
+        there = query.results[position] if position < len(query.results) else None
+        is_other = there is not None and card.slug and there.card.get("slug")
+        found.append(None if is_other else there)
+    return found
 
 
 def checked(
-    evaluated: Iterable[CardEvaluation], shown: Sequence[ShownCard], steps: Sequence[Step]
+    evaluated: Sequence[CardEvaluation], query: Query, steps: Sequence[Step]
 ) -> tuple[CheckedCard, ...]:
+    results = shown_in_text([card.card for card in evaluated], query)
     return tuple(
-        CheckedCard(card, shown[index], tuple(step for step in steps if step.card == index))
-        for index, card in enumerate(evaluated)
+        CheckedCard(card, result, tuple(step for step in steps if step.card == index))
+        for index, (card, result) in enumerate(zip(evaluated, results, strict=True))
     )
 
 
@@ -207,7 +200,21 @@ def checked_run(
     With `threshold` as if this were T. Raises ``UnknownRun``.
     """
     run = runs.find(session, study, run_id)
-    return _checked(session, run, _queries(session, run), missing, threshold)
+    queries = _queries(session, run)
+    from_text = not _are_listed(queries.values())
+    asked = gold.in_force(session, run.question_set_id)
+    if asked is None:
+        return CheckedRun(run, queries, from_text)
+    in_force = decisions.in_force(session, run.id)
+    report = evaluate(
+        asked.questions,
+        facts_of_cards(queries),
+        threshold=asked.threshold if threshold is None else threshold,
+        decisions=decisions.for_evaluation(in_force),
+        missing=missing,
+    )
+    remarks = gold.remarks(session, run, asked)
+    return CheckedRun(run, queries, from_text, asked, report, in_force, remarks)
 
 
 def checked_query(
@@ -221,9 +228,7 @@ def checked_query(
 
     Raises ``UnknownRun``, ``NoGold``, and ``UnknownQuery`` for no question of the gold file.
     """
-    run = runs.find(session, study, run_id)
-    queries = _queries(session, run)
-    found = _checked(session, run, queries, missing)
+    found = checked_run(session, study, run_id, missing)
     if found.report is None:
         raise NoGold(run_id)
     numbers = [query.question.query_id for query in found.report.queries]
@@ -231,14 +236,13 @@ def checked_query(
         raise UnknownQuery(run_id, query_id)
     at = numbers.index(query_id)
     line = found.report.queries[at]
-    asked = queries.get(query_id)
-    shown = shown_in_text([card.card for card in line.cards], asked) if asked else ()
+    asked = found.queries.get(query_id)
     steps = decisions.steps(session, (Query.run_id == run_id) & (Query.query_id == query_id))
     return CheckedQuery(
-        run=run,
+        run=found.run,
         report=found.report,
         line=line,
-        cards=checked(line.cards, shown, steps),
+        cards=checked(line.cards, asked, steps) if asked else (),
         before=numbers[at - 1] if at else None,
         after=numbers[at + 1] if at + 1 < len(numbers) else None,
         can_decide=asked is not None,
@@ -314,34 +318,6 @@ def manual_document(session: Session, study: Study, run_id: str, now: datetime) 
     return manual_json(rows, timestamp=now.isoformat())
 
 
-def shown_cards(session: Session, run: Run) -> dict[int, tuple[ShownCard, ...]]:
-    queries = _queries(session, run)
-    facts = facts_of_cards(queries)
-    return {number: shown_in_text(facts[number], query) for number, query in queries.items()}
-
-
-def _checked(
-    session: Session,
-    run: Run,
-    queries: Mapping[int, Query],
-    missing: MissingRule,
-    threshold: Fraction | None = None,
-) -> CheckedRun:
-    from_text = not _are_listed(queries.values())
-    asked = gold.in_force(session, run.question_set_id)
-    if asked is None:
-        return CheckedRun(run, from_text)
-    in_force = decisions.in_force(session, run.id)
-    report = evaluate(
-        asked.questions,
-        facts_of_cards(queries),
-        threshold=asked.threshold if threshold is None else threshold,
-        decisions=decisions.for_evaluation(in_force),
-        missing=missing,
-    )
-    return CheckedRun(run, from_text, asked, report, in_force, gold.remarks(session, run, asked))
-
-
 def _queries(session: Session, run: Run, *, locked: bool = False) -> dict[int, Query]:
     """Return a run's queries by their number; `locked` until the transaction ends."""
     wanted = select(Query).where(Query.run_id == run.id).order_by(Query.id)
@@ -400,7 +376,7 @@ class CardJudgedTwice(Struct, frozen=True):
 
     question: GoldQuestion
     index: int
-    card: ShownCard
+    title: str
     evaluation: CardEvaluation
     relevant: int
     decided: int
@@ -434,21 +410,20 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
     The cards they disagree on come first where they are furthest apart. Raises
     ``UnknownRun`` and ``NoGold``.
     """
-    checked = checked_run(session, study, run_id)
-    if checked.report is None:
+    found = checked_run(session, study, run_id)
+    if found.report is None:
         raise NoGold(run_id)
     said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
     cast = _votes(session, study, run_id)
-    shown = shown_cards(session, checked.run)
     left = Counter({"manual": 0, "not shown": 0, "undecided": 0})
     compared: list[CardJudgedTwice] = []
-    for query in checked.report.queries:
-        question = query.question
-        facts = [card.card for card in query.cards]
+    for line in found.report.queries:
+        question, query = line.question, found.queries.get(line.question.query_id)
+        facts = [card.card for card in line.cards]
         alone = evaluate_query(replace(question, manual=False), facts).cards
-        cards = shown.get(question.query_id, ())
-        for index, (card, evaluated) in enumerate(zip(cards, alone, strict=True)):
-            thing = card.judged_thing
+        for index, card in enumerate(checked(alone, query, ()) if query else ()):
+            evaluated = card.evaluation
+            thing = card.result.judged_thing_id if card.result else None
             person = None if thing is None else said.relevance(thing)
             if question.manual or all(c.outcome is Outcome.NA for c in evaluated.checks):
                 left["manual"] += 1
@@ -460,14 +435,11 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
                 relevant = cast[thing, str(Relevance.RELEVANT)]
                 decided = relevant + cast[thing, str(Relevance.NOT_RELEVANT)]
                 is_relevant = person is Relevance.RELEVANT
-                compared.append(
-                    CardJudgedTwice(
-                        question, index, card, evaluated, relevant, decided, is_relevant
-                    )
-                )
+                judged = (question, index, card.title, evaluated, relevant, decided, is_relevant)
+                compared.append(CardJudgedTwice(*judged))
     apart = [one for one in compared if one.machine != one.person]
     return ConstraintAgreement(
-        run=checked.run,
+        run=found.run,
         rule=rule.name,
         agreement=binary_agreement(
             ((one.machine, one.person) for one in compared), bootstrap=INTERVALS
@@ -507,13 +479,12 @@ def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
 def _judged_run(
     session: Session, run: Run, name: str, outcomes: dict[tuple[int, int], str]
 ) -> JudgedRun:
-    shown = shown_cards(session, run)
-    asked = session.scalars(select(Query).where(Query.run_id == run.id)).all()
-    queries = {query.query_id: query for query in asked}
+    queries = _queries(session, run)
+    facts = facts_of_cards(queries)
     verdicts, titles = [], {}
     for (number, card), outcome in outcomes.items():
-        query, rank = queries[number], shown[number][card].rank
-        result = next((one for one in query.results if one.rank == rank), None)
+        query = queries[number]
+        result = shown_in_text(facts[number], query)[card]
         if result is not None:
             seen = Card(**result.card)
             titles[seen.identity] = seen.title

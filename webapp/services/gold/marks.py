@@ -45,7 +45,7 @@ class CheckedAnswer(Struct, frozen=True):
 
     @property
     def by_rank(self) -> dict[int, CheckedCard]:
-        return {card.shown.rank: card for card in self.cards if card.shown.rank is not None}
+        return {card.result.rank: card for card in self.cards if card.result is not None}
 
 
 def has_gold(session: Session, run_id: str) -> bool:
@@ -78,8 +78,8 @@ def of_task(session: Session, rater: Rater, task_id: str) -> dict[str, CheckedCa
     same: dict[int, list[tuple[GoldQuestion, CheckedCard]]] = {}
     for answer in answers:
         for card in answer.cards:
-            if card.shown.judged_thing is not None:
-                of_thing = same.setdefault(card.shown.judged_thing, [])
+            if card.result is not None:
+                of_thing = same.setdefault(card.result.judged_thing_id, [])
                 of_thing.append((answer.evaluation.question, card))
     return {tasks.key(task, thing): _as_one(task, cards) for thing, cards in same.items()}
 
@@ -100,9 +100,9 @@ def decide_on_answer(
     """
     answer = of_answer(session, rater.study, run_id, query_id)
     card = answer.by_rank.get(rank) if answer else None
-    if card is None or card.shown.judged_thing is None:
+    if card is None or card.result is None:
         raise UnknownListedCard(query_id, rank)
-    _decide(session, rater, card.shown.judged_thing, wanted, now)
+    _decide(session, rater, card.result.judged_thing_id, wanted, now)
 
 
 def decide_in_task(
@@ -135,8 +135,8 @@ def _decide(
     thing = session.get_one(JudgedThing, thing_id)
     for query in _queries(session, rater.study, _in_unit(thing), locked=True):
         facts = constraints.facts_of_one(session, query)
-        for index, shown in enumerate(constraints.shown_in_text(facts, query)):
-            if shown.judged_thing == thing_id:
+        for index, result in enumerate(constraints.shown_in_text(facts, query)):
+            if result is not None and result.judged_thing_id == thing_id:
                 here = replace(wanted, card=index)
                 decisions.decide(session, rater, query, here, now, again=again)
 
@@ -179,8 +179,7 @@ def _checked(session: Session, queries: Sequence[Query]) -> list[CheckedAnswer]:
             steps = [step for step in every if step.query_key == query.id]
             facts = constraints.facts_of_one(session, query)
             evaluation = _evaluated(questions[query.query_id], facts, steps, asked.threshold)
-            shown = constraints.shown_in_text(facts, query)
-            cards = constraints.checked(evaluation.cards, shown, steps)
+            cards = constraints.checked(evaluation.cards, query, steps)
             found.append(CheckedAnswer(evaluation, asked.threshold, cards))
     return found
 
@@ -218,7 +217,7 @@ def _as_one(task: Task, same: Sequence[tuple[GoldQuestion, CheckedCard]]) -> Che
         )
     )
     evaluation = _evaluated(question, [card.evaluation.card], steps)
-    return CheckedCard(evaluation.cards[0], card.shown, steps)
+    return CheckedCard(evaluation.cards[0], card.result, steps)
 
 
 def _ignorance(card: CheckedCard) -> tuple[int, tuple[str, ...]]:

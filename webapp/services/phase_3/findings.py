@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 
-from sqlalchemy import delete, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, selectinload
 
 from webapp import failures
 from webapp.db.tables.judging import Event
 from webapp.db.tables.phase_3 import CommentTheme, OwnQuestion, Participant
-from webapp.db.tables.runs import Query, Result
+from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Missing, Refused
 from webapp.i18n import mark
@@ -132,19 +132,12 @@ def _answers(session: Session, participant: Participant, now: datetime) -> Itera
         rule = reports.of_rater(participant.rater)
         report = reports.report(session, participant.rater.study, run_id, rule)
         rows = {row.query_id: row for row in report.rows}
-    cards = defaultdict(list)
-    for number, rank, card in session.execute(
-        select(Query.query_id, Result.rank, Result.card)
-        .join_from(Result, Query)
-        .where(Query.run_id == run_id)
-        .order_by(Query.id, Result.rank)
-    ):
-        cards[number].append((rank, Card(**card)))
-    answered = select(Query.query_id, Query.response).where(Query.run_id == run_id)
-    words = {number: response for number, response in session.execute(answered)}  # noqa: C416
+    of_run = select(Query).where(Query.run_id == run_id).options(selectinload(Query.results))
+    queries = {query.query_id: query for query in session.scalars(of_run)}
     for line in own_questions.lines(session, participant, now):
-        question, own, row = line.question, line.own, rows.get(line.question.position)
-        verdicts = row.verdicts if row else ()
+        question, own = line.question, line.own
+        query, row = queries.get(question.position), rows.get(question.position)
+        shown = zip(query.results, row.verdicts, strict=True) if query and row else ()
         yield OwnAnswer(
             number=question.position,
             question=question.text,
@@ -153,12 +146,9 @@ def _answers(session: Session, participant: Participant, now: datetime) -> Itera
             state=str(line.state),
             asked_at=own.put_at,
             answered_at=own.answered_at,
-            response=words.get(question.position, ""),
+            response=query.response if query else "",
             row=row,
-            cards=tuple(
-                (rank, card, verdict)
-                for (rank, card), verdict in zip(cards[question.position], verdicts, strict=True)
-            ),
+            cards=tuple((result.rank, Card(**result.card), verdict) for result, verdict in shown),
         )
 
 
@@ -211,15 +201,9 @@ def add(
     session: Session, participant: Participant, comment: str, theme: str, now: datetime
 ) -> None:
     """Put a comment under a theme, logged; a theme that it has already changes nothing."""
-    _need_known(comment)
-    wanted = _tidy(theme)
+    wanted, known = _tidy(theme), _themes_of(session, participant, comment)
     if not wanted:
         raise UnfitTheme(theme)
-    known = session.scalars(
-        select(CommentTheme.theme).where(
-            CommentTheme.participant_id == participant.id, CommentTheme.comment == comment
-        )
-    )
     if wanted.casefold() in map(str.casefold, known):
         return
     session.add(
@@ -234,23 +218,19 @@ def remove(
     session: Session, participant: Participant, comment: str, theme: str, now: datetime
 ) -> None:
     """Take a comment from under a theme, logged; nothing where it is not under it."""
-    _need_known(comment)
-    found = session.scalar(
-        select(CommentTheme).where(
-            CommentTheme.participant_id == participant.id,
-            CommentTheme.comment == comment,
-            CommentTheme.theme == theme,
-        )
-    )
-    if found is not None:
-        session.execute(delete(CommentTheme).where(CommentTheme.id == found.id))
+    known = _themes_of(session, participant, comment)
+    if theme in known:
+        session.delete(known[theme])
         about = f"{participants.subject(participant)}, {comment}"
         studies.log(session, participant.study, "phase 3 theme", about, theme, None, now)
+        session.flush()
 
 
-def _need_known(comment: str) -> None:
+def _themes_of(session: Session, participant: Participant, comment: str) -> dict[str, CommentTheme]:
     if comment not in COMMENTS and not re.fullmatch("note [0-9]{1,9}", comment):
         raise UnknownComment(comment)
+    is_on = (CommentTheme.participant_id == participant.id) & (CommentTheme.comment == comment)
+    return {row.theme: row for row in session.scalars(select(CommentTheme).where(is_on))}
 
 
 def _tidy(text: str) -> str:
