@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
-from typing import Self
+from typing import Any, Self
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -224,15 +224,9 @@ def evaluate(
     A gold question that has no entry in `results` is empty; an entry without a gold
     question is not looked at.
     """
+    how: dict[str, Any] = {"threshold": threshold, "decisions": decisions, "missing": missing}
     queries = tuple(
-        evaluate_query(
-            question,
-            results.get(question.query_id, ()),
-            threshold=threshold,
-            decisions=decisions,
-            missing=missing,
-        )
-        for question in gold
+        evaluate_query(question, results.get(question.query_id, ()), **how) for question in gold
     )
     by_category: dict[str, list[QueryEvaluation]] = {}
     for query in queries:

@@ -151,7 +151,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         if isinstance(outcome, Failed):
             _fail(own, outcome)
             return
-        entry = _read(own.question, call.settings, call.asked, outcome)
+        entry = _read(own.question, outcome)
         if isinstance(entry, Failed):
             _fail(own, entry)
             return
@@ -183,7 +183,7 @@ def ask_for_a_test(settings: UserStudySettings, text: str) -> ReadQuery | Failed
     if isinstance(answer, Failed):
         return answer
     question = Question(position=1, text=text, category="", context_dependent=False)
-    return _read(question, once, asked, answer)
+    return _read(question, answer)
 
 
 def _answer(settings: UserStudySettings, asked: Message) -> Answer | Failed:
@@ -202,9 +202,7 @@ def rater(participant: Participant) -> Rater:
     return participant.rater
 
 
-def _read(
-    question: Question, settings: UserStudySettings, asked: Message, answer: Answer
-) -> ReadQuery | Failed:
+def _read(question: Question, answer: Answer) -> ReadQuery | Failed:
     """Return an answer with its cards, read as ``relevansi collect`` has its file read."""
     kept = CollectedAnswer(
         query_id=question.position,
@@ -212,16 +210,9 @@ def _read(
         category=question.category,
         context_dependent=question.context_dependent,
     )
-    run = CollectedRun(
-        timestamp="",
-        thread_id=asked.session_id,
-        user_id=asked.user_id,
-        search_method=asked.method,
-        llm=settings.llm,
-        endpoint=public_address(settings.endpoint),
-        total_questions=1,
-        answers=(answered(kept, answer),),
-    )
+    head = ("timestamp", "thread_id", "user_id", "search_method", "llm", "endpoint")
+    answers = (answered(kept, answer),)
+    run = CollectedRun(**dict.fromkeys(head, ""), total_questions=1, answers=answers)
     try:
         (entry,) = json_runs.read("answer", collected_run_file(run)).queries
     except ImportRefused as refused:

@@ -62,7 +62,7 @@ CONSENT = {
 
 
 @blueprint.get("/")
-def show() -> str:
+def show() -> Response:
     return _page(link=raters.shown_once("participants.consent"))
 
 
@@ -70,7 +70,7 @@ def show() -> str:
 def save() -> Response:
     form = forms.sent(SettingsForm)
     if not form.validate():
-        return _again(form, forms.messages(form))
+        return _page(422, form=form, errors=forms.messages(form))
     try:
         with access.writing() as (session, owner):
             user_studies.set_settings(session, owner.study, form.settings(), access.now())
@@ -79,7 +79,7 @@ def save() -> Response:
         errors = {unfit.field: gettext(unfit.why)}
         if form.is_open.data and not form.endpoint.data:
             errors["is_open"] = gettext(NEEDS_CHATBOT)
-        return _again(form, errors)
+        return _page(422, form=form, errors=errors)
     return redirect(url_for("user_studies.show", saved=1), 303)  # type: ignore[return-value]
 
 
@@ -100,7 +100,7 @@ def write_consent() -> Response:
     form = forms.named(CONSENT)
     texts: dict[str, str] = form.data
     if not form.validate():
-        return make_response(_page(consents=texts, errors=forms.messages(form)), 422)
+        return _page(422, consents=texts, errors=forms.messages(form))
     with access.writing() as (session, owner):
         now = access.now()
         user_studies.open_or_make(session, owner.study, now)
@@ -114,7 +114,7 @@ def make_link() -> Response:
     form = forms.sent(PseudonymForm)
     is_for_one, wanted = bool(form.pseudonym.raw_data), form.pseudonym.data
     if is_for_one and not form.validate():
-        return make_response(_page(errors=forms.messages(form), pseudonym=wanted), 422)
+        return _page(422, errors=forms.messages(form), pseudonym=wanted)
     try:
         with access.writing() as (session, owner):
             raters.need_password(owner.study.password)
@@ -127,7 +127,7 @@ def make_link() -> Response:
             raters.show_once("participants.consent", made)
             session.commit()
     except PseudonymTaken as taken:
-        return make_response(_page(errors={"pseudonym": str(taken)}, pseudonym=wanted), 422)
+        return _page(422, errors={"pseudonym": str(taken)}, pseudonym=wanted)
     return redirect(url_for("user_studies.show", _anchor="link"), 303)  # type: ignore[return-value]
 
 
@@ -154,8 +154,9 @@ def _tested(form: SettingsForm, text: str) -> dict[str, str | int]:
     return {"question": text, "response": found.response, "cards": len(found.cards)}
 
 
-def _page(**said: Any) -> str:
-    return render_template("phase_3/user_studies/page.html", **_context(**said))
+def _page(status: int = 200, **said: Any) -> Response:
+    page = render_template("phase_3/user_studies/page.html", **_context(**said))
+    return make_response(page, status)
 
 
 def _context(
@@ -189,7 +190,3 @@ def _context(
             "withdrawn": phase.withdrawn if phase else 0,
             "tested": {"problem": "", "question": "", "response": "", **(tested or {})},
         }
-
-
-def _again(form: SettingsForm, errors: dict[str, str]) -> Response:
-    return make_response(_page(form=form, errors=errors), 422)
