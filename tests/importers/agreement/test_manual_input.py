@@ -10,17 +10,12 @@ import pytest
 
 from webapp.i18n import speaking
 from webapp.importers.agreement import manual_input
-from webapp.importers.agreement.manual_input import (
-    ConstraintOverride,
-    ConstraintResult,
-    ManualEvaluation,
-    ManualInput,
-    ManualResult,
-    UnknownManualInput,
-)
+from webapp.importers.agreement.manual_input import ManualInput
 from webapp.importers.runs import json_runs, problems
+from webapp.importers.runs.problems import ImportRefused
 from webapp.kinds.property import Card
 from webapp.metrics.agreement.report import VerdictByHand
+from webapp.metrics.gold.constraints import CARD
 from webapp.records import QueryState, ReadQuery, ReadRun
 
 NAME = "hybrid/manual_input.json"
@@ -69,14 +64,12 @@ def test_evaluations_overrides_and_reasons_are_read_in_order() -> None:
         }
     )
 
-    assert found.evaluations == (
-        ManualEvaluation(22, 0, ManualResult.FAIL, "ruko"),
-        ManualEvaluation(22, 1, ManualResult.PASS),
-        *(ManualEvaluation(23, card, ManualResult.PENDING) for card in range(3)),
-    )
-    assert found.overrides == (
-        ConstraintOverride(2, 9, "location", ConstraintResult.PASS, "a typing error"),
-        ConstraintOverride(2, 9, "price", ConstraintResult.NA),
+    assert found.decisions == (
+        (22, 0, CARD, "fail", "ruko"),
+        (22, 1, CARD, "pass", ""),
+        *((23, card, CARD, None, "") for card in range(3)),
+        (2, 9, "location", "pass", "a typing error"),
+        (2, 9, "price", "na", ""),
     )
     assert found.problems == ()
 
@@ -109,8 +102,8 @@ def test_a_wrong_entry_is_named_and_the_others_are_kept(
     }
     found = read({part: {"3": cards, "4": {"0": good[part]}}})
 
-    assert len(found.evaluations) == (part == "manual_evaluations")
-    assert len(found.overrides) == (part == "constraint_overrides")
+    kept = {"manual_evaluations": [CARD], "constraint_overrides": ["price"]}
+    assert [one[2] for one in found.decisions] == kept.get(part, [])
     (message,) = told(found)
     assert [word for word in (f"{part}{words[0]}", *words[1:]) if word not in message] == []
 
@@ -118,13 +111,13 @@ def test_a_wrong_entry_is_named_and_the_others_are_kept(
 def test_a_wrong_comment_costs_the_comment_only() -> None:
     found = read(evaluations(q3={"0": {"result": "pass", "comment": 5}}))
 
-    assert found.evaluations == (ManualEvaluation(3, 0, ManualResult.PASS),)
+    assert found.decisions == ((3, 0, CARD, "pass", ""),)
     assert "manual_evaluations.3.0.comment" in told(found)[0]
 
 
 @pytest.mark.parametrize("document", [[], {"results": []}])
 def test_json_without_decisions_is_refused(document: object) -> None:
-    with pytest.raises(UnknownManualInput):
+    with pytest.raises(ImportRefused):
         read(document)
 
 
@@ -162,8 +155,9 @@ def test_the_real_file_is_read_whole(real_run: Path) -> None:
     found = manual_input.read(NAME, data)
 
     summary = json.loads(data)["summary"]
-    assert len(found.evaluations) == summary["manual_evaluations_count"] == 68
-    assert len(found.overrides) == summary["constraint_overrides_count"] == 3
+    on_cards = sum(one[2] == CARD for one in found.decisions)
+    assert on_cards == summary["manual_evaluations_count"] == 68
+    assert len(found.decisions) - on_cards == summary["constraint_overrides_count"] == 3
     assert found.problems == ()
     verdicts = manual_input.verdicts(found, run, "hybrid")
     assert (len(verdicts), sum(not verdict.passed for verdict in verdicts)) == (68, 5)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
@@ -19,57 +18,24 @@ from webapp.importers.runs.prices import said, says_nothing
 from webapp.importers.runs.problems import ImportRefused, error
 from webapp.importers.runs.questions import looks_like
 from webapp.metrics.agreement.report import VerdictByHand
+from webapp.metrics.gold.constraints import CARD, Decided
 from webapp.records import CONSTRAINTS, LARGEST_INTEGER, Problem, ReadRun
 
 _EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
 _OUTCOMES = {"": "entry_left_out", "result": "entry_left_out"}
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,9}")
 _NOT_ASKED = dict.fromkeys(("n/a", "n.a."), "na")
-
-
-class UnknownManualInput(ImportRefused):
-    """The JSON holds something other than decisions by hand."""
-
-
-class ManualResult(StrEnum):
-    """The decision on a card; pending is a card that waits for its decision."""
-
-    PASS = "pass"  # noqa: S105 - a verdict, no password
-    FAIL = "fail"
-    PENDING = "pending"
-
-
-class ConstraintResult(StrEnum):
-    """The outcome that a constraint was set to; ``NA`` removes it from the card."""
-
-    PASS = "pass"  # noqa: S105
-    FAIL = "fail"
-    NA = "na"
-
-
-class ManualEvaluation(Struct, frozen=True):
-    """The decision on a whole card; `card` counts from 0."""
-
-    query_id: int
-    card: int
-    result: ManualResult
-    comment: str = ""
-
-
-class ConstraintOverride(Struct, frozen=True):
-    """The decision on one constraint of a card; `reason` may be empty."""
-
-    query_id: int
-    card: int
-    constraint: str
-    result: ConstraintResult
-    reason: str = ""
+_PENDING = "pending"
+_CARD_RESULTS = ("pass", "fail", _PENDING)
+CONSTRAINT_RESULTS = ("pass", "fail", "na")
+"""The outcomes that a constraint may be set to; "na" removes it from the card."""
 
 
 class ManualInput(Struct, frozen=True):
+    """The decisions on whole cards, then those on constraints."""
+
     name: str
-    evaluations: tuple[ManualEvaluation, ...]
-    overrides: tuple[ConstraintOverride, ...]
+    decisions: tuple[Decided, ...]
     problems: tuple[Problem, ...] = ()
 
 
@@ -93,23 +59,22 @@ def read(name: str, data: bytes) -> ManualInput:
     document, numbers = load(name, data, expected=_EXPECTED_FILE)
     if not isinstance(document, dict) or not {*ManualFile.__struct_fields__} & document.keys():
         looks = {"found": looks_like(document), "expected": _EXPECTED_FILE}
-        raise UnknownManualInput(error("unknown_format", name, looks))
+        raise ImportRefused(error("unknown_format", name, looks))
     top, wrong = read_object(ManualFile, document, file=name, place="", outcomes={})
     assert top is not None  # no field of it is required
     reader = _Reader(name, [*numbers, *wrong])
-    evaluations = tuple(reader.evaluations(top.manual_evaluations or {}))
+    decisions = [*reader.evaluations(top.manual_evaluations or {})]
     reasons = reader.reasons(top.override_reasons or {})
-    overrides = tuple(reader.overrides(top.constraint_overrides or {}, reasons))
-    return ManualInput(name, evaluations, overrides, tuple(reader.problems))
+    decisions += reader.overrides(top.constraint_overrides or {}, reasons)
+    return ManualInput(name, tuple(decisions), tuple(reader.problems))
 
 
 def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Problem, ...]:
     """A problem for each question or card that is not among `n_cards`, the cards by question."""
     cards = {query_id: n for query_id, n in n_cards.items() if n}
-    places = [("manual_evaluations", e.query_id, e.card) for e in manual.evaluations]
-    places += [("constraint_overrides", o.query_id, o.card) for o in manual.overrides]
     found: dict[str, Problem] = {}
-    for part, query_id, card in places:
+    for query_id, card, subject, *_ in manual.decisions:
+        part = "manual_evaluations" if subject == CARD else "constraint_overrides"
         known = cards.get(query_id)
         if known is None:
             place, expected = f"{part}.{query_id}", _ranges(sorted(cards))
@@ -128,15 +93,9 @@ def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[VerdictB
     """
     cards = {query.query_id: query.cards for query in run.queries}
     return tuple(
-        VerdictByHand(
-            run=run_name,
-            query_id=evaluation.query_id,
-            property_id=cards[evaluation.query_id][evaluation.card].identity,
-            passed=evaluation.result is ManualResult.PASS,
-        )
-        for evaluation in manual.evaluations
-        if evaluation.result is not ManualResult.PENDING
-        and evaluation.card < len(cards.get(evaluation.query_id, ()))
+        VerdictByHand(run_name, query_id, cards[query_id][card].identity, outcome == "pass")
+        for query_id, card, subject, outcome, _ in manual.decisions
+        if subject == CARD and outcome is not None and card < len(cards.get(query_id, ()))
     )
 
 
@@ -147,7 +106,7 @@ class _Reader:
         self.name = name
         self.problems = problems
 
-    def evaluations(self, questions: dict[str, Any]) -> Iterator[ManualEvaluation]:
+    def evaluations(self, questions: dict[str, Any]) -> Iterator[Decided]:
         for place, query_id, card, raw in self._cards("manual_evaluations", questions):
             known, wrong = read_object(
                 DecisionInFile, raw, file=self.name, place=place, outcomes=_OUTCOMES
@@ -155,12 +114,12 @@ class _Reader:
             self.problems.extend(wrong)
             if known is None or any(p.details["outcome"] == "entry_left_out" for p in wrong):
                 continue
-            result = known.result or ManualResult.PENDING
-            if result in list(ManualResult):
-                comment = (known.comment or "").strip()
-                yield ManualEvaluation(query_id, card, ManualResult(result), comment)
+            result = known.result or _PENDING
+            if result in _CARD_RESULTS:
+                outcome = None if result == _PENDING else result
+                yield query_id, card, CARD, outcome, (known.comment or "").strip()
             else:
-                self._wrong(f"{place}.result", f"“{result}”", _named(ManualResult), query_id)
+                self._wrong(f"{place}.result", f"“{result}”", _named(_CARD_RESULTS), query_id)
 
     def reasons(self, questions: dict[str, Any]) -> dict[tuple[int, int, str], str]:
         found = {}
@@ -174,20 +133,19 @@ class _Reader:
 
     def overrides(
         self, questions: dict[str, Any], reasons: Mapping[tuple[int, int, str], str]
-    ) -> Iterator[ConstraintOverride]:
+    ) -> Iterator[Decided]:
         for place, query_id, card, raw in self._cards("constraint_overrides", questions):
             for constraint, typed in self._object(place, raw, query_id).items():
                 inner = f"{place}.{constraint}"
                 result = _NOT_ASKED.get(str(typed).strip().casefold(), typed)
                 if constraint not in CONSTRAINTS:
                     self._wrong(inner, f"“{constraint}”", _named(CONSTRAINTS), query_id)
-                elif result in list(ConstraintResult):
+                elif result in CONSTRAINT_RESULTS:
                     reason = reasons.get((query_id, card, constraint), "")
-                    decided = ConstraintResult(result)
-                    yield ConstraintOverride(query_id, card, constraint, decided, reason)
+                    yield query_id, card, constraint, result, reason
                 elif not says_nothing(result):
                     found = f"“{result}”" if isinstance(result, str) else kind_of(result)
-                    self._wrong(inner, found, _named(ConstraintResult), query_id)
+                    self._wrong(inner, found, _named(CONSTRAINT_RESULTS), query_id)
 
     def _cards(
         self, part: str, questions: dict[str, Any]
@@ -225,7 +183,7 @@ def _wrong(name: str, place: str, found: str, expected: str, query_id: int | Non
     return error("value_wrong", name, words, query_id=query_id)
 
 
-def _named(words: Sequence[str] | type[StrEnum]) -> str:
+def _named(words: Sequence[str]) -> str:
     return ", ".join(f"“{word}”" for word in words)
 
 

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from webapp.importers.agreement.manual_input import ManualInput, ManualResult
 from webapp.importers.runs.json_documents import (
     FromFile,
     FromPerson,
@@ -32,13 +31,7 @@ from webapp.metrics.gold.constraint_rules import (
     Place,
     Range,
 )
-from webapp.metrics.gold.constraints import (
-    CARD,
-    DEFAULT_THRESHOLD,
-    Decided,
-    Expected,
-    GoldQuestion,
-)
+from webapp.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected, GoldQuestion
 from webapp.records import Problem
 
 _MONEY, _PART, _NORTH, _EAST = (
@@ -258,17 +251,3 @@ def places(listed: object) -> dict[str, Place]:
                 radius_km=float(entry.radius_km or DEFAULT_RADIUS_KM),
             )
     return found
-
-
-def decided(manual: ManualInput) -> list[Decided]:
-    """Return the decisions of `manual`; pending is no outcome."""
-    overrides = [
-        (one.query_id, one.card, one.constraint, str(one.result), one.reason)
-        for one in manual.overrides
-    ]
-    outcomes = {ManualResult.PASS: "pass", ManualResult.FAIL: "fail"}
-    cards = [
-        (one.query_id, one.card, CARD, outcomes.get(one.result), one.comment)
-        for one in manual.evaluations
-    ]
-    return [*overrides, *cards]

@@ -34,7 +34,6 @@ from webapp.metrics.evaluations.json_answers import Gate, JsonQuestion, JsonSumm
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder
 from webapp.metrics.gold import constraints
 from webapp.metrics.gold.constraints import (
-    NO_DECISIONS,
     ConstraintReport,
     Decisions,
     MissingRule,
@@ -125,10 +124,10 @@ def constraint_scoring(
         for query_id in listed.cards
         if query_id not in ids
     ]
-    decisions = NO_DECISIONS
+    decisions = Decisions()
     if manual is not None:
         decided = manual_input.read(manual.name, manual.data)
-        decisions = Decisions.of(gold_questions.decided(decided))
+        decisions = Decisions.of(decided.decisions)
         counts = {query_id: len(listed.cards.get(query_id, ())) for query_id in ids}
         problems += [*decided.problems, *manual_input.check_cards(decided, counts)]
         automatic = {question.query_id for question in asked.questions if not question.manual}

@@ -26,8 +26,7 @@ from webapp.exporters.gold.gold_questions import manual_json
 from webapp.failures import Missing
 from webapp.i18n import gettext, mark
 from webapp.importers.agreement import manual_input
-from webapp.importers.agreement.manual_input import ManualResult
-from webapp.importers.gold import gold_questions, listed_properties
+from webapp.importers.gold import listed_properties
 from webapp.kinds.property import Card
 from webapp.metrics.agreement.agreement import BinaryAgreement, binary_agreement
 from webapp.metrics.agreement.report import VerdictByHand
@@ -294,8 +293,7 @@ def import_manual(
     manual = manual_input.read(name, data)
     queries = _queries(session, run, locked=True)
     counts = {query_id: len(cards) for query_id, cards in facts_of_cards(queries).items()}
-    every = gold_questions.decided(manual)
-    fitting = [one for one in every if one[1] < counts.get(one[0], 0)]
+    fitting = [one for one in manual.decisions if one[1] < counts.get(one[0], 0)]
     in_force = decisions.in_force(session, run.id)
     new = 0
     for query_id, card, subject, outcome, reason in fitting:
@@ -488,7 +486,7 @@ def _judged_run(
         if result is not None:
             seen = Card(**result.card)
             titles[seen.identity] = seen.title
-            passed = outcome == ManualResult.PASS
+            passed = outcome == Outcome.PASS
             verdicts.append(VerdictByHand(name, query.question_id, seen.identity, passed))
     return JudgedRun(
         name=name,

@@ -20,7 +20,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
-from webapp.importers.agreement.manual_input import ConstraintResult
+from webapp.importers.agreement.manual_input import CONSTRAINT_RESULTS
 from webapp.metrics.gold.constraints import CARD, Decisions
 from webapp.records import CONSTRAINTS
 
@@ -127,7 +127,7 @@ def decide(
     """
     wanted = replace(wanted, reason=wanted.reason.strip()[:MOST_REASON])
     on_card = wanted.subject == CARD
-    fit = {"pass", "fail"} if on_card else {str(one) for one in ConstraintResult}
+    fit = {"pass", "fail"} if on_card else CONSTRAINT_RESULTS
     if wanted.subject not in {CARD, *CONSTRAINTS} or wanted.outcome not in {None, *fit}:
         raise UnfitDecision(wanted.subject, wanted.outcome)
     if not on_card and wanted.outcome is not None and not wanted.reason:
