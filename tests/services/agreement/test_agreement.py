@@ -196,8 +196,8 @@ def test_the_first_run_names_questions_and_properties() -> None:
     one = pair("one", "pass", "pass", question="Rumah?")
     found = compare(judged_runs([one, pair("other", "fail", "pass", question="RUMAH?")]))
 
-    assert found.report.pairs_judged_more_than_once == 2
-    assert found.report.contradictions == {(1, "slug:a"): {"one": True, "other": False}}
+    assert found.pairs_judged_more_than_once == 2
+    assert found.contradictions == {(1, "slug:a"): {"one": True, "other": False}}
     assert found.questions == {1: (1, "Rumah?")}
     assert found.titles == {"slug:a": "Rumah a", "slug:b": "Rumah b"}
     assert found.problems == ()

@@ -272,14 +272,14 @@ def test_the_demos_runs_contradict_each_other_as_people_do(demo_session: Session
 
     assert found is not None
     assert found.problems == ()
-    assert found.report.favours == {
+    assert found.favours == {
         "Hybrid · openai": 5,
         "Vector Only · openai": 3,
         "API Only · openai": 0,
     }
-    assert found.report.pairs_judged_more_than_once == 42
-    assert len(found.report.contradictions) == 8
-    for query_id, property_id in found.report.contradictions:
+    assert found.pairs_judged_more_than_once == 42
+    assert len(found.contradictions) == 8
+    for query_id, property_id in found.contradictions:
         assert found.questions[query_id][1]
         assert found.titles[property_id]
 

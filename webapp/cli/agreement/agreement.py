@@ -63,17 +63,15 @@ def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | 
     Each DIR holds a run's results.json (V2) and its manual_input.json.
     """
     found = agreement.compare(judged_runs(folders))
-    contradicting = found.report.self_contradictions
     for remark in (
         *map(problems.message, found.problems),
-        *(words.contradicts_itself(*one) for one in contradicting),
+        *(words.contradicts_itself(*one) for one in found.self_contradictions),
     ):
         say(f"relevansi: {remark}", err=True)
     if file_format == "json":
-        write_json(_document(found.report), output)
+        write_json(_document(found), output)
     else:
-        report = words.conflict_document(found.report, found.questions, found.titles)
-        write(document_text(report, width=WIDTH), output)
+        write(document_text(words.conflict_document(found), width=WIDTH), output)
 
 
 def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:

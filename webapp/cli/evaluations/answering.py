@@ -101,8 +101,7 @@ def json_v2_command(
     names = ("index_version", "adapter_id", "registry_model_id")
     stated = {name: options[name] for name in names} | {"model_id": options["model"]}
     head = json_answering.head(asked, chatbot, stated, asked_for_contexts) | limit
-    made = json_answering.go_on if options["resume"] else json_answering.begin
-    answering = made(asked, output, head)
+    answering = json_answering.begin(asked, output, head, resume=options["resume"])
     failed = _ask(answering, chatbot, asked_for_contexts, options["at_once"])
     _tell_without(answering.n_without)
     total, left = len(answering.questions), len(answering.left)

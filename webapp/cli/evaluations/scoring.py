@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -45,25 +45,17 @@ from webapp.services.evaluations.scoring import Figures, NamedBytes, ScoringSett
 ALL_FORMATS = ("table", "markdown", "latex", "json", "csv")
 
 
-class ShareOption(click.ParamType[Fraction]):
-    """A number between two ends, kept exactly as the decimal that the user wrote."""
+def up_to(highest: int) -> Callable[[str], Fraction]:
+    """The type of an option: a number from 0, kept exactly as the decimal that the user wrote."""
 
-    name = "NUMBER"
-
-    def __init__(self, highest: int) -> None:
-        self.highest = highest
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Fraction:
-        """Return the exact fraction; fails unless it is a number from 0 to the highest."""
-        if isinstance(value, Fraction):
-            return value
-        number = exact_number(value)
-        if number is None or not 0 <= number <= self.highest:
+    def number(written: str) -> Fraction:
+        found = exact_number(written)
+        if found is None or not 0 <= found <= highest:
             says = gettext("%(value)s is not a number from 0 to %(highest)s.")
-            self.fail(says % {"value": value, "highest": self.highest}, param, ctx)
-        return number
+            raise click.BadParameter(says % {"value": written, "highest": highest})
+        return found
+
+    return number
 
 
 first_rows = click.option(
@@ -86,7 +78,6 @@ MISSING_NOTES = {
 
 
 def constraints_table(report: ConstraintReport) -> bytes:
-    """The figures of the evaluation, per constraint, per category, and the matrix."""
     whole = report.totals
     figures = _new(gettext("Figure"), gettext("Value"))
     for name, found in headline_figures(report).items():
@@ -131,7 +122,6 @@ ITEM_FORMATS = ("json", "csv")
 
 
 def tell(found: Problem) -> None:
-    """Print a problem of a file on the standard error."""
     say(f"relevansi: {problems.message(found)}", err=True)
 
 
@@ -191,8 +181,8 @@ def score_command() -> None:
 @click.option("--prompt", type=FILE, help="The prompt: its SHA-256 must be prompt_sha256.")
 @click.option("--subset", type=FILE, help="A dev set (ids), scored first; the gate is its.")
 @click.option("--gate", is_flag=True, help="Exit with 1 when the gate is not passed.")
-@click.option("--min-average", type=ShareOption(100), default="95", show_default=True)
-@click.option("--min-pass-rate", type=ShareOption(1), default="0.98", show_default=True)
+@click.option("--min-average", type=up_to(100), default="95", show_default=True)
+@click.option("--min-pass-rate", type=up_to(1), default="0.98", show_default=True)
 @formats(*ALL_FORMATS)
 def json_v2_command(
     *,
@@ -284,9 +274,7 @@ def _file(path: Path) -> NamedBytes:
 @click.option("--results", required=True, type=FILE, help="V2 results: results.json.")
 @click.option("--gold", required=True, type=FILE, help="Gold questions with constraints.")
 @click.option("--manual-input", "manual", type=FILE, help="Decisions by hand.")
-@click.option(
-    "--threshold", type=ShareOption(1), help="Mean pass rate to meet, else the gold file's."
-)
+@click.option("--threshold", type=up_to(1), help="Mean pass rate to meet, else the gold file's.")
 @click.option(
     "--missing",
     type=click.Choice([str(choice) for choice in MissingRule]),
@@ -404,18 +392,14 @@ def chunks_command(file: Path, first: int | None, file_format: str, output: Path
 def _score_rows(
     settings: ScoringSettings, path: Path, file_format: str, output: Path | None
 ) -> None:
-    n_scored = 0
-    with WaitingRows() as rows:
+    with WaitingRows() as rows, path.open("rb") as file:
 
         def take(row: ScoredRow) -> None:
-            nonlocal n_scored
-            n_scored += 1
             if file_format in ITEM_FORMATS:
                 rows.add(row.result)
 
-        with path.open("rb") as file:
-            head, figures = scoring.score_rows(settings, path.name, file, take, tell)
-        if not n_scored:
+        head, figures = scoring.score_rows(settings, path.name, file, take, tell)
+        if not head["summary"]["count"]:
             raise click.ClickException(
                 gettext("Not one row of %(file)s could be scored.", file=path.name)
             )

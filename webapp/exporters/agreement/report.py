@@ -270,13 +270,8 @@ def contradicts_itself(run: str, query: int, property_id: str) -> str:
     )
 
 
-def conflict_document(
-    report: ConflictReport, questions: Mapping[int, tuple[int, str]], titles: Mapping[str, str]
-) -> Document:
-    """Return `report` as a document: what was found, which way it leans, every contradiction.
-
-    Questions have their number and text by query id, properties their titles by identity.
-    """
+def conflict_document(report: ConflictReport) -> Document:
+    """Return `report` as a document: what was found, which way it leans, every contradiction."""
     judged = ngettext(
         "%(n)s property of a question was judged in more than one run.",
         "%(n)s properties of a question were judged in more than one run.",
@@ -291,7 +286,7 @@ def conflict_document(
     if report.contradictions:
         title, leans = gettext("Which way they lean"), tuple(map(_lean, report.sign_tests))
         sections.append(Section("lean", title, leans, (_favours(report, title),)))
-        table = _contradictions(report, questions, titles)
+        table = _contradictions(report)
         sections.append(Section(table.name, table.title, (), (table,)))
     return Document(gettext("Conflict report"), "", tuple(sections))
 
@@ -339,9 +334,7 @@ def _lean(test: SignTest) -> str:
     return f"{leaning} {unlikely}"
 
 
-def _contradictions(
-    report: ConflictReport, questions: Mapping[int, tuple[int, str]], titles: Mapping[str, str]
-) -> Table:
+def _contradictions(report: ConflictReport) -> Table:
     verdicts = {
         True: f"✓ {gettext('Relevant')}",
         False: f"✗ {gettext('Not relevant')}",
@@ -349,8 +342,8 @@ def _contradictions(
     }
 
     def named(query_id: int, identity: str) -> tuple[Cell, Cell]:
-        number, question = questions[query_id]
-        lines = tuple(dict.fromkeys((titles.get(identity) or identity, identity)))
+        number, question = report.questions[query_id]
+        lines = tuple(dict.fromkeys((report.titles.get(identity) or identity, identity)))
         return word(f"{number}. {question}"), stacked(lines, (identity,))
 
     return Table(

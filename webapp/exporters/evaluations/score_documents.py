@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import IO, Any, Self
 
 from webapp import notation
@@ -24,7 +23,6 @@ from webapp.metrics.agreement.agreement import BinaryAgreement, NoShare
 from webapp.metrics.evaluations.answers import JUDGED, SETTINGS, AnswerScore, WhyUndefined
 from webapp.metrics.evaluations.chunks import FIGURES, ChunkMeans, ChunkScore
 from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonScore, JsonSummary
-from webapp.metrics.evaluations.rank_correlation import RankCorrelation
 from webapp.metrics.evaluations.registry import (
     ANSWER_MAIN,
     ANSWER_MEASURES,
@@ -71,7 +69,6 @@ def answer_item(score: AnswerScore) -> dict[str, Any]:
 
 
 def chunk_item(score: ChunkScore) -> dict[str, Any]:
-    """One row of chunks."""
     figures = {name: getattr(score, name) for name in FIGURES}
     return {"id": score.row.row_id, "strategy": score.row.strategy, **figures}
 
@@ -82,7 +79,6 @@ def chunk_means(means: ChunkMeans) -> dict[str, Any]:
 
 
 def json_item(score: JsonScore) -> dict[str, Any]:
-    """One JSON answer: whether it follows the schema, its score and its parts."""
     return {
         "id": score.question.row_id,
         "schema_ok": score.schema_ok,
@@ -141,7 +137,6 @@ class WaitingRows:
         self._file.close()
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Take one row in."""
         self._file.write(json.dumps(row).encode() + b"\n")
         self.n += 1
 
@@ -150,9 +145,7 @@ class WaitingRows:
         return (json.loads(line) for line in self._file)
 
 
-WRITERS: Mapping[str, Callable[[Document], bytes]] = MappingProxyType(
-    {"markdown": markdown.markdown, "latex": latex.latex}
-)
+WRITERS = {"markdown": markdown.markdown, "latex": latex.latex}
 """The functions that write a report as a file, by the name of the format."""
 
 WHY_UNDEFINED = {
@@ -171,14 +164,10 @@ def report(kind: str, name: str, head: Head, figures: Figures) -> Document:
     evaluation = EVALUATIONS[kind]
     advice = tuple(read_together(one, evaluation.measures) for one in evaluation.advice)
     reading = Section("reading", gettext("Read together"), advice, ())
-    sections = {"answers": _answers, "chunks": _chunks, "json-v2": _json}[kind](
-        head, figures, reading
-    )
-    return Document(
-        title=gettext(evaluation.title),
-        subtitle=name,
-        sections=tuple(one for one in sections if one.sentences or one.tables),
-    )
+    sections_of = {"answers": _answers, "chunks": _chunks, "json-v2": _json}[kind]
+    sections = sections_of(head, figures, reading)
+    told = tuple(one for one in sections if one.sentences or one.tables)
+    return Document(gettext(evaluation.title), name, told)
 
 
 def too_long(field: str, n: int) -> str:
@@ -232,18 +221,12 @@ def _chunks(head: Head, figures: Figures, reading: Section) -> Iterator[Section]
     if "" in strategies:
         lines.append((gettext("None named"), strategies[""]["count"], strategies[""]))
     labels = (gettext(measure.label) for measure in CHUNK_MEASURES.values())
-    yield _figures(
-        Table(
-            name="chunks",
-            title=gettext("Means"),
-            columns=_columns(gettext("Strategy"), "n", *labels),
-            rows=tuple(
-                (word(name), whole_number(n), *(_exact(means[one]) for one in CHUNK_MEASURES))
-                for name, n, means in lines
-            ),
-            notes=(),
-        )
+    rows = tuple(
+        (word(name), whole_number(n), *(_exact(means[one]) for one in CHUNK_MEASURES))
+        for name, n, means in lines
     )
+    columns = _columns(gettext("Strategy"), "n", *labels)
+    yield _figures(Table("chunks", gettext("Means"), columns, rows, ()))
     yield reading
     yield _settings(head)
 
@@ -367,17 +350,4 @@ def binary_json(found: BinaryAgreement) -> dict[str, Any]:
         "cohen_kappa": {"value": kappa.value, "lower": kappa.lower, "upper": kappa.upper},
         **{name: None if isinstance(one, NoShare) else one for name, one in shares.items()},
         "why_undefined": {name: str(one) for name, one in why.items() if isinstance(one, str)},
-    }
-
-
-def correlation_json(found: RankCorrelation) -> dict[str, Any]:
-    """Both rank correlations with their intervals and n."""
-    orders = {"spearman": found.spearman, "kendall_tau_b": found.kendall}
-    return {
-        "n": found.n,
-        **{
-            name: {"value": one.value, "lower": one.lower, "upper": one.upper}
-            for name, one in orders.items()
-        },
-        "why_undefined": None if found.why_undefined is None else str(found.why_undefined),
     }

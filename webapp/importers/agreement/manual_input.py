@@ -100,8 +100,6 @@ def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[VerdictB
 
 
 class _Reader:
-    """The parts of the file `name`; what is wrong with them is added to `problems`."""
-
     def __init__(self, name: str, problems: list[Problem]) -> None:
         self.name = name
         self.problems = problems

@@ -120,8 +120,6 @@ class SettingsOf(FromFile, frozen=True):
 
 
 class CitedAnswerInFile(SettingsOf, frozen=True, kw_only=True):
-    """One answer as the file has it."""
-
     id: Identity
     answer: Text
     question: str = ""
@@ -144,8 +142,6 @@ class CitedContextInFile(FromFile, frozen=True):
 
 
 class UsageOf(FromFile, frozen=True):
-    """The tokens of one call."""
-
     prompt_tokens: Tokens = None
     completion_tokens: Tokens = None
 
@@ -233,8 +229,6 @@ def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None,
 
 
 class ChunksInFile(FromFile, frozen=True):
-    """One question with its chunks as the file has it."""
-
     id: Identity
     expected_answer: Text
     retrieved_chunks: Annotated[list[str], Meta(description="list_of_texts")]

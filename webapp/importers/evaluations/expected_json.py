@@ -44,8 +44,6 @@ _TOP_KEYS = frozenset(
 
 
 class Output(FromFile, frozen=True):
-    """One line of an outputs file."""
-
     id: Identity
     output: object = None
     context: Contexts = None
@@ -60,8 +58,6 @@ class ExpectedItemInFile(Output, frozen=True, kw_only=True):
 
 
 class ContextInFile(FromFile, frozen=True):
-    """One text that the model was given."""
-
     source_path: Text
     text: Text
 
@@ -134,7 +130,6 @@ class ItemReading(Struct):
         return tuple(found)
 
     def count(self, keys: Iterable[str], known: frozenset[str], place: str = "") -> None:
-        """Count the keys that nothing reads."""
         self._unknown.update(f"{place}{key}" for key in keys if key not in known)
 
     def remarks(self) -> Iterator[Problem]:
@@ -188,30 +183,28 @@ class JsonQuestionSet(Struct, frozen=True):
 
 def read(name: str, data: bytes) -> JsonAnswerSet:
     """The set in one file: provenance fields and a list of items with their outputs."""
-    document, numbers = load(name, data, expected="json_answers_file")
-    if not isinstance(document, dict) or not isinstance(document.get("items"), list):
-        looks = {"found": looks_like(document), "expected": "json_answers_file"}
-        raise ImportRefused(error("unknown_format", name, looks))
-    reading = ItemReading(name, list(numbers))
-    reading.count(document, _TOP_KEYS)
-    found = _questions(reading, document["items"], "items")
-    without = [question.row_id for question, raw in found if "output" not in raw]
-    problems = [*reading.problems, *_unanswered(name, without), *reading.remarks()]
-    stated = _provenance(name, _top(document))
-    return JsonAnswerSet(tuple(question for question, _ in found), stated, tuple(problems))
+    asked = read_questions(name, data, expected="json_answers_file")
+    both = zip(asked.questions, asked.raw, strict=True)
+    without = _unanswered(name, [question.row_id for question, raw in both if "output" not in raw])
+    return JsonAnswerSet(
+        asked.questions, _provenance(name, asked.stated), (*asked.problems, *without)
+    )
 
 
-def read_questions(name: str, data: bytes) -> JsonQuestionSet:
+def read_questions(
+    name: str, data: bytes, expected: str = "json_questions_file"
+) -> JsonQuestionSet:
     """The questions in a file: a list, or an object with one under ``items`` or ``questions``."""
-    document, numbers = load(name, data, expected="json_questions_file")
+    document, numbers = load(name, data, expected=expected)
     top = document if isinstance(document, dict) else {}
-    listed = top.get("items", top.get("questions")) if top else document
+    place = "items" if "items" in top else "questions" if "questions" in top else ""
+    listed = top.get(place) if top else document
     if not isinstance(listed, list):
-        looks = {"found": looks_like(document), "expected": "json_questions_file"}
+        looks = {"found": looks_like(document), "expected": expected}
         raise ImportRefused(error("unknown_format", name, looks))
     reading = ItemReading(name, list(numbers))
     reading.count(top, _TOP_KEYS)
-    found = _questions(reading, listed, "")
+    found = _questions(reading, listed, place)
     version = json_answers.eval_set_version(PurePath(name).stem, listed)
     return JsonQuestionSet(
         questions=tuple(question for question, _ in found),

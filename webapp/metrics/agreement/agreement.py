@@ -107,7 +107,7 @@ class Agreement(Struct, frozen=True):
 
 
 def agreement(
-    table: Table,
+    table: Iterable[Sequence[int | None]],
     *,
     scale: Scale = Scale.NOMINAL,
     labels: Collection[int] = (),
@@ -122,19 +122,7 @@ def agreement(
     >>> found.raw.value, found.cohen.value, found.raw.n
     (0.75, 0.5, 4)
     """
-    rows = Counter(map(tuple, table))
-    return of_rows(rows, scale, labels, bootstrap, weighted=weighted)
-
-
-def of_rows(
-    rows: Rows,
-    scale: Scale,
-    labels: Collection[int],
-    bootstrap: Bootstrap,
-    *,
-    weighted: bool = False,
-) -> Agreement:
-    """The `agreement` of a table of which each different row is given once."""
+    rows: Rows = Counter(map(tuple, table))
     unfit = _unfit(rows)
     items: Counter[tuple[int, ...]] = Counter()
     for row, times in rows.items():
@@ -150,8 +138,8 @@ def of_rows(
         fleiss=of_items(fleiss),
         alpha=of_items(partial(alpha, distance=distance)),
         ac1=of_items(partial(gwet, n_labels=max(2, len(used.union(labels))))),
-        linear=of_pairs(partial(weighted_cohen, power=1)) if weighted else None,
-        quadratic=of_pairs(partial(weighted_cohen, power=2)) if weighted else None,
+        linear=of_pairs(partial(cohen, power=1)) if weighted else None,
+        quadratic=of_pairs(partial(cohen, power=2)) if weighted else None,
     )
 
 
@@ -236,7 +224,7 @@ def fleiss(kinds: Kinds, times: Times) -> Floats:
     """
     shares = _shares(kinds, times)
     chance = _sum([share * share for share in shares], times)
-    return _defined(_beyond_chance(observed(kinds, times), chance), shares)
+    return _defined(_ratio(observed(kinds, times) - chance, 1 - chance), shares)
 
 
 def gwet(kinds: Kinds, times: Times, n_labels: int) -> Floats:
@@ -247,42 +235,29 @@ def gwet(kinds: Kinds, times: Times, n_labels: int) -> Floats:
     the scale: of those stated, else of those used, at least 2. Defined (as 1) when only one was.
     """
     uneven = [share * (1 - share) for share in _shares(kinds, times)]
-    return _beyond_chance(observed(kinds, times), _sum(uneven, times) / (n_labels - 1))
+    chance = _sum(uneven, times) / (n_labels - 1)
+    return _ratio(observed(kinds, times) - chance, 1 - chance)
 
 
-def cohen(kinds: Kinds, times: Times) -> Floats:
-    """Agreement of two raters beyond what their own habits would give (Cohen 1960).
+def cohen(kinds: Kinds, times: Times, power: int = 0) -> Floats:
+    """Agreement of two raters beyond what their own habits would give (Cohen 1960, 1968).
 
-    ``kappa = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k a_k b_k``: *a_k*, *b_k* the share of label *k*
-    among the first (second) rater's labels, over the items that both decided; others are left out,
-    as scikit-learn must be given them. Unweighted. Undefined when both used one and the same label.
+    ``kappa = 1 - n sum w_jk n_jk / sum w_jk a_j b_k``: *n_jk* how often the first rater gave *j*
+    where the second gave *k*, *a_j*, *b_k* how often each used them, over the *n* items that both
+    decided; others are left out, as scikit-learn must be given them. For different labels *w_jk*
+    is ``|j - k|^power``: 1 for 0, which makes it ``(Pa - Pe) / (1 - Pe)``, linear weights for 1,
+    quadratic for 2. Undefined when both used one and the same label.
     """
-    import numpy as np
 
-    n = times.sum(axis=1)
+    def weight(one: int, other: int) -> int:
+        return 0 if one == other else abs(one - other) ** power
+
+    seen = _sum([times[:, at] * weight(*kind) for at, kind in enumerate(kinds)], times)
     labels = sorted({label for kind in kinds for label in kind})
     first = {x: times[:, [one == x for one, _ in kinds]].sum(axis=1) for x in labels}
     second = {x: times[:, [other == x for _, other in kinds]].sum(axis=1) for x in labels}
-    same = times[:, [one == other for one, other in kinds]].sum(axis=1)
-    met = sum((first[x] * second[x] for x in labels), np.zeros(len(times)))
-    return _ratio(n * same - met, n * n - met)
-
-
-def weighted_cohen(kinds: Kinds, times: Times, power: int) -> Floats:
-    """Agreement of two raters on grades beyond chance, a disagreement by how far (Cohen 1968).
-
-    ``kappa = 1 - n sum w_jk n_jk / sum w_jk a_j b_k``, ``w_jk = |j - k|^power``: linear weights
-    for 1, quadratic for 2; *n_jk* how often the first rater gave *j* where the second gave *k*,
-    *a_j*, *b_k* how often each used them, over the *n* items that both decided. With two labels
-    it is Cohen's kappa. Undefined when both used one and the same label.
-    """
-    apart = [abs(one - other) ** power for one, other in kinds]
-    seen = _sum([times[:, at] * weight for at, weight in enumerate(apart)], times)
-    labels = sorted({label for kind in kinds for label in kind})
-    first = {x: times[:, [one == x for one, _ in kinds]].sum(axis=1) for x in labels}
-    second = {x: times[:, [other == x for _, other in kinds]].sum(axis=1) for x in labels}
-    met = [first[j] * second[k] * abs(j - k) ** power for j in labels for k in labels]
-    return 1 - _ratio(times.sum(axis=1) * seen, _sum(met, times))
+    met = _sum([first[j] * second[k] * weight(j, k) for j in labels for k in labels], times)
+    return _ratio(met - times.sum(axis=1) * seen, met)
 
 
 def alpha(kinds: Kinds, times: Times, distance: Distance) -> Floats:
@@ -350,10 +325,6 @@ def _coincidences(
                 parts = times[:, place] * met / (len(kind) - 1)
                 together[one, other] = together.get((one, other), none) + parts
     return together, totals
-
-
-def _beyond_chance(agreed: Floats, chance: Floats) -> Floats:
-    return _ratio(agreed - chance, 1 - chance)
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

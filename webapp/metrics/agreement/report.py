@@ -16,10 +16,10 @@ from operator import itemgetter
 
 from msgspec import Struct
 
-from webapp.metrics.agreement.agreement import Agreement, Scale, of_rows
+from webapp.metrics.agreement.agreement import Agreement, Scale, agreement
 from webapp.metrics.comparisons.differences import sign_test
 from webapp.metrics.comparisons.significance import Bootstrap
-from webapp.records import EmptyOutcome, Relevance
+from webapp.records import EmptyOutcome, Problem, Relevance
 
 MOST_PARTS = 10
 LEAST_PART = 10
@@ -33,6 +33,9 @@ _VERDICTS: Mapping[str, int] = {
 }
 MOST_KEPT = 1024
 """The agreement of so many tables is kept, those last asked for."""
+
+Row = tuple[int | None, ...]
+"""The labels that raters gave to one item."""
 
 
 class ItemKind(StrEnum):
@@ -49,8 +52,6 @@ class ItemKind(StrEnum):
 
 
 class CannotTell(Struct, frozen=True):
-    """How many of the judgments given are "cannot tell"."""
-
     n_cannot_tell: int
     n_judged: int
 
@@ -135,13 +136,13 @@ def of_kind(
     judged = [item for item in items if item.said]
     active = [name for name in raters if any(name in item.said for item in judged)]
     table = [tuple(_label(item.said.get(name)) for name in active) for item in judged]
-    categories: dict[str, list[tuple[int | None, ...]]] = defaultdict(list)
+    categories: dict[str, list[Row]] = defaultdict(list)
     for item, row in zip(judged, table, strict=True):
         categories[item.category].append(row)
     everybody, by_rater = _cannot_tell(active, judged) if kind is ItemKind.CARDS else (None, {})
 
-    def measured(rows: Iterable[tuple[int | None, ...]]) -> Agreement:
-        return _measured(frozenset(Counter(rows).items()), kind, top, bootstrap)
+    def measured(rows: Iterable[Row]) -> Agreement:
+        return measure(rows, kind, top, bootstrap)
 
     return KindAgreement(
         kind=kind,
@@ -172,23 +173,30 @@ def consistency(
     top: int = 1,
 ) -> Consistency:
     """How one rater agrees with themselves over (standing, second) verdicts or grades."""
-    table = Counter((_label(standing), _label(second)) for standing, second in repeats)
     answered = sum(second is not None for _, second in repeats)
-    found = _measured(frozenset(table.items()), kind, top, bootstrap)
+    table = ((_label(standing), _label(second)) for standing, second in repeats)
+    found = measure(table, kind, top, bootstrap)
     return Consistency(rater, kind, len(repeats), answered, found)
+
+
+def measure(rows: Iterable[Row], kind: ItemKind, top: int, bootstrap: Bootstrap) -> Agreement:
+    """The agreement on items of a kind, where the grades of cards are 0 to `top`."""
+    return _measured(frozenset(Counter(rows).items()), kind, top, bootstrap)
 
 
 @lru_cache(maxsize=MOST_KEPT)
 def _measured(
-    rows: frozenset[tuple[tuple[int | None, ...], int]],
-    kind: ItemKind,
-    top: int,
-    bootstrap: Bootstrap,
+    rows: frozenset[tuple[Row, int]], kind: ItemKind, top: int, bootstrap: Bootstrap
 ) -> Agreement:
     """The agreement, kept: resampling takes long, and most tables stay the same."""
     is_graded = kind is ItemKind.CARDS and top > 1
-    labels = range(6 if kind is ItemKind.QUALITY else top + 1 if is_graded else 2)
-    return of_rows(dict(rows), kind.scale(top), labels, bootstrap, weighted=is_graded)
+    return agreement(
+        Counter(dict(rows)).elements(),
+        scale=kind.scale(top),
+        labels=range(6 if kind is ItemKind.QUALITY else top + 1 if is_graded else 2),
+        weighted=is_graded,
+        bootstrap=bootstrap,
+    )
 
 
 def _label(said: str | float | None) -> int | None:
@@ -251,6 +259,8 @@ class ConflictReport(Struct, frozen=True):
     that passed in one run and failed in another, with whether each run passed them. `favours`
     counts, for every run, its passes among the contradictions. One sign test per two runs.
     `self_contradictions` are (run, query id, property) that one run both passed and failed.
+    To be read by people it has number and text of questions by query id, titles by property, and
+    the problems of the runs' files.
     """
 
     pairs_judged_more_than_once: int
@@ -258,6 +268,9 @@ class ConflictReport(Struct, frozen=True):
     favours: Mapping[str, int]
     sign_tests: tuple[SignTest, ...]
     self_contradictions: tuple[tuple[str, int, str], ...]
+    questions: Mapping[int, tuple[int, str]] = {}
+    titles: Mapping[str, str] = {}
+    problems: tuple[Problem, ...] = ()
 
 
 def conflicts(verdicts: Iterable[VerdictByHand], runs: Sequence[str]) -> ConflictReport:

@@ -64,15 +64,6 @@ def sentences(answer: str) -> tuple[Sentence, ...]:
     )
 
 
-def without_citations(answer: str) -> str:
-    """`answer` with every citation taken out.
-
-    >>> without_citations("Ada 3 kamar [CIT:a].")
-    'Ada 3 kamar  .'
-    """
-    return _CITATION.sub(" ", answer)
-
-
 _ARTICLES = frozenset({"a", "an", "the"})
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
@@ -113,8 +104,6 @@ SETTINGS = ("temperature", "top_p", "max_output_tokens", "token_target")
 
 
 class LlmCall(Struct, frozen=True):
-    """The tokens of one call to the LLM."""
-
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -153,8 +142,6 @@ class Support(StrEnum):
 
 
 class WhyUndefined(StrEnum):
-    """Why a figure has no value."""
-
     NO_EMBEDDER = "no_embedder"
     NO_GOLD = "no_gold"
     NO_USAGE = "no_usage"
@@ -191,7 +178,6 @@ class SentenceVerdict(Struct, frozen=True):
 
     @property
     def is_claim(self) -> bool:
-        """Whether the sentence claims anything."""
         return self.support not in (Support.DO_NOT_KNOW, Support.DO_NOT_KNOW_CITED)
 
 
@@ -211,7 +197,6 @@ class AnswerScore(Struct, frozen=True):
 
     @property
     def claim_sentences(self) -> int:
-        """The number of sentences that claim something."""
         return sum(verdict.is_claim for verdict in self.verdicts)
 
     @property
@@ -221,7 +206,6 @@ class AnswerScore(Struct, frozen=True):
 
     @property
     def total_tokens(self) -> int | None:
-        """Tokens put in and come back over all calls."""
         if self.prompt_tokens is None or self.completion_tokens is None:
             return None
         return self.prompt_tokens + self.completion_tokens
@@ -253,7 +237,7 @@ def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
     overlap = (supported / len(claims) if claims else 0.0) if known else None
     em = f1 = None
     if row.gold is not None:
-        text = row.answer if scale.keep_citations else without_citations(row.answer)
+        text = row.answer if scale.keep_citations else _CITATION.sub(" ", row.answer)
         em, f1 = match_gold(text, row.gold)
     calls = row.calls
     return AnswerScore(
@@ -357,7 +341,6 @@ class AnswerSummary(Struct):
     )
 
     def add(self, score: AnswerScore) -> None:
-        """Take one answer in."""
         self.count += 1
         self._idk_with_citation += score.idk_with_citation
         self._n_unmeasured += score.overlap is None

@@ -83,7 +83,6 @@ class ChunkMeans(Struct):
     )
 
     def add(self, score: ChunkScore) -> None:
-        """Take one row in."""
         self.count += 1
         for name, scores in self._scores.items():
             scores.add(getattr(score, name))

@@ -45,8 +45,6 @@ _TRIES = 20
 
 
 class SchemaFailure(StrEnum):
-    """Why an output scores 0."""
-
     NOT_JSON = "not_json"
     TRUNCATED = "truncated"
     CODE_FENCE = "code_fence"
@@ -194,7 +192,6 @@ class KeywordEvidence(Struct, frozen=True):
 
     @property
     def score(self) -> Fraction:
-        """The part's score."""
         found = min(Fraction(1), Fraction(len(self.hits), HITS_FOR_ALL))
         return found * min(Fraction(1), Fraction(self.length, LENGTH_FOR_ALL))
 
@@ -229,17 +226,14 @@ class JsonScore(Struct, frozen=True):
 
     @property
     def schema_ok(self) -> bool:
-        """Whether the output is the object that was asked for."""
         return self.output.fields is not None
 
     @property
     def reason(self) -> SchemaFailure | None:
-        """Why it is not."""
         return self.output.reason
 
     @property
     def score(self) -> Fraction:
-        """100 x the weighted sum of the parts."""
         return _score(self.parts)
 
     @property
@@ -250,7 +244,6 @@ class JsonScore(Struct, frozen=True):
 
 
 def score(question: JsonQuestion) -> JsonScore:
-    """The score of one answer against what was expected."""
     output = read_output(question.output)
     if output.fields is None:
         return JsonScore(question, output, dict.fromkeys(WEIGHTS, Fraction(0)))

@@ -12,7 +12,7 @@ from datetime import datetime
 from fractions import Fraction
 
 from msgspec import Struct
-from sqlalchemy import func, select
+from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
@@ -69,18 +69,11 @@ class Vote(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-class Settlement(Struct, frozen=True):
-    verdict: str
-    reason: str
-    by: str
-    at: datetime
-
-
 class Dispute(Struct, frozen=True):
     """One judged thing to settle; ``card`` is its fullest version, ``None`` for emptiness.
 
     ``tally`` counts each verdict, the most frequent first. ``disputed`` is false where raters have
-    come to agree since it was settled.
+    come to agree since it was settled. ``settlement`` has its verdict, reason, by (a name) and at.
     """
 
     thing_id: int
@@ -92,7 +85,7 @@ class Dispute(Struct, frozen=True):
     votes: tuple[Vote, ...]
     tally: Mapping[str, int]
     disputed: bool
-    settlement: Settlement | None
+    settlement: Row[int, str, str, datetime, str] | None
 
 
 class Docket(Struct, frozen=True):
@@ -134,13 +127,11 @@ def docket(session: Session, study: Study) -> Docket:
         for thing, by_rater in reports.votes(session, study, in_study(study)).items()
         if by_rater or thing in pooled
     }
+    given = (Adjudication.verdict, Adjudication.reason, Adjudication.at)
     settlements = session.execute(
-        select(Adjudication, Rater.name).join(Rater, Rater.id == Adjudication.rater_id)
+        select(Adjudication.judged_thing_id, *given, Rater.name.label("by")).join(Rater)
     )
-    settled = {
-        row.judged_thing_id: Settlement(row.verdict, row.reason, name, row.at)
-        for row, name in settlements
-    }
+    settled = {row.judged_thing_id: row for row in settlements}
     wanted = {
         thing: by_rater
         for thing, by_rater in cast.items()
@@ -271,7 +262,6 @@ def show_names(session: Session, rater: Rater, *, shown: bool, now: datetime) ->
 def _locked(
     session: Session, study: Study, thing_id: int
 ) -> tuple[JudgedThing, Adjudication | None]:
-    """Return a judged thing that may be settled, locked against a second settlement meanwhile."""
     thing = session.scalar(select(JudgedThing).where(JudgedThing.id == thing_id).with_for_update())
     cast = None if thing is None else reports.votes_on(session, study, thing)
     if thing is None or cast is None:

@@ -197,8 +197,6 @@ class SameFolderTwice(Refused):
 
 
 class HandJudgedRun(Struct, frozen=True):
-    """The two files of a run judged by hand: its answers and the verdicts on them."""
-
     name: str
     run_file: bytes
     manual_file: bytes
@@ -212,15 +210,6 @@ class JudgedRun(Struct, frozen=True):
     questions: Mapping[int, tuple[int, str]]
     titles: Mapping[str, str]
     problems: tuple[Problem, ...] = ()
-
-
-class ConflictsOfRuns(Struct, frozen=True):
-    """The conflict report of some runs, with the questions and titles that make it readable."""
-
-    report: ConflictReport
-    questions: Mapping[int, tuple[int, str]]
-    titles: Mapping[str, str]
-    problems: tuple[Problem, ...]
 
 
 def judged_runs(pairs: Sequence[HandJudgedRun]) -> list[JudgedRun]:
@@ -244,17 +233,17 @@ def in_folders(files: Mapping[str, bytes]) -> tuple[list[HandJudgedRun], list[st
     return pairs, [names[folder] for folder in folders if folder not in complete]
 
 
-def compare(judged: Sequence[JudgedRun]) -> ConflictsOfRuns:
+def compare(judged: Sequence[JudgedRun]) -> ConflictReport:
     verdicts = [verdict for run in judged for verdict in run.verdicts]
-    return ConflictsOfRuns(
-        report=conflicts(verdicts, [run.name for run in judged]),
+    return replace(
+        conflicts(verdicts, [run.name for run in judged]),
         questions={key: one for run in reversed(judged) for key, one in run.questions.items()},
         titles={key: title for run in reversed(judged) for key, title in run.titles.items()},
         problems=tuple(problem for run in judged for problem in run.problems),
     )
 
 
-def in_study(session: Session, study: Study) -> ConflictsOfRuns | None:
+def in_study(session: Session, study: Study) -> ConflictReport | None:
     """Return the report on the study's runs; ``None`` if fewer than two are judged by hand."""
     from webapp.services.gold import constraints
 

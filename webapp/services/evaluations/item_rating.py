@@ -13,14 +13,14 @@ from itertools import chain
 from statistics import median
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from sqlalchemy import Integer, Row, Select, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.exporters.evaluations.score_documents import binary_json, correlation_json
+from webapp.exporters.evaluations.score_documents import binary_json
 from webapp.metrics.agreement.agreement import binary_agreement
 from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.metrics.evaluations.rank_correlation import rank_correlation
@@ -89,7 +89,6 @@ def undo(session: Session, rater: Rater, evaluation: Evaluation, click: Click) -
 
 
 def may_undo(session: Session, rater: Rater, evaluation: Evaluation) -> bool:
-    """Whether the rater ever judged anything in the evaluation."""
     found = select(ItemEvent.id).where(
         ItemEvent.rater_id == rater.id, ItemEvent.evaluation_id == evaluation.id
     )
@@ -141,16 +140,10 @@ def _record(
     session.add(event)
     last = standing([*history, event])
     assert last is not None
-    _settle(session, rater, item, last)
-
-
-def _settle(session: Session, rater: Rater, item: EvaluationItem, last: ItemEvent) -> None:
-    key = (rater.id, item.id, last.part)
-    judgment = session.get(ItemJudgment, key)
-    if judgment is None:
-        judgment = ItemJudgment(rater_id=rater.id, item_key=item.id, part=last.part)
-        session.add(judgment)
-    machine = {one["key"]: one["passed"] for one in item.parts}.get(last.part)
+    key = {"rater_id": rater.id, "item_key": item.id, "part": part}
+    judgment = session.get(ItemJudgment, key) or ItemJudgment(**key)
+    session.add(judgment)
+    machine = {one["key"]: one["passed"] for one in item.parts}.get(part)
     is_open = machine is None or last.new is None
     judgment.value, judgment.changed_at = last.new, last.received_at
     judgment.agrees = None if is_open else machine == bool(last.new)
@@ -179,7 +172,6 @@ def open_to_raters(
 
 
 def has_items(session: Session, study: Study) -> bool:
-    """Whether raters have items of an evaluation to judge at all."""
     found = select(Evaluation.id).where(
         Evaluation.study_id == study.id, Evaluation.for_raters.is_(True)
     )
@@ -205,7 +197,6 @@ def offers(session: Session, rater: Rater) -> tuple[Offer, ...]:
 
 
 def offer(session: Session, rater: Rater, evaluation: Evaluation) -> Offer:
-    """Return an evaluation as `rater` knows it."""
     return Offer(
         evaluation_id=evaluation.id,
         kind=EvaluationKind(evaluation.kind),
@@ -292,7 +283,6 @@ class ItemDisagreement(NamedTuple):
 def machine_agreement(
     session: Session,
     evaluation: Evaluation,
-    *,
     rater_id: int | None = None,
     bootstrap: Bootstrap = BOOTSTRAP,
 ) -> tuple[dict[str, Any], list[ItemDisagreement]]:
@@ -323,7 +313,8 @@ def machine_agreement(
     def order(name: str) -> dict[str, Any]:
         values = ((item.result[name], grade) for item, grade in grades.items())
         known = [(float(value), grade) for value, grade in values if value is not None]
-        return correlation_json(rank_correlation(known, bootstrap=bootstrap))
+        found: dict[str, Any] = to_builtins(rank_correlation(known, bootstrap=bootstrap))
+        return found
 
     told = {key for key, _, _ in both} if kind is EvaluationKind.JSON else set()
     report = {

@@ -48,7 +48,6 @@ def prompt_text() -> str:
 
 
 def prompt_digest() -> str:
-    """The SHA-256 of the prompt."""
     return sha256(prompt_text().encode()).hexdigest()
 
 
@@ -128,8 +127,6 @@ def _context(raw: object, place: str, excerpt: str) -> Context:
 
 
 class AnswersThere(Conflict):
-    """The file to write has answers already; its path is the argument."""
-
     message = mark("%(name)s holds answers already")
     remedy = mark("--resume goes on with them, another -o begins anew.")
 
@@ -142,15 +139,11 @@ class OtherAnswers(Conflict):
 
 
 class ModelUnknown(Refused):
-    """No model was named, and the endpoint does not say which one answered."""
-
     message = mark("The endpoint does not say which model answered")
     remedy = mark("Name it with --model.")
 
 
 class IndexUnknown(Refused):
-    """No version of the index was named, and the retriever does not say which one it has."""
-
     message = mark("The retriever does not name its index")
     remedy = mark("Name it with --index-version.")
 
@@ -165,8 +158,6 @@ class OtherIndex(Conflict):
 
 
 class Unanswered(Struct, frozen=True):
-    """A question whose call failed."""
-
     row_id: str
     why: CallFailed
 
@@ -182,7 +173,6 @@ class Answering(Struct):
 
     @property
     def left(self) -> tuple[JsonQuestion, ...]:
-        """The questions that have no answer yet."""
         return tuple(one for one in self.questions if one.row_id not in self.answered)
 
     def keep(self, question: JsonQuestion, answer: Answer) -> None:
@@ -255,18 +245,18 @@ def head(
     }
 
 
-def begin(asked: JsonQuestionSet, path: Path, head: dict[str, Any]) -> Answering:
-    """All questions, to be answered into a new file; raises `AnswersThere`."""
-    if path.exists() and path.stat().st_size:
-        raise AnswersThere(path)
-    return Answering(asked.questions, path, head)
+def begin(
+    asked: JsonQuestionSet, path: Path, head: dict[str, Any], *, resume: bool = False
+) -> Answering:
+    """The questions, to be answered into a file at `path`; `resume` keeps the answers it has.
 
-
-def go_on(asked: JsonQuestionSet, path: Path, head: dict[str, Any]) -> Answering:
-    """The questions that have no answer in the file at `path` yet, which may not exist."""
+    Raises `AnswersThere` and `OtherAnswers`.
+    """
     answering = Answering(asked.questions, path, head)
-    if not path.exists():
+    if not path.exists() or not path.stat().st_size:
         return answering
+    if not resume:
+        raise AnswersThere(path)
     with path.open("r+b") as file:
         data = file.read()
         file.truncate(data.rfind(b"\n") + 1)

@@ -47,7 +47,6 @@ MOST_ROWS = 50_000
 MOST_PROBLEMS = 200
 """Problems that are kept in words; all are counted."""
 
-_KEPT = ScoredRow.__struct_fields__
 _EXPECTED = {EvaluationKind.ANSWERS: "answers_file", EvaluationKind.CHUNKS: "chunks_file"}
 
 Figures = Sequence[Mapping[str, Any]]
@@ -57,8 +56,6 @@ Take = Callable[[ScoredRow], None]
 
 
 class NamedBytes(Struct, frozen=True):
-    """The name and the bytes of one file."""
-
     name: str
     data: bytes
 
@@ -276,7 +273,7 @@ def score(
     def take(row: ScoredRow) -> None:
         if rows.n >= MOST_ROWS:
             raise ImportRefused(error("too_many_rows", files[-1].name, {"limit": MOST_ROWS}))
-        rows.add({name: getattr(row, name) for name in _KEPT})  # asdict would copy every text
+        rows.add(row._asdict())
         tell(rows.n, n_rows)
 
     provenance: Mapping[str, str] = {}

@@ -69,15 +69,11 @@ SENTENCES: Mapping[str, str] = {
 
 
 class AlreadyRunning(Conflict):
-    """The judge of that name is at work already."""
-
     message = mark("%(name)s is at work already")
     remedy = mark("Stop it on its page first.")
 
 
 class NothingToJudge(Conflict):
-    """The judge of that name has a verdict on every card of the study."""
-
     message = mark("%(name)s has judged every card of the study")
     remedy = mark("Import another run first.")
 
@@ -114,12 +110,8 @@ class Terms(Struct, frozen=True):
 def mapping(endpoint: JudgeEndpoint, model: str, temperature: float) -> mappings.Mapping:
     """Return how the endpoint is spoken to; its key comes from the environment."""
     bearer = f"Bearer {{env:{endpoint.key_variable}}}"
-    return mappings.Mapping(
-        send={"model": model, "temperature": temperature, "messages": "{messages}"},
-        text="choices.0.message.content",
-        usage="usage",
-        headers={"Authorization": bearer} if endpoint.key_variable else {},
-    )
+    spoken = mappings.openai(model, {"temperature": temperature})
+    return replace(spoken, headers={"Authorization": bearer} if endpoint.key_variable else {})
 
 
 def start(
@@ -192,14 +184,12 @@ def state_of(session: Session, found: MachineSession, now: datetime) -> SessionS
 
 
 def still_asking(session: Session, found: MachineSession, now: datetime) -> list[MachineCall]:
-    """Return the judge's calls that are on their way."""
     theirs = MachineCall.rater_id == found.rater_id
     wanted = select(MachineCall).where(theirs, loop.are_held(MachineCall, now))
     return list(session.scalars(wanted))
 
 
 def end(found: MachineSession, became: SessionState, now: datetime, why: str | None = None) -> None:
-    """End a session."""
     found.state, found.ended_at, found.why = str(became), now, why
 
 
@@ -277,7 +267,6 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         return Nothing.MORE
 
     def ask(self, call: JudgeCall) -> CallOutcome:
-        """Return the model's verdict on one judged thing, or why there is none."""
         assert self.endpoint is not None  # or nothing would have been claimed
         try:
             client = Chatbot(
@@ -340,7 +329,6 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
             end(found, SessionState.FAILING, now, outcome.code)
 
     def unforeseen(self, error: Exception) -> CallOutcome:  # noqa: ARG002 (the log has it)
-        """Return the failure of a call that ended with an error of ours."""
         return CallOutcome(answered=False, code=UNEXPECTED)
 
 
@@ -458,7 +446,6 @@ class Work(Struct, frozen=True):
 
 
 def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
-    """Return how far a judge is."""
     is_judged = MachineCall.state == str(CallState.JUDGED)
     judged = (
         select(func.count())

@@ -30,8 +30,8 @@ from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
 from webapp.kinds import from_row
-from webapp.metrics.agreement.agreement import Agreement, agreement
-from webapp.metrics.agreement.report import ItemKind
+from webapp.metrics.agreement.agreement import Agreement
+from webapp.metrics.agreement.report import ItemKind, measure
 from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.records import Item, Relevance, Scale
 from webapp.services.judging import live_metrics, verdicts
@@ -44,8 +44,6 @@ PATH = "/chat/completions"
 
 
 class NotConfigured(Conflict):
-    """No endpoint is configured that a machine could judge through."""
-
     message = mark("No endpoint for a machine judge is configured")
     remedy = mark("The page under Study, Machine judges, says how to configure one.")
     command_remedy = mark(
@@ -116,7 +114,6 @@ def usual_prompt(study: Study, language: str) -> str:
 
 
 def find(session: Session, study: Study, rater_id: int) -> MachineJudge:
-    """Return a machine judge of the study; raises ``UnknownRater``."""
     judge = session.get(MachineJudge, rater_id)
     if judge is None or judge.rater.study_id != study.id:
         raise UnknownRater(rater_id)
@@ -124,7 +121,6 @@ def find(session: Session, study: Study, rater_id: int) -> MachineJudge:
 
 
 def named(session: Session, study: Study, name: str) -> MachineJudge:
-    """Return the machine judge of that name; raises ``UnknownRater``."""
     rater = raters.named(session, study, name)
     if rater is None or not rater.is_machine:
         raise UnknownRater(name)
@@ -168,7 +164,6 @@ def lines(session: Session, study: Study) -> Sequence[Row[Any]]:
 
 
 def fits(judge: MachineJudge, endpoint: JudgeEndpoint) -> bool:
-    """Whether the configured endpoint and model are those that the judge was made with."""
     return (public_address(address(endpoint)), endpoint.model) == (judge.endpoint, judge.model)
 
 
@@ -201,7 +196,6 @@ class Beside(Struct, frozen=True):
 
     @property
     def is_apart(self) -> bool:
-        """Whether both decided, and differ."""
         return self.machine != self.people and Relevance.UNSURE not in (self.machine, self.people)
 
 
@@ -220,12 +214,10 @@ class BesidePeople(Struct, frozen=True):
 
     @property
     def n(self) -> int:
-        """How many cards both decided."""
         return self.agreement.raw.n
 
     @property
     def may_release(self) -> bool:
-        """Whether there are enough of them for the owner to decide."""
         return self.n >= FEWEST_SHARED
 
 
@@ -273,7 +265,6 @@ def release(
 
 
 def log(session: Session, judge: MachineJudge, action: str, told: str, now: datetime) -> None:
-    """Log what was done to a judge."""
     subject = studies.rater_subject(judge.rater)
     studies.log(session, judge.rater.study, action, subject, None, told, now)
 
@@ -281,17 +272,9 @@ def log(session: Session, judge: MachineJudge, action: str, told: str, now: date
 def _agreement(
     own: Mapping[int, str], said: Mapping[int, str], scale: Scale, bootstrap: Bootstrap
 ) -> Agreement:
-    table = [
-        [scale.grade(own[thing]), scale.grade(said[thing])]
-        for thing in sorted(own.keys() & said.keys())
-    ]
-    return agreement(
-        table,
-        scale=ItemKind.CARDS.scale(scale.top),
-        labels=range(scale.top + 1),
-        bootstrap=bootstrap,
-        weighted=scale.top > 1,
-    )
+    both = own.keys() & said.keys()
+    table = ((scale.grade(own[thing]), scale.grade(said[thing])) for thing in both)
+    return measure(table, ItemKind.CARDS, scale.top, bootstrap)
 
 
 def _cards(

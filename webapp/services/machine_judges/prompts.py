@@ -51,15 +51,11 @@ _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
 
 
 class UnfitPrompt(Refused, ValueError):
-    """A prompt that misses the place that is the argument."""
-
     message = mark("The prompt needs the place %(name)s")
     remedy = mark("Write it where each call is to say its own.")
 
 
 class PromptTooLong(UnfitPrompt):
-    """A prompt of more than ``most`` characters."""
-
     message = mark("The prompt is too long")
     remedy = mark("It may have %(most)s characters.")
 

@@ -45,7 +45,6 @@ def show() -> str:
 
 @blueprint.post("/<int:thing_id>")
 def settle(thing_id: int) -> Response:
-    """Settle one dispute with a verdict and a reason."""
     form = checked(SettlementForm)
     verdict, reason = form.verdict.data, form.reason.data
     with access.writing() as (session, rater):
@@ -68,7 +67,6 @@ def withdraw(thing_id: int) -> Response:
 
 @blueprint.post("/names")
 def show_names() -> Response:
-    """Show the raters' names, or hide them again; either is logged."""
     form = checked(NamesForm)
     with access.writing() as (session, rater):
         shown = bool(form.shown.data)

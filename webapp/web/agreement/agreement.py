@@ -9,18 +9,12 @@ from flask import Blueprint, Response, render_template, request
 from werkzeug.exceptions import NotFound
 
 from webapp.exporters.agreement import report as words
-from webapp.exporters.frame.tables import Document
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS
-from webapp.metrics.agreement.report import ItemKind
+from webapp.metrics.agreement.report import ConflictReport, ItemKind
 from webapp.services.agreement import agreement
-from webapp.services.agreement.agreement import (
-    MANUAL_FILE,
-    RUN_FILE,
-    ConflictsOfRuns,
-    HandJudgedRun,
-)
+from webapp.services.agreement.agreement import MANUAL_FILE, RUN_FILE, HandJudgedRun
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import LONGEST_LABEL, LineField, UnusableForm
 from webapp.web.frame.htmx import attached
@@ -34,7 +28,6 @@ SLOTS = (1, 2, 3)
 
 @blueprint.get("/agreement")
 def show() -> str:
-    """Show how far the raters agree on one kind of items."""
     wanted = request.args.get("of", ItemKind.CARDS)
     kind = ItemKind(wanted) if wanted in list(ItemKind) else ItemKind.CARDS
     with access.reading() as (session, rater):
@@ -76,7 +69,7 @@ def show_conflicts() -> str:
     return render_template(
         "agreement/conflicts/page.html",
         slots=SLOTS,
-        document=_document(found),
+        document=words.conflict_document(found) if found else None,
         remarks=_remarks(found) if found else [],
         refusal="",
         is_of_study=True,
@@ -101,7 +94,7 @@ def compare() -> Response:
         "agreement/conflicts/_report.html",
         status=422 if refusal else 200,
         slots=SLOTS,
-        document=_document(found),
+        document=words.conflict_document(found) if found else None,
         remarks=remarks,
         refusal=refusal,
         is_of_study=False,
@@ -146,14 +139,8 @@ def _chosen_pairs() -> Iterator[HandJudgedRun]:
             yield HandJudgedRun(name, chosen[0].read(), chosen[1].read())
 
 
-def _document(found: ConflictsOfRuns | None) -> Document | None:
-    if found is None:
-        return None
-    return words.conflict_document(found.report, found.questions, found.titles)
-
-
-def _remarks(found: ConflictsOfRuns) -> list[str]:
+def _remarks(found: ConflictReport) -> list[str]:
     return [message(problem) for problem in found.problems] + [
         words.contradicts_itself(run, found.questions[query_id][0], property_id)
-        for run, query_id, property_id in found.report.self_contradictions
+        for run, query_id, property_id in found.self_contradictions
     ]

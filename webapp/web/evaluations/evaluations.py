@@ -11,6 +11,7 @@ from flask import Blueprint, Response, jsonify, redirect, render_template, reque
 from wtforms import BooleanField, Form
 
 from webapp import notation
+from webapp.db.tables.evaluations import Evaluation
 from webapp.exporters.evaluations import score_documents
 from webapp.exporters.evaluations.score_documents import COLUMNS, WaitingRows
 from webapp.i18n import gettext, mark
@@ -64,8 +65,6 @@ FAILED = {
 
 
 class ScoringForm(Form):
-    """The settings by which files are scored."""
-
     kind = ChoiceField(
         {str(kind): kind for kind in EvaluationKind},
         wrong=mark("Say first what kind of file it is."),
@@ -98,16 +97,13 @@ def _settings(form: ScoringForm) -> ScoringSettings:
     is_json = form.kind.data is EvaluationKind.JSON
     mean, rate, tau_sim = form.min_average.data, form.min_pass_rate.data, form.tau_sim.data
     subset, prompt = _sent("subset"), _sent("prompt")
-    for name, said, wrong in (
-        ("subset", subset, gettext("Only JSON answers have a dev set.")),
-        ("prompt", prompt, gettext("Only JSON answers state their prompt.")),
-    ):
-        if said and not is_json:
-            raise UnusableForm({name: wrong})
+    if subset and not is_json:
+        raise UnusableForm({"subset": gettext("Only JSON answers have a dev set.")})
+    if prompt and not is_json:
+        raise UnusableForm({"prompt": gettext("Only JSON answers state their prompt.")})
     if form.first.data and is_json:
-        raise UnusableForm(
-            {"first": gettext("JSON answers have no first rows: give a dev set instead.")}
-        )
+        first = gettext("JSON answers have no first rows: give a dev set instead.")
+        raise UnusableForm({"first": first})
     return ScoringSettings(
         kind=form.kind.data,
         embedder=embedders.chosen_embedder(form.embedder_name),
@@ -156,8 +152,6 @@ class PartForm(Form):
 
 
 class OpenForm(Form):
-    """Whether raters may judge an evaluation."""
-
     open = ChoiceField({"0": False, "1": True})
 
 
@@ -214,7 +208,6 @@ def upload() -> Response:
 
 @blueprint.get("/<evaluation_id>")
 def show(evaluation_id: str) -> str:
-    """Show the summary of one evaluation."""
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         page = evaluations.page(session, found, Show.ALL, 1)
@@ -242,7 +235,6 @@ def show(evaluation_id: str) -> str:
 
 @blueprint.post("/<evaluation_id>/raters")
 def open_to_raters(evaluation_id: str) -> Response:
-    """Let raters judge the items, or no longer."""
     form = checked(OpenForm)
     with access.writing() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
@@ -254,7 +246,6 @@ def open_to_raters(evaluation_id: str) -> Response:
 
 @blueprint.get("/<evaluation_id>/items")
 def items(evaluation_id: str) -> Response:
-    """Show one page of the items, all or those asked for."""
     wanted = request.args.get("show", Show.ALL)
     chosen = Show(wanted) if wanted in list(Show) else Show.ALL
     number = request.args.get("page", 1, type=int)
@@ -280,7 +271,6 @@ def items(evaluation_id: str) -> Response:
 
 @blueprint.get("/<evaluation_id>/items/<int:position>")
 def item(evaluation_id: str, position: int) -> Response:
-    """Show one item, to be read and judged."""
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         item = evaluations.find_item(session, found, position)
@@ -305,7 +295,6 @@ def item(evaluation_id: str, position: int) -> Response:
 
 @blueprint.post("/<evaluation_id>/items/<int:position>/judgment")
 def judge(evaluation_id: str, position: int) -> Response:
-    """Store a word on one part of the item."""
     form = checked(PartForm)
     part, value = form.part.data, form.value.data
     with access.writing() as (session, rater):
@@ -327,12 +316,7 @@ def undo(evaluation_id: str, position: int) -> Response:
 
 @blueprint.get("/<evaluation_id>/people")
 def people(evaluation_id: str) -> str:
-    """Show how well each automatic figure predicts the human one."""
-    with access.reading() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        raters = item_rating.progress(session, found)
-        chosen = _chosen(raters)
-        report, differing = item_rating.machine_agreement(session, found, rater_id=chosen)
+    found, raters, chosen, report, differing = _beside_people(evaluation_id)
     kind = EvaluationKind(found.kind)
 
     def label(name: str) -> str:
@@ -361,20 +345,20 @@ def people(evaluation_id: str) -> str:
 
 @blueprint.get("/<evaluation_id>/people.json")
 def people_json(evaluation_id: str) -> Response:
-    """Return the numbers of the page as JSON."""
-    with access.reading() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        chosen = _chosen(item_rating.progress(session, found))
-        report, _ = item_rating.machine_agreement(session, found, rater_id=chosen)
-    return jsonify(report)
+    return jsonify(_beside_people(evaluation_id)[3])
 
 
 _ORDERS = ("spearman", "kendall_tau_b")
 
 
-def _chosen(raters: Sequence[Any]) -> int | None:
-    wanted = request.args.get("rater", type=int)  # without one who judged here: all
-    return next((one.rater_id for one in raters if one.rater_id == wanted), None)
+def _beside_people(evaluation_id: str) -> tuple[Evaluation, Sequence[Any], int | None, Any, Any]:
+    """The evaluation, who judged in it, the one asked for, and how far it agrees with people."""
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        raters = item_rating.progress(session, found)
+        wanted = request.args.get("rater", type=int)  # without one who judged here: all
+        chosen = wanted if wanted in {one.rater_id for one in raters} else None
+        return found, raters, chosen, *item_rating.machine_agreement(session, found, chosen)
 
 
 def _verdicts(found: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -393,7 +377,6 @@ def _cell(found: Any, why: str | None) -> tuple[str, str, str]:
 
 @blueprint.get("/<evaluation_id>/delete")
 def ask_to_delete(evaluation_id: str) -> str:
-    """Say what goes with an evaluation and what stays."""
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         n = evaluations.n_judgments(session, found)
@@ -402,7 +385,6 @@ def ask_to_delete(evaluation_id: str) -> str:
 
 @blueprint.post("/<evaluation_id>/delete")
 def delete(evaluation_id: str) -> Response:
-    """Delete an evaluation with its items and people's judgments of them."""
     with access.writing() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         evaluations.remove(session, rater.study, found, access.now())
@@ -422,8 +404,8 @@ def download(evaluation_id: str, name: str) -> Response:
             data = b"".join(score_documents.csv_file(COLUMNS[found.kind], results))
         else:
             report = score_documents.report(found.kind, found.name, found.head, found.figures)
-            written = "markdown" if name == "report.md" else "latex"
-            data = score_documents.WRITERS[written](report)
+            write = score_documents.WRITERS["markdown" if name == "report.md" else "latex"]
+            data = write(report)
     ending = name.rpartition(".")[2]
     return attached(data, FILES[name], f"{found.kind}-{found.id}.{ending}")
 

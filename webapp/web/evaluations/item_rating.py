@@ -35,7 +35,6 @@ ASKS = {
 
 @blueprint.get("/")
 def index() -> str:
-    """Show which evaluations wait for this rater, and how far they are."""
     with access.reading() as (session, rater):
         offers = item_rating.offers(session, rater)
     return render_template("evaluations/item_rating/index.html", offers=offers)
@@ -54,7 +53,6 @@ def next_one(evaluation_id: str) -> Response:
 
 @blueprint.get("/<evaluation_id>/<int:position>")
 def show(evaluation_id: str, position: int) -> Response:
-    """Show one item to its rater."""
     with access.reading() as (session, rater):
         found = item_rating.find(session, rater, evaluation_id)
         item = evaluations.find_item(session, found, position)
@@ -97,7 +95,6 @@ def show(evaluation_id: str, position: int) -> Response:
 
 @blueprint.post("/<evaluation_id>/<int:position>/judgment")
 def judge(evaluation_id: str, position: int) -> Response:
-    """Store a verdict or grade on one part of the item."""
     form = checked(PartForm)
     part, value = form.part.data, form.value.data
     with access.writing() as (session, rater):

@@ -41,7 +41,6 @@ Lines = list[tuple[str, str, int | None]]
 
 
 def figures(kind: EvaluationKind, result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the figures of one item by what they are called."""
     names = [*FIGURES[kind], "total_tokens", "latency_ms", "faithfulness_judge"]
     if kind is EvaluationKind.JSON:
         names = ["score"]
@@ -57,7 +56,6 @@ def _number(name: str, value: float | None) -> str:
 
 
 def item_label(kind: EvaluationKind, name: str) -> str:
-    """Return what an item's figure is called."""
     if kind is EvaluationKind.ANSWERS and name == "f1":
         return gettext("F1 (words)")
     return gettext(LABELS.get(name) or EVALUATIONS[kind].measures[name].label)
@@ -267,7 +265,6 @@ def lines_of(value: object) -> list[str]:
 
 
 def plain(value: object) -> str:
-    """Return a value of a JSON answer as a text."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

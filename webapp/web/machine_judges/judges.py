@@ -62,8 +62,6 @@ USUAL_AT_ONCE = 2
 
 
 class NewJudgeForm(Form):
-    """The name and the prompt of a new machine judge."""
-
     name = NameField(LONGEST_NAME)
     language = ChoiceField(LANGUAGES, default="id")
     prompt = LineField(LONGEST_PROMPT, required=True)
@@ -80,7 +78,6 @@ class TermsForm(Form):
     at_once = WholeField(1, MOST_AT_ONCE, default=USUAL_AT_ONCE)
 
     def terms(self) -> Terms:
-        """Return the terms of a valid form."""
         prompt, completion = self.prompt_price.data, self.completion_price.data
         return Terms(
             prompt_price=None if prompt is None else float(prompt),
@@ -115,7 +112,6 @@ def new() -> str:
 
 @blueprint.post("/")
 def make() -> Response:
-    """Make a judge with the configured model and the prompt as typed."""
     endpoint = _endpoint()
     if endpoint is None:
         raise NotConfigured
@@ -175,7 +171,6 @@ def start(judge_id: int) -> Response:
 
 @blueprint.post("/<int:judge_id>/stop")
 def stop(judge_id: int) -> Response:
-    """Stop a judge; the answers to calls on their way are still stored."""
     with access.writing() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
         calls.stop(session, judge, access.now())
@@ -325,7 +320,6 @@ FIRST_SHOWN, MOST_SHOWN = 10, 200
 
 @blueprint.get("/<int:judge_id>/agreement")
 def show_beside(judge_id: int) -> str:
-    """Show a machine's verdicts beside people's."""
     with access.reading() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
         found = judges.beside_people(session, owner.study, judge)
@@ -370,7 +364,6 @@ _DECISIONS = "/<int:judge_id>/<any(release, withdraw):decision>"
 
 @blueprint.post(_DECISIONS)
 def decide(judge_id: int, decision: str) -> Response:
-    """Let the judge's figures be chosen, or no more."""
     with access.writing() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
         is_released = decision == "release"
