@@ -48,7 +48,7 @@ def test_an_answer_that_is_not_the_json_asked_for_is_named_and_not_guessed(
     with pytest.raises(UnreadableVerdict) as refused:
         prompts.read(answer)
 
-    assert refused.value.code == code
+    assert str(refused.value) == code
     assert code in EXPLANATIONS
 
 
@@ -123,4 +123,4 @@ def _said(answer: str) -> MachineVerdict | str:
     try:
         return prompts.read(answer)
     except prompts.UnreadableVerdict as refused:
-        return refused.code
+        return str(refused)

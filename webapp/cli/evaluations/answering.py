@@ -9,14 +9,15 @@ from typing import Any
 import click
 
 from webapp.chatbot import mappings
-from webapp.chatbot.client import Chatbot, Patience
+from webapp.chatbot.client import Chatbot, Endpoint, Patience, full_address
+from webapp.chatbot.failures import RETRIEVER
 from webapp.cli.evaluations.scoring import questions_in
 from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import FILE, naming, timeout_option, tries_option
 from webapp.cli.frame.output import say, write, write_file
 from webapp.i18n import gettext, ngettext
 from webapp.services.evaluations import json_answering
-from webapp.services.evaluations.json_answering import Answering, Retriever, Unanswered
+from webapp.services.evaluations.json_answering import Answering, Unanswered
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
@@ -94,7 +95,8 @@ def json_v2_command(
     if retriever is not None:
         json_answering.retriever_headers()
         with naming("--retriever"):
-            asked_for_contexts = Retriever(retriever, patience)
+            address = full_address(retriever)
+        asked_for_contexts = Endpoint(address, patience, who=RETRIEVER)
     asked = questions_in(questions)
     if retriever is None:
         _tell_without(sum(not question.contexts for question in asked.questions))
@@ -131,7 +133,7 @@ def _tell_without(n: int) -> None:
         say(f"relevansi: {told}", err=True)
 
 
-def _ask(answering: Answering, chatbot: Chatbot, retriever: Retriever | None, at_once: int) -> int:
+def _ask(answering: Answering, chatbot: Chatbot, retriever: Endpoint | None, at_once: int) -> int:
     """Ask what is left under a progress bar; return how many calls failed."""
     failed = 0
     outcomes = json_answering.ask_rest(answering, chatbot, retriever, at_once=at_once)

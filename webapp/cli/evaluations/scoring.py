@@ -33,7 +33,7 @@ from webapp.importers.runs.json_documents import load
 from webapp.importers.runs.prices import exact_number
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations.json_answers import Gate
-from webapp.metrics.evaluations.similarity import Embedder, LexicalEmbedder
+from webapp.metrics.evaluations.similarity import Embedder
 from webapp.metrics.gold.constraints import ConstraintReport, MissingRule, headline_figures
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from webapp.records import Problem
@@ -407,12 +407,8 @@ def _score_rows(
 
 
 def _embedder(chosen: str | None, model: str | None) -> Embedder | None:
-    if chosen is None:
-        return None
-    if chosen == "lexical":
-        return LexicalEmbedder()
-    if chosen == "package":
-        return embedders.packaged()
+    if chosen in {None, "lexical", "package"}:
+        return embedders.chosen_embedder(chosen or "")
     if not chosen.startswith(("http://", "https://")):
         raise click.UsageError(
             gettext("--embedder is lexical, package or the address of an endpoint.")

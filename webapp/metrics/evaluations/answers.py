@@ -150,12 +150,7 @@ class WhyUndefined(StrEnum):
 
 
 class SimilaritiesDoNotFit(ValueError):
-    """A row gives another number of cosines than its answer has claims."""
-
-    def __init__(self, n_given: int, n_claims: int) -> None:
-        super().__init__(f"{n_given} similarities for {n_claims} claims")
-        self.n_given = n_given
-        self.n_claims = n_claims
+    """A row gives another number of cosines than its answer has claims: both are the arguments."""
 
 
 class AnswerScale(Struct, frozen=True):
@@ -176,10 +171,6 @@ class SentenceVerdict(Struct, frozen=True):
     support: Support
     cosine: float | None = None
 
-    @property
-    def is_claim(self) -> bool:
-        return self.support not in (Support.DO_NOT_KNOW, Support.DO_NOT_KNOW_CITED)
-
 
 class AnswerScore(Struct, frozen=True):
     """One answer scored, sentence by sentence; ``None`` is undefined."""
@@ -197,7 +188,7 @@ class AnswerScore(Struct, frozen=True):
 
     @property
     def claim_sentences(self) -> int:
-        return sum(verdict.is_claim for verdict in self.verdicts)
+        return sum(not verdict.sentence.is_do_not_know for verdict in self.verdicts)
 
     @property
     def idk_with_citation(self) -> int:
@@ -357,21 +348,20 @@ class AnswerSummary(Struct):
             known["n"] += 1
 
     def figures(self) -> list[Figure]:
-        """Every figure in the order in which they are shown, a judge's beside the fallback."""
+        """Every figure in the order in which they are shown, a judge's last."""
         found = [Figure(name="count", value=self.count, n=self.count, why=None)]
         for name, (_, why) in _MEANS.items():
             scores = self._scores[name]
             unfair = why is WhyUndefined.NO_EMBEDDER and self._n_unmeasured and not self._n_measured
             mean, n = (None, 0) if unfair else (scores.mean, scores.n)
             found.append(self._figure(name, mean, n, why))
-            if name == "avg_faithfulness" and self._judged.n:
-                value, n = self._judged.mean, self._judged.n
-                found.append(Figure(name=JUDGED, value=value, n=n, why=None))
         for name, share in (("p50_latency_ms", 0.5), ("p95_latency_ms", 0.95)):
             (latency,), n = self._latencies.at(share), self._latencies.n
             found.append(self._figure(name, latency, n, WhyUndefined.NO_LATENCY))
         idk = self._idk_with_citation
         found.append(Figure(name="idk_with_citation_count", value=idk, n=self.count, why=None))
+        if judged := self._judged.n:
+            found.append(Figure(name=JUDGED, value=self._judged.mean, n=judged, why=None))
         return found
 
     def embedder(self, scale: AnswerScale) -> str | None:

@@ -23,8 +23,8 @@ from msgspec.structs import asdict, replace
 
 from webapp.chatbot import mappings
 from webapp.chatbot.answers import Answer, Message
-from webapp.chatbot.client import Chatbot, Endpoint, Patience, full_address, public_address
-from webapp.chatbot.failures import RETRIEVER, CallFailed, NotTheContract
+from webapp.chatbot.client import Chatbot, Endpoint, public_address
+from webapp.chatbot.failures import CallFailed, NotTheContract
 from webapp.config import resource
 from webapp.failures import Conflict, Refused
 from webapp.i18n import gettext, mark
@@ -68,22 +68,6 @@ MOST_FAILURES = 5
 
 KEY_VARIABLE = "RELEVANSI_RETRIEVER_KEY"
 _LISTS = ("contexts", "context")
-
-
-class Retriever(Struct, frozen=True):
-    """A retriever at an address; raises ``UnusableAddress`` for a text that is not an address."""
-
-    address: str
-    patience: Patience
-
-    def __post_init__(self) -> None:
-        full_address(self.address)
-
-    def retrieve(self, row_id: str, question: str) -> tuple[tuple[Context, ...], str | None]:
-        """The contexts of a question, and the index if it is named; raises a ``CallFailed``."""
-        endpoint = Endpoint(self.address, self.patience, who=RETRIEVER)
-        body = {"id": row_id, "question": question}
-        return endpoint.ask(body, retriever_headers(), read_contexts).value
 
 
 def retriever_headers() -> dict[str, str]:
@@ -214,7 +198,7 @@ def head(
     asked: JsonQuestionSet,
     chatbot: Chatbot,
     options: Mapping[str, str | None],
-    retriever: Retriever | None = None,
+    retriever: Endpoint | None = None,
 ) -> dict[str, Any]:
     """The provenance of the answers: as `options` state it, else the file of questions.
 
@@ -278,7 +262,7 @@ def begin(
 
 
 def ask_rest(
-    answering: Answering, chatbot: Chatbot, retriever: Retriever | None = None, *, at_once: int = 1
+    answering: Answering, chatbot: Chatbot, retriever: Endpoint | None = None, *, at_once: int = 1
 ) -> Generator[JsonQuestion | Unanswered]:
     """Ask the questions left; yields each once its answer is on disk, or why it has none.
 
@@ -312,10 +296,11 @@ def ask_rest(
 
 
 def _answer(
-    answering: Answering, question: JsonQuestion, chatbot: Chatbot, retriever: Retriever | None
+    answering: Answering, question: JsonQuestion, chatbot: Chatbot, retriever: Endpoint | None
 ) -> tuple[JsonQuestion, Answer]:
     if retriever is not None:
-        contexts, index = retriever.retrieve(question.row_id, question.question)
+        body = {"id": question.row_id, "question": question.question}
+        contexts, index = retriever.ask(body, retriever_headers(), read_contexts).value
         answering.check_index(index)
         question = replace(question, contexts=contexts)
     message = filled_prompt(question)

@@ -27,6 +27,7 @@ from webapp.metrics.evaluations.answers import (
     AnswerRow,
     AnswerScale,
     AnswerSummary,
+    Figure,
     SimilaritiesDoNotFit,
 )
 from webapp.metrics.evaluations.chunks import ChunkMeans, ChunkRow
@@ -161,7 +162,7 @@ def score_rows(
         try:
             answer = answers.score(row, scale)
         except SimilaritiesDoNotFit as wrong:
-            counts = {"found": wrong.n_given, "expected": wrong.n_claims}
+            counts = dict(zip(("found", "expected"), wrong.args, strict=True))
             return error("line_similarities_count", name, counts, line=line)
         summary.add(answer)
         return evaluation_rows.of_answer(answer)
@@ -183,26 +184,22 @@ def score_rows(
     partial = {"first_n": settings.first, "left_out": left_out}
     if not is_answers:
         named = {} if set(strategies) == {""} else strategies
-        means = overall.figures().items()
-        figures = [{"name": n, "value": v, "n": overall.count, "why": None} for n, v in means]
         return {
             "summary": documents.chunk_means(overall),
             "strategies": {name: documents.chunk_means(part) for name, part in named.items()},
             **partial,
-        }, figures
-    stated = summary.figures()
-    values = {one["name"]: one["value"] for one in stated}
-    judged = {name: values.pop(name) for name in [answers.JUDGED] if name in values}
+        }, _figures(overall.figures(), overall.count)
+    figures = summary.figures()
     return {
-        "summary": values | judged,
+        "summary": {one["name"]: one["value"] for one in figures},
         "embedder": summary.embedder(scale),
         "tau_sim": scale.tau_sim,
         "keep_citations": scale.keep_citations,
         "faithfulness": "fallback: min(1, 0.6 + 0.4 overlap)",
         "settings": summary.settings,
         **partial,
-        "why_undefined": {one["name"]: one["why"] for one in stated if one["why"]},
-    }, [dict(one) for one in stated]
+        "why_undefined": {one["name"]: one["why"] for one in figures if one["why"]},
+    }, figures
 
 
 def score_json(
@@ -239,8 +236,11 @@ def score_json(
         "too_long": dict(summary.too_long),
     }
     means = {name: averages[name] for name in ("eval_score_avg", "schema_pass_rate")}
-    values = (means | summary.part_means).items()
-    return head, [{"name": n, "value": v, "n": summary.count, "why": None} for n, v in values]
+    return head, _figures(means | summary.part_means, summary.count)
+
+
+def _figures(values: Mapping[str, float | None], n: int) -> list[Figure]:
+    return [Figure(name=name, value=value, n=n, why=None) for name, value in values.items()]
 
 
 def _summary(questions: Sequence[JsonQuestion], gate: Gate, take: Take) -> JsonSummary:

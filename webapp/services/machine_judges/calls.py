@@ -300,10 +300,8 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
                 prompts.read(answer.text, call.scale), answer.tries, prompt, completion
             )
         except UnreadableVerdict as wrong:
-            excerpt = answer.text[:2000]
-            return CallOutcome(
-                None, answer.tries, prompt, completion, code=wrong.code, excerpt=excerpt
-            )
+            code, excerpt = str(wrong), answer.text[:2000]
+            return CallOutcome(None, answer.tries, prompt, completion, code=code, excerpt=excerpt)
 
     def keep(self, session: Session, call: JudgeCall, outcome: CallOutcome, now: datetime) -> None:
         """Store the outcome of a call: the verdict through the judge's event, or the failure."""

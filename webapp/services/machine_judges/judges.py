@@ -84,7 +84,6 @@ def make(
     now: datetime,
 ) -> Rater:
     """Return a new machine judge with the configured model and this prompt, logged."""
-    assert language in prompts.LANGUAGES
     prompt = prompt.replace("\r\n", "\n").strip()
     prompts.check(prompt)
     if raters.named(session, study, name) is not None:

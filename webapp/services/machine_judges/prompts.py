@@ -82,11 +82,7 @@ EXPLANATIONS: Mapping[str, str] = {
 
 
 class UnreadableVerdict(ValueError):
-    """An answer that is not the JSON asked for; ``code`` is one of ``EXPLANATIONS``."""
-
-    def __init__(self, code: SchemaFailure | WrongAnswer) -> None:
-        super().__init__(str(code))
-        self.code = str(code)
+    """An answer that is not the JSON asked for; its text is one of ``EXPLANATIONS``."""
 
 
 class MachineVerdict(Struct, frozen=True):
