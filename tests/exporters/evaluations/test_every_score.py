@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.metrics.evaluations import scoring_oracle as oracle
 from tests.services.evaluations.scored_files import PROVENANCE
-from webapp.exporters.evaluations.score_documents import answer_item, chunk_item, json_item
+from webapp.exporters.evaluations.score_documents import answer_row, chunk_row, json_row
 from webapp.importers.evaluations import cited_answers, expected_json
 from webapp.metrics.evaluations import answers, chunks, json_answers
 from webapp.metrics.evaluations.answers import AnswerRow, AnswerScale, AnswerScore, AnswerSummary
@@ -61,7 +61,8 @@ def read_answer(row: dict[str, Any]) -> AnswerRow:
 def test_an_answer_scores_as_by_the_second_implementation(
     row: dict[str, Any], tau_sim: float
 ) -> None:
-    found = answer_item(answers.score(read_answer(row), AnswerScale(tau_sim=tau_sim)))
+    scored = answers.score(read_answer(row), AnswerScale(tau_sim=tau_sim))
+    found = answer_row(scored).result
 
     assert {**found, "id": None} == pytest.approx({"id": None, **oracle.answer(row, tau_sim)})
 
@@ -97,7 +98,7 @@ chunk_rows = st.builds(
 
 @given(chunk_rows)
 def test_chunks_score_as_by_the_second_implementation(row: ChunkRow) -> None:
-    found = chunk_item(chunks.score(row))
+    found = chunk_row(chunks.score(row)).result
     expected = oracle.chunks(row.expected_answer, list(row.retrieved_chunks))
 
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
@@ -158,7 +159,7 @@ def read_json(item: dict[str, Any]) -> json_answers.JsonQuestion:
 @given(json_items)
 def test_a_json_answer_scores_as_by_the_second_implementation(item: dict[str, Any]) -> None:
     score = json_answers.score(read_json(item))
-    found, expected = json_item(score), oracle.json_answer(item)
+    found, expected = json_row(score).result, oracle.json_answer(item)
 
     assert all(0 <= part <= 1 for part in score.parts.values())
     assert 0 <= score.score <= 100

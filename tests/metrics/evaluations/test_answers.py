@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.exporters.evaluations.score_documents import COLUMNS, answer_item
+from webapp.exporters.evaluations.score_documents import COLUMNS, answer_row
 from webapp.metrics.evaluations.answers import (
     AnswerRow,
     AnswerScale,
@@ -41,7 +41,7 @@ def test_the_item_of_an_answer() -> None:
             latency_ms=1200,
         )
     )
-    item = answer_item(found)
+    item = answer_row(found).result
 
     assert [(verdict.support, verdict.cosine) for verdict in found.verdicts] == [
         (Support.SUPPORTED, 0.6),
@@ -215,7 +215,7 @@ def test_a_judge_stands_beside_the_fallback() -> None:
 
     assert found["avg_faithfulness_judge"] == 0.25
     assert found["avg_faithfulness"] == pytest.approx(0.8)
-    assert answer_item(score(judged))["faithfulness_judge"] == 0.25
+    assert answer_row(score(judged)).result["faithfulness_judge"] == 0.25
 
 
 def test_answers_without_claims_do_not_stand_for_those_that_could_not_be_measured() -> None:

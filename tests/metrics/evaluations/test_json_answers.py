@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from webapp.exporters.evaluations.score_documents import COLUMNS, json_item, json_summary
+from webapp.exporters.evaluations.score_documents import COLUMNS, json_row, json_summary
 from webapp.metrics.evaluations import json_answers
 from webapp.metrics.evaluations.json_answers import (
     WEIGHTS,
@@ -77,7 +77,7 @@ def test_an_output_of_another_form_scores_0_and_says_why(
     found = score(JsonQuestion("1", "?", EXAMPLE, output, CONTEXTS))
 
     assert (found.schema_ok, found.reason, found.output.field) == (False, reason, field)
-    assert json_item(found) == {
+    assert json_row(found).result == {
         **dict.fromkeys(COLUMNS["json-v2"], 0.0),
         "id": "1",
         "schema_ok": False,

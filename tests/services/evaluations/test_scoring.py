@@ -10,13 +10,14 @@ import pytest
 
 from tests.services.evaluations.scored_files import PROVENANCE, lines
 from tests.services.gold.gold_files import leaves
+from webapp.exporters.evaluations.score_documents import ScoredRow
 from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.importers.evaluations import expected_json
 from webapp.importers.evaluations.expected_json import JsonAnswerSet
 from webapp.metrics.evaluations.json_answers import FIELDS, LISTS, Gate
 from webapp.records import Problem
 from webapp.services.evaluations import scoring
-from webapp.services.evaluations.evaluations import EvaluationKind, ScoredRow
+from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 
 OF_ANSWERS = ScoringSettings(EvaluationKind.ANSWERS)

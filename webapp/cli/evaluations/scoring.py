@@ -23,7 +23,13 @@ from webapp.cli.frame.output import (
     write_pieces,
 )
 from webapp.exporters.evaluations import score_documents as documents
-from webapp.exporters.evaluations.score_documents import COLUMNS, WaitingRows, csv_file, json_file
+from webapp.exporters.evaluations.score_documents import (
+    COLUMNS,
+    ScoredRow,
+    WaitingRows,
+    csv_file,
+    json_file,
+)
 from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.i18n import gettext, mark
 from webapp.importers.evaluations import expected_json
@@ -39,7 +45,7 @@ from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from webapp.records import Problem
 from webapp.services.evaluations import embedders, scoring
 from webapp.services.evaluations.embedders import KEY_VARIABLE
-from webapp.services.evaluations.evaluations import EvaluationKind, ScoredRow
+from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.scoring import Figures, NamedBytes, ScoringSettings
 
 ALL_FORMATS = ("table", "markdown", "latex", "json", "csv")

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any, Self
+from typing import IO, Any, NamedTuple, Self
+
+from msgspec import to_builtins
 
 from webapp import notation
 from webapp.exporters.exports.metrics_tables import read_together
@@ -20,16 +22,10 @@ from webapp.exporters.frame.csv_cells import csv_bytes
 from webapp.exporters.frame.tables import Cell, Column, Document, Section, Table, whole_number, word
 from webapp.i18n import gettext, mark
 from webapp.metrics.agreement.agreement import BinaryAgreement, NoShare
-from webapp.metrics.evaluations.answers import JUDGED, SETTINGS, AnswerScore, WhyUndefined
+from webapp.metrics.evaluations import registry
+from webapp.metrics.evaluations.answers import JUDGED, SETTINGS, AnswerScore, Support, WhyUndefined
 from webapp.metrics.evaluations.chunks import FIGURES, ChunkMeans, ChunkScore
 from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonScore, JsonSummary
-from webapp.metrics.evaluations.registry import (
-    ANSWER_MAIN,
-    ANSWER_MEASURES,
-    CHUNK_MEASURES,
-    EVALUATIONS,
-    JSON_MEASURES,
-)
 
 Head = Mapping[str, Any]
 Figures = Sequence[Mapping[str, Any]]
@@ -52,13 +48,30 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 """The columns of the table of items, by kind."""
 
+LEAST_PASSED = 0.5
+"""A field that earned at least this share counts as passed by the machine."""
+
+_UNDECIDED = (Support.DO_NOT_KNOW, Support.DO_NOT_KNOW_CITED, Support.NOT_MEASURED)
 _COUNTS = ("n", "both", "machine_only", "people_only", "neither", "agreed")
 
 
-def answer_item(score: AnswerScore) -> dict[str, Any]:
-    """One cited answer; a judge's faithfulness is beside the fallback where there is one."""
+class ScoredRow(NamedTuple):
+    """One scored row with its result as files have it, and the machine's verdict on each part."""
+
+    item_id: str
+    row: Mapping[str, Any]
+    result: Mapping[str, Any]
+    parts: tuple[Mapping[str, Any], ...]
+    failed: bool
+
+
+def answer_row(score: AnswerScore) -> ScoredRow:
+    """A cited answer; it failed where a claim is not supported or a contract is broken.
+
+    A judge's faithfulness is beside the fallback where there is one.
+    """
     judged = score.row.faithfulness_judge
-    return {
+    result = {
         "id": score.row.row_id,
         "sentences": len(score.verdicts),
         **{name: getattr(score, name) for name in _OF_ANSWERS},
@@ -66,11 +79,28 @@ def answer_item(score: AnswerScore) -> dict[str, Any]:
         "idk_with_citation": score.idk_with_citation,
         **({} if judged is None else {"faithfulness_judge": judged}),
     }
+    parts = tuple(
+        {
+            "key": str(number),
+            "passed": None if verdict.support in _UNDECIDED else verdict.support == "supported",
+            "support": str(verdict.support),
+            "cosine": verdict.cosine,
+        }
+        for number, verdict in enumerate(score.verdicts)
+    )
+    failed = score.idk_with_citation > 0 or any(part["passed"] is False for part in parts)
+    return ScoredRow(score.row.row_id, to_builtins(score.row), result, parts, failed)
 
 
-def chunk_item(score: ChunkScore) -> dict[str, Any]:
-    figures = {name: getattr(score, name) for name in FIGURES}
-    return {"id": score.row.row_id, "strategy": score.row.strategy, **figures}
+def chunk_row(score: ChunkScore) -> ScoredRow:
+    """A row of chunks; a chunk passes with a word in common, the row fails with none."""
+    row, figures = score.row, {name: getattr(score, name) for name in FIGURES}
+    result = {"id": row.row_id, "strategy": row.strategy, **figures}
+    parts = tuple(
+        {"key": str(number), "passed": bool(words)}
+        for number, words in enumerate(score.chunk_words)
+    )
+    return ScoredRow(row.row_id, to_builtins(row), result, parts, not score.common)
 
 
 def chunk_means(means: ChunkMeans) -> dict[str, Any]:
@@ -78,14 +108,21 @@ def chunk_means(means: ChunkMeans) -> dict[str, Any]:
     return {"count": means.count, **means.figures()}
 
 
-def json_item(score: JsonScore) -> dict[str, Any]:
-    return {
+def json_row(score: JsonScore) -> ScoredRow:
+    """A JSON answer; a field passes with half of its points, a wrong form fails the answer."""
+    result = {
         "id": score.question.row_id,
         "schema_ok": score.schema_ok,
         "reason": None if score.reason is None else str(score.reason),
         "score": float(score.score),
         **{name: float(score.parts[name]) for name in WEIGHTS},
     }
+    parts = tuple(
+        {"key": name, "passed": part >= LEAST_PASSED, "score": float(part)}
+        for name, part in score.parts.items()
+    )
+    asked = score.question
+    return ScoredRow(asked.row_id, to_builtins(asked), result, parts, not score.schema_ok)
 
 
 def json_summary(summary: JsonSummary) -> dict[str, Any]:
@@ -161,7 +198,7 @@ WHY_UNDEFINED = {
 
 def report(kind: str, name: str, head: Head, figures: Figures) -> Document:
     """The report on the file `name`, in the language in force."""
-    evaluation = EVALUATIONS[kind]
+    evaluation = registry.EVALUATIONS[kind]
     advice = tuple(read_together(one, evaluation.measures) for one in evaluation.advice)
     reading = Section("reading", gettext("Read together"), advice, ())
     sections_of = {"answers": _answers, "chunks": _chunks, "json-v2": _json}[kind]
@@ -178,13 +215,13 @@ def too_long(field: str, n: int) -> str:
 
 
 def _answers(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
-    names = {*ANSWER_MAIN, JUDGED}
+    names = {*registry.ANSWER_MAIN, JUDGED}
     main = [one for one in figures if one["name"] in names]
-    main.sort(key=lambda one: ANSWER_MAIN.index(one["name"].removesuffix("_judge")))
+    main.sort(key=lambda one: registry.ANSWER_MAIN.index(one["name"].removesuffix("_judge")))
     rest = [one for one in figures if one["name"] not in names]
     yield _figures(_answer_table("main", gettext("Main table"), main))
     yield reading
-    rules = tuple(map(gettext, EVALUATIONS["answers"].rules))
+    rules = tuple(map(gettext, registry.EVALUATIONS["answers"].rules))
     yield Section("rules", gettext("Rules of thumb"), rules, ())
     stated = head.get("settings", {})
     yield _settings(
@@ -220,9 +257,9 @@ def _chunks(head: Head, figures: Figures, reading: Section) -> Iterator[Section]
     lines += [(name, means["count"], means) for name, means in strategies.items() if name]
     if "" in strategies:
         lines.append((gettext("None named"), strategies[""]["count"], strategies[""]))
-    labels = (gettext(measure.label) for measure in CHUNK_MEASURES.values())
+    labels = (gettext(measure.label) for measure in registry.CHUNK_MEASURES.values())
     rows = tuple(
-        (word(name), whole_number(n), *(_exact(means[one]) for one in CHUNK_MEASURES))
+        (word(name), whole_number(n), *(_exact(means[one]) for one in registry.CHUNK_MEASURES))
         for name, n, means in lines
     )
     columns = _columns(gettext("Strategy"), "n", *labels)
@@ -282,12 +319,12 @@ def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
 
 def _averages(sets: Mapping[str, Mapping[str, Any]]) -> Table:
     average, rate, gate = (
-        word(gettext(JSON_MEASURES[name].label))
+        word(gettext(registry.JSON_MEASURES[name].label))
         for name in ("eval_score_avg", "schema_pass_rate", "gate_passed")
     )
     parts = sets.values()
     passed, not_passed = gettext("passed"), gettext("not passed")
-    score = JSON_MEASURES["eval_score_avg"].unit
+    score = registry.JSON_MEASURES["eval_score_avg"].unit
     rows = (
         (word(gettext("Answers")), *(whole_number(part["count"]) for part in parts)),
         (average, *(_exact(part["eval_score_avg"], score) for part in parts)),
@@ -329,7 +366,10 @@ def _answer_table(name: str, title: str, figures: Figures) -> Table:
 def _answer_row(name: str, value: float | None, n: int) -> tuple[Cell, ...]:
     label, unit = gettext("Faithfulness (judge)"), notation.RATIO
     if name != JUDGED:
-        label, unit = gettext(ANSWER_MEASURES[name].label), ANSWER_MEASURES[name].unit
+        label, unit = (
+            gettext(registry.ANSWER_MEASURES[name].label),
+            registry.ANSWER_MEASURES[name].unit,
+        )
     shown = _exact(value)
     if value is not None and unit != notation.RATIO:
         shown = Cell(notation.number(round(value, 1)), (value,))

@@ -7,21 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, convert
 from sqlalchemy import ColumnElement, Row, delete, exists, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.exporters.evaluations import score_documents as documents
 from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.metrics.evaluations import chunks, json_answers
-from webapp.metrics.evaluations.answers import AnswerScore, SentenceVerdict, Support, sentences
+from webapp.metrics.evaluations.answers import SentenceVerdict, Support, sentences
 from webapp.metrics.evaluations.chunks import ChunkRow, ChunkScore
 from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonQuestion, JsonScore
 from webapp.services.study import studies
@@ -31,9 +30,6 @@ GRADE = "grade"
 
 MOST_PARTS = 200
 """Sentences or chunks of one item that people are shown; the page says how many more there are."""
-
-LEAST_PASSED = 0.5
-"""A field that earned at least this share counts as passed by the machine."""
 
 
 class EvaluationKind(StrEnum):
@@ -55,55 +51,6 @@ FIGURES = {
     EvaluationKind.JSON: ("score", *WEIGHTS),
 }
 """The figures of an item that may predict a grade."""
-
-
-class ScoredRow(NamedTuple):
-    """One scored row, ready to be kept."""
-
-    item_id: str
-    row: Mapping[str, Any]
-    result: Mapping[str, Any]
-    parts: tuple[Mapping[str, Any], ...]
-    failed: bool
-
-
-_UNDECIDED = (Support.DO_NOT_KNOW, Support.DO_NOT_KNOW_CITED, Support.NOT_MEASURED)
-
-
-def of_answer(score: AnswerScore) -> ScoredRow:
-    """A cited answer; it failed where a claim is not supported or a contract is broken."""
-    parts = tuple(
-        {
-            "key": str(number),
-            "passed": None if verdict.support in _UNDECIDED else verdict.support == "supported",
-            "support": str(verdict.support),
-            "cosine": verdict.cosine,
-        }
-        for number, verdict in enumerate(score.verdicts)
-    )
-    failed = score.idk_with_citation > 0 or any(part["passed"] is False for part in parts)
-    result = documents.answer_item(score)
-    return ScoredRow(score.row.row_id, to_builtins(score.row), result, parts, failed)
-
-
-def of_chunks(score: ChunkScore) -> ScoredRow:
-    """A row of chunks; a chunk passes with a word in common, the row fails with none."""
-    parts = tuple(
-        {"key": str(number), "passed": bool(words)}
-        for number, words in enumerate(score.chunk_words)
-    )
-    result = documents.chunk_item(score)
-    return ScoredRow(score.row.row_id, to_builtins(score.row), result, parts, not score.common)
-
-
-def of_json(score: JsonScore) -> ScoredRow:
-    """A JSON answer; a field passes with half of its points, a wrong form fails the answer."""
-    parts = tuple(
-        {"key": name, "passed": part >= LEAST_PASSED, "score": float(part)}
-        for name, part in score.parts.items()
-    )
-    asked, result = score.question, documents.json_item(score)
-    return ScoredRow(asked.row_id, to_builtins(asked), result, parts, not score.schema_ok)
 
 
 def score_again(

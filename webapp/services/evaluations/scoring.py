@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 
 from webapp.db.tables.evaluations import Evaluation
 from webapp.exporters.evaluations import score_documents as documents
-from webapp.exporters.evaluations.score_documents import WaitingRows
+from webapp.exporters.evaluations.score_documents import ScoredRow, WaitingRows
 from webapp.importers.agreement import manual_input
 from webapp.importers.evaluations import cited_answers, expected_json
 from webapp.importers.evaluations.expected_json import JsonAnswerSet
@@ -23,25 +23,12 @@ from webapp.importers.runs.json_documents import load
 from webapp.importers.runs.problems import ImportRefused, UnreadableFile, error, warning
 from webapp.importers.runs.questions import looks_like
 from webapp.metrics.evaluations import answers, chunks, json_answers
-from webapp.metrics.evaluations.answers import (
-    AnswerRow,
-    AnswerScale,
-    AnswerSummary,
-    Figure,
-    SimilaritiesDoNotFit,
-)
 from webapp.metrics.evaluations.chunks import ChunkMeans, ChunkRow
 from webapp.metrics.evaluations.json_answers import Gate, JsonQuestion, JsonSummary
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder
 from webapp.metrics.gold import constraints
-from webapp.metrics.gold.constraints import (
-    ConstraintReport,
-    Decisions,
-    MissingRule,
-)
 from webapp.records import Problem, Tell, nobody
-from webapp.services.evaluations import evaluations as evaluation_rows
-from webapp.services.evaluations.evaluations import EvaluationKind, ScoredRow
+from webapp.services.evaluations.evaluations import EvaluationKind
 
 MOST_ROWS = 50_000
 """Rows of one evaluation on the pages; the command line takes any number."""
@@ -80,11 +67,11 @@ class ScoringSettings(Struct, frozen=True):
     prompt: NamedBytes | None = None
 
     @property
-    def scale(self) -> AnswerScale:
+    def scale(self) -> answers.AnswerScale:
         """The scale of cited answers, with the threshold that goes with its embedder."""
         default = self.embedder.default_tau_sim if self.embedder else DEFAULT_TAU_SIM
         tau_sim = default if self.tau_sim is None else self.tau_sim
-        return AnswerScale(self.embedder, tau_sim, self.keep_citations)
+        return answers.AnswerScale(self.embedder, tau_sim, self.keep_citations)
 
     def stated(self) -> dict[str, Any]:
         """Return the settings as they are stored; those that were not given are left out."""
@@ -110,8 +97,8 @@ def constraint_scoring(
     manual: NamedBytes | None = None,
     *,
     threshold: Fraction | None = None,
-    missing: MissingRule = MissingRule.COUNTED,
-) -> tuple[ConstraintReport, tuple[Problem, ...]]:
+    missing: constraints.MissingRule = constraints.MissingRule.COUNTED,
+) -> tuple[constraints.ConstraintReport, tuple[Problem, ...]]:
     """The cards of `results` against `gold`, with people's decisions in `manual`."""
     asked = gold_questions.read(gold.name, gold.data)
     listed = listed_properties.read(results.name, results.data)
@@ -122,10 +109,10 @@ def constraint_scoring(
         for query_id in listed.cards
         if query_id not in ids
     ]
-    decisions = Decisions()
+    decisions = constraints.Decisions()
     if manual is not None:
         decided = manual_input.read(manual.name, manual.data)
-        decisions = Decisions.of(decided.decisions)
+        decisions = constraints.Decisions.of(decided.decisions)
         counts = {query_id: len(listed.cards.get(query_id, ())) for query_id in ids}
         problems += [*decided.problems, *manual_input.check_cards(decided, counts)]
         automatic = {question.query_id for question in asked.questions if not question.manual}
@@ -150,22 +137,22 @@ def score_rows(
 ) -> tuple[dict[str, Any], Figures]:
     """The head and the figures of rows; `take` gets each scored row, `tell` each problem."""
     is_answers, scale = settings.kind is EvaluationKind.ANSWERS, settings.scale
-    summary, overall = AnswerSummary(), ChunkMeans()
+    summary, overall = answers.AnswerSummary(), ChunkMeans()
     strategies: dict[str, ChunkMeans] = {}
 
-    def scored(line: int, row: AnswerRow | ChunkRow) -> ScoredRow | Problem:
+    def scored(line: int, row: answers.AnswerRow | ChunkRow) -> ScoredRow | Problem:
         if isinstance(row, ChunkRow):
             found = chunks.score(row)
             overall.add(found)
             strategies.setdefault(row.strategy or "", ChunkMeans()).add(found)
-            return evaluation_rows.of_chunks(found)
+            return documents.chunk_row(found)
         try:
             answer = answers.score(row, scale)
-        except SimilaritiesDoNotFit as wrong:
+        except answers.SimilaritiesDoNotFit as wrong:
             counts = dict(zip(("found", "expected"), wrong.args, strict=True))
             return error("line_similarities_count", name, counts, line=line)
         summary.add(answer)
-        return evaluation_rows.of_answer(answer)
+        return documents.answer_row(answer)
 
     reader = cited_answers.read_answers if is_answers else cited_answers.read_chunks
     n_rows, left_out, last = 0, 0, None
@@ -239,8 +226,8 @@ def score_json(
     return head, _figures(means | summary.part_means, summary.count)
 
 
-def _figures(values: Mapping[str, float | None], n: int) -> list[Figure]:
-    return [Figure(name=name, value=value, n=n, why=None) for name, value in values.items()]
+def _figures(values: Mapping[str, float | None], n: int) -> list[answers.Figure]:
+    return [answers.Figure(name=name, value=value, n=n, why=None) for name, value in values.items()]
 
 
 def _summary(questions: Sequence[JsonQuestion], gate: Gate, take: Take) -> JsonSummary:
@@ -248,7 +235,7 @@ def _summary(questions: Sequence[JsonQuestion], gate: Gate, take: Take) -> JsonS
     for question in questions:
         score = json_answers.score(question)
         summary.add(score)
-        take(evaluation_rows.of_json(score))
+        take(documents.json_row(score))
     return summary
 
 

@@ -10,15 +10,7 @@ from wtforms import BooleanField, Form
 from webapp.i18n import gettext
 from webapp.services.agreement import adjudications
 from webapp.services.agreement.adjudications import MOST_REASON, Docket, ReasonMissing
-from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import (
-    LONGEST_ANSWER,
-    LONGEST_LABEL,
-    REQUIRED,
-    LineField,
-    TextField,
-    checked,
-)
+from webapp.web.frame import access, forms, htmx
 
 blueprint = Blueprint("adjudications", __name__, url_prefix="/adjudications")
 
@@ -27,8 +19,8 @@ PORTION = 5
 
 
 class SettlementForm(Form):
-    verdict = LineField(LONGEST_LABEL)
-    reason = TextField(LONGEST_ANSWER)
+    verdict = forms.LineField(forms.LONGEST_LABEL)
+    reason = forms.TextField(forms.LONGEST_ANSWER)
 
 
 class NamesForm(Form):
@@ -45,14 +37,14 @@ def show() -> str:
 
 @blueprint.post("/<int:thing_id>")
 def settle(thing_id: int) -> Response:
-    form = checked(SettlementForm)
+    form = forms.checked(SettlementForm)
     verdict, reason = form.verdict.data, form.reason.data
     with access.writing() as (session, rater):
         try:
             adjudications.adjudicate(session, rater, thing_id, verdict, reason, access.now())
         except ReasonMissing:  # the form says so at its field
             session.rollback()
-            return _answer(thing_id, gettext(REQUIRED))
+            return _answer(thing_id, gettext(forms.REQUIRED))
         session.commit()
     return _answer(thing_id)
 
@@ -67,7 +59,7 @@ def withdraw(thing_id: int) -> Response:
 
 @blueprint.post("/names")
 def show_names() -> Response:
-    form = checked(NamesForm)
+    form = forms.checked(NamesForm)
     with access.writing() as (session, rater):
         shown = bool(form.shown.data)
         adjudications.show_names(session, rater, shown=shown, now=access.now())

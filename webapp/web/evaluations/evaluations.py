@@ -30,15 +30,6 @@ from webapp.services.workers import jobs, kinds
 from webapp.services.workers.jobs import UnknownJob
 from webapp.web.evaluations import items as evaluation_items
 from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.forms import (
-    UNUSABLE,
-    ChoiceField,
-    DecimalField,
-    LineField,
-    UnusableForm,
-    WholeField,
-    checked,
-)
 from webapp.web.frame.htmx import attached
 from webapp.web.rating import clicks
 from webapp.web.rating.figures import reasons_of
@@ -65,20 +56,24 @@ FAILED = {
 
 
 class ScoringForm(Form):
-    kind = ChoiceField(
+    kind = forms.ChoiceField(
         {str(kind): kind for kind in EvaluationKind},
         wrong=mark("Say first what kind of file it is."),
     )
-    embedder = ChoiceField(
+    embedder = forms.ChoiceField(
         ["", "lexical", "package", "endpoint"],
         default="",
         wrong=mark("No embeddings endpoint is configured."),
     )
-    tau_sim = DecimalField(-1, 1, label=mark("Threshold (tau_sim)"))
+    tau_sim = forms.DecimalField(-1, 1, label=mark("Threshold (tau_sim)"))
     keep_citations = BooleanField()
-    min_average = DecimalField(0, 100, label=mark("Least mean score"), default=LEAST_MEAN)
-    min_pass_rate = DecimalField(0, 1, label=mark("Least schema pass rate"), default=LEAST_RATE)
-    first = WholeField(1, MOST_FIRST, wrong=mark("Only the first rows: a whole number from 1."))
+    min_average = forms.DecimalField(0, 100, label=mark("Least mean score"), default=LEAST_MEAN)
+    min_pass_rate = forms.DecimalField(
+        0, 1, label=mark("Least schema pass rate"), default=LEAST_RATE
+    )
+    first = forms.WholeField(
+        1, MOST_FIRST, wrong=mark("Only the first rows: a whole number from 1.")
+    )
     stop_at_gate = BooleanField()
 
     @property
@@ -93,17 +88,17 @@ def _settings(form: ScoringForm) -> ScoringSettings:
         for field in (form.tau_sim, form.min_average, form.min_pass_rate):
             if field.errors:
                 named[field.name] = f"{gettext(field.label.text)}: {named[field.name]}"
-        raise UnusableForm(named)
+        raise forms.UnusableForm(named)
     is_json = form.kind.data is EvaluationKind.JSON
     mean, rate, tau_sim = form.min_average.data, form.min_pass_rate.data, form.tau_sim.data
     subset, prompt = _sent("subset"), _sent("prompt")
     if subset and not is_json:
-        raise UnusableForm({"subset": gettext("Only JSON answers have a dev set.")})
+        raise forms.UnusableForm({"subset": gettext("Only JSON answers have a dev set.")})
     if prompt and not is_json:
-        raise UnusableForm({"prompt": gettext("Only JSON answers state their prompt.")})
+        raise forms.UnusableForm({"prompt": gettext("Only JSON answers state their prompt.")})
     if form.first.data and is_json:
         first = gettext("JSON answers have no first rows: give a dev set instead.")
-        raise UnusableForm({"first": first})
+        raise forms.UnusableForm({"first": first})
     return ScoringSettings(
         kind=form.kind.data,
         embedder=embedders.chosen_embedder(form.embedder_name),
@@ -120,12 +115,12 @@ def _settings(form: ScoringForm) -> ScoringSettings:
 def _sent_files(kind: EvaluationKind) -> list[NamedBytes]:
     first, outputs = _sent("file"), _sent("outputs")
     if outputs and kind is not EvaluationKind.JSON:
-        raise UnusableForm({"outputs": gettext("Only JSON answers come in two files.")})
+        raise forms.UnusableForm({"outputs": gettext("Only JSON answers come in two files.")})
     if first is None:
         why = gettext("Please choose a file first.")
         if outputs:
             why = gettext("Choose the questions too: the outputs alone say little.")
-        raise UnusableForm({"file": why})
+        raise forms.UnusableForm({"file": why})
     return [first, outputs] if outputs else [first]
 
 
@@ -147,12 +142,12 @@ blueprint = Blueprint("evaluations", __name__, url_prefix="/evaluations")
 class PartForm(Form):
     """A word on one part of an item: 1 or 0, for the grade 0 to 5; empty takes it back."""
 
-    part = LineField(40, required=True, wrong=UNUSABLE)
-    value = ChoiceField({"": None, **{str(grade): grade for grade in range(6)}})
+    part = forms.LineField(40, required=True, wrong=forms.UNUSABLE)
+    value = forms.ChoiceField({"": None, **{str(grade): grade for grade in range(6)}})
 
 
 class OpenForm(Form):
-    open = ChoiceField({"0": False, "1": True})
+    open = forms.ChoiceField({"0": False, "1": True})
 
 
 @blueprint.get("/")
@@ -199,7 +194,7 @@ def upload() -> Response:
                 session.commit()
     except ImportRefused as refused:
         return _index(asked, _told(refused.problems), 422)
-    except UnusableForm as wrong:
+    except forms.UnusableForm as wrong:
         return _index(asked, tuple(wrong.messages.values()), 422)
     except EmbedderUnusable as unusable:
         return _index(asked, (str(unusable),), 422)
@@ -235,7 +230,7 @@ def show(evaluation_id: str) -> str:
 
 @blueprint.post("/<evaluation_id>/raters")
 def open_to_raters(evaluation_id: str) -> Response:
-    form = checked(OpenForm)
+    form = forms.checked(OpenForm)
     with access.writing() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         wanted = form.open.data
@@ -295,7 +290,7 @@ def item(evaluation_id: str, position: int) -> Response:
 
 @blueprint.post("/<evaluation_id>/items/<int:position>/judgment")
 def judge(evaluation_id: str, position: int) -> Response:
-    form = checked(PartForm)
+    form = forms.checked(PartForm)
     part, value = form.part.data, form.value.data
     with access.writing() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)

@@ -25,29 +25,12 @@ from webapp.i18n import gettext, language, mark
 from webapp.metrics.agreement.registry import COEFFICIENTS
 from webapp.records import Scale
 from webapp.services.machine_judges import calls, judges, prompts
-from webapp.services.machine_judges.calls import (
-    MOST_AT_ONCE,
-    AlreadyRunning,
-    JudgeWork,
-    NothingToJudge,
-    SessionNow,
-    Terms,
-    Work,
-)
 from webapp.services.machine_judges.judges import FEWEST_SHARED, NotConfigured, UnusableEndpoint
 from webapp.services.machine_judges.prompts import LANGUAGES, LONGEST_PROMPT, UnfitPrompt
 from webapp.services.people.raters import LONGEST_NAME, NameTaken
 from webapp.services.study import studies
 from webapp.web.agreement.agreement import about_coefficients
 from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.forms import (
-    ChoiceField,
-    DecimalField,
-    LineField,
-    NameField,
-    WholeField,
-    typed,
-)
 from webapp.web.frame.workers import workers
 
 if TYPE_CHECKING:
@@ -62,24 +45,24 @@ USUAL_AT_ONCE = 2
 
 
 class NewJudgeForm(Form):
-    name = NameField(LONGEST_NAME)
-    language = ChoiceField(LANGUAGES, default="id")
-    prompt = LineField(LONGEST_PROMPT, required=True)
+    name = forms.NameField(LONGEST_NAME)
+    language = forms.ChoiceField(LANGUAGES, default="id")
+    prompt = forms.LineField(LONGEST_PROMPT, required=True)
 
 
 class TermsForm(Form):
     """The owner's prices for a million tokens, and the limits at which the judge stops."""
 
-    prompt_price = DecimalField(0, HIGHEST_PRICE, wrong=NO_PRICE)
-    completion_price = DecimalField(0, HIGHEST_PRICE, wrong=NO_PRICE)
-    currency = LineField(LONGEST_CURRENCY)
-    most_calls = WholeField(1, MOST_CALLS)
-    most_tokens = WholeField(1, MOST_TOKENS)
-    at_once = WholeField(1, MOST_AT_ONCE, default=USUAL_AT_ONCE)
+    prompt_price = forms.DecimalField(0, HIGHEST_PRICE, wrong=NO_PRICE)
+    completion_price = forms.DecimalField(0, HIGHEST_PRICE, wrong=NO_PRICE)
+    currency = forms.LineField(LONGEST_CURRENCY)
+    most_calls = forms.WholeField(1, MOST_CALLS)
+    most_tokens = forms.WholeField(1, MOST_TOKENS)
+    at_once = forms.WholeField(1, calls.MOST_AT_ONCE, default=USUAL_AT_ONCE)
 
-    def terms(self) -> Terms:
+    def terms(self) -> calls.Terms:
         prompt, completion = self.prompt_price.data, self.completion_price.data
-        return Terms(
+        return calls.Terms(
             prompt_price=None if prompt is None else float(prompt),
             completion_price=None if completion is None else float(completion),
             currency=self.currency.data,
@@ -164,7 +147,7 @@ def start(judge_id: int) -> Response:
             at_once = begun.at_once
             session.commit()
         _wake(judge_id, at_once)
-    except (AlreadyRunning, NothingToJudge):
+    except (calls.AlreadyRunning, calls.NothingToJudge):
         pass  # the page says so
     return _back(judge_id)
 
@@ -198,7 +181,7 @@ def after_refusal(judge_id: int) -> Response:
 
 
 def _wake(judge_id: int, at_once: int) -> None:
-    workers().wake(JudgeWork(judge_id, _endpoint()), at_once, most=at_once)
+    workers().wake(calls.JudgeWork(judge_id, _endpoint()), at_once, most=at_once)
 
 
 def _back(judge_id: int) -> Response:
@@ -264,7 +247,7 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
             expected=expected,
             form=form,
             errors=errors,
-            agreed=typed(form) if asked and estimate else {},
+            agreed=forms.typed(form) if asked and estimate else {},
             why_not=why_not,
             has_current_guidelines=guidelines in judge.prompt,
             most_at_once=calls.MOST_AT_ONCE,
@@ -272,7 +255,7 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
         )
 
 
-def _why_not(judge: MachineJudge, work: Work) -> str:
+def _why_not(judge: MachineJudge, work: calls.Work) -> str:
     configured = _configured()
     endpoint, address = configured["endpoint"], configured["address"]
     if endpoint is None:
@@ -290,7 +273,7 @@ def _why_not(judge: MachineJudge, work: Work) -> str:
     return ""
 
 
-def _shown(found: SessionNow | None) -> dict[str, Any] | None:
+def _shown(found: calls.SessionNow | None) -> dict[str, Any] | None:
     if found is None:
         return None
     line, why = found.line, found.line.why
@@ -304,7 +287,7 @@ def _shown(found: SessionNow | None) -> dict[str, Any] | None:
     }
 
 
-def _cost(prompt: int, completion: int, terms: Terms | MachineSession) -> dict[str, str]:
+def _cost(prompt: int, completion: int, terms: calls.Terms | MachineSession) -> dict[str, str]:
     money = prompts.cost(prompt, completion, terms.prompt_price, terms.completion_price)
     return {
         "prompt_tokens": notation.number(prompt),
