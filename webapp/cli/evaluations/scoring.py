@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,13 +22,7 @@ from webapp.cli.frame.output import (
     write_pieces,
 )
 from webapp.exporters.evaluations import score_documents as documents
-from webapp.exporters.evaluations.score_documents import (
-    COLUMNS,
-    ScoredRow,
-    WaitingRows,
-    csv_file,
-    json_file,
-)
+from webapp.exporters.evaluations.score_documents import ScoredRow, WaitingRows
 from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.i18n import gettext, mark
 from webapp.importers.evaluations import expected_json
@@ -37,7 +30,6 @@ from webapp.importers.evaluations.expected_json import JsonAnswerSet, JsonQuesti
 from webapp.importers.runs import problems
 from webapp.importers.runs.json_documents import load
 from webapp.importers.runs.prices import exact_number
-from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations.json_answers import Gate
 from webapp.metrics.evaluations.similarity import Embedder
 from webapp.metrics.gold.constraints import ConstraintReport, MissingRule, headline_figures
@@ -131,21 +123,9 @@ def tell(found: Problem) -> None:
     say(f"relevansi: {problems.message(found)}", err=True)
 
 
-@contextmanager
-def refusals() -> Iterator[None]:
-    """End with the problem of a file that is refused, once its other problems are printed."""
-    try:
-        yield
-    except ImportRefused as refused:
-        for problem in refused.problems[1:]:
-            tell(problem)
-        raise click.ClickException(problems.message(refused.problem)) from refused
-
-
 def questions_in(path: Path) -> JsonQuestionSet:
     """Return the questions with expected JSON answers in a file, its problems printed."""
-    with refusals():
-        asked = expected_json.read_questions(path.name, path.read_bytes())
+    asked = expected_json.read_questions(path.name, path.read_bytes())
     for problem in asked.problems:
         tell(problem)
     return asked
@@ -166,7 +146,9 @@ def _write(
         writer = documents.WRITERS.get(file_format)
         write(writer(report) if writer else document_text(report, width=WIDTH), output)
         return
-    pieces = csv_file(COLUMNS[kind], rows) if file_format == "csv" else json_file(head, rows)
+    pieces = documents.json_file(head, rows)
+    if file_format == "csv":
+        pieces = documents.csv_file(documents.COLUMNS[kind], rows)
     if output is None:
         write_pieces(pieces)
         return
@@ -218,7 +200,7 @@ def json_v2_command(
                predicted_questions, grounding}]}
     SUMMARY: {count, eval_score_avg, schema_pass_rate, gate_passed}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    with refusals(), WaitingRows() as rows:
+    with WaitingRows() as rows:
         answered = _answered(file, questions, outputs, provenance)
         for problem in answered.problems:
             tell(problem)
@@ -310,14 +292,13 @@ def constraints_command(
                      num_properties, mean_cpr, strict_success, is_success,
                      confusion_category}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    with refusals():
-        report, found = scoring.constraint_scoring(
-            _file(gold),
-            _file(results),
-            _file(manual) if manual else None,
-            threshold=threshold,
-            missing=MissingRule(missing),
-        )
+    report, found = scoring.constraint_scoring(
+        _file(gold),
+        _file(results),
+        _file(manual) if manual else None,
+        threshold=threshold,
+        missing=MissingRule(missing),
+    )
     for problem in found:
         tell(problem)
     if file_format == "json":

@@ -5,16 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from flask import (
-    Blueprint,
-    Response,
-    current_app,
-    make_response,
-    redirect,
-    render_template,
-    request,
-    url_for,
-)
+from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
 from wtforms import Form
 
 from webapp import notation
@@ -114,7 +105,7 @@ def make() -> Response:
             errors = {"name": f"{taken.sentence()}."}
         except UnfitPrompt as unfit:
             errors = {"prompt": str(unfit)}
-    return make_response(_new(*given, errors), 422)
+    return Response(_new(*given, errors), 422)
 
 
 @blueprint.get("/<int:judge_id>")
@@ -129,8 +120,8 @@ def show(judge_id: int) -> Response:
         if work.current is None:
             return htmx.reload()  # it has ended: more than this part is another
         shown, part = _shown(work.current), "machine_judges/_work.html"
-        return make_response(render_template(part, judge_id=judge_id, work=work, current=shown))
-    return make_response(_page(judge_id, form, errors, asked="most_calls" in request.args))
+        return Response(render_template(part, judge_id=judge_id, work=work, current=shown))
+    return Response(_page(judge_id, form, errors, asked="most_calls" in request.args))
 
 
 @blueprint.post("/<int:judge_id>/start")
@@ -139,7 +130,7 @@ def start(judge_id: int) -> Response:
     form = forms.sent(TermsForm)
     if not form.validate():
         page = _page(judge_id, form, forms.messages(form), asked=False)
-        return make_response(page, 422)
+        return Response(page, 422)
     try:
         with access.writing() as (session, owner):
             judge = judges.find(session, owner.study, judge_id)
