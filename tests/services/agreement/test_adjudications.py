@@ -19,11 +19,10 @@ from webapp.services.agreement import adjudications
 from webapp.services.agreement.adjudications import (
     NotDisputed,
     ReasonMissing,
-    UnfitVerdict,
     UnknownThing,
 )
 from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
+from webapp.services.judging.events import AnswerRating, NotToJudge
 from webapp.services.runs import imports, reports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.reports import LabelCounts, Provenance
@@ -172,7 +171,7 @@ def test_a_settlement_needs_a_dispute_a_reason_and_a_verdict_of_its_kind(
     disputed = thing(session, "d")
     with pytest.raises(ReasonMissing):
         adjudications.adjudicate(session, raters[0], disputed, NO, " \n", NOW)
-    with pytest.raises(UnfitVerdict):
+    with pytest.raises(NotToJudge):
         adjudications.adjudicate(session, raters[0], disputed, "correct_empty", "why", NOW)
 
 

@@ -81,9 +81,7 @@ class ItemReading(Struct):
             return None
         example = item.expected.get("answer_example")
         if not isinstance(example, dict):
-            words = {"place": f"{place}.expected.answer_example", "found": kind_of(example)}
-            words |= {"expected": "object", "outcome": "entry_left_out"}
-            self.problems.append(error("value_wrong", self.name, words))
+            self.wrong(f"{place}.expected.answer_example", example, "object", "entry_left_out")
             return None
         example = _stated(example)
         self.count(raw, _CALL_KEYS.union(item.__struct_fields__))
@@ -104,10 +102,12 @@ class ItemReading(Struct):
         """The raw text of the model; anything else fails as not JSON and is reported."""
         if value is None or isinstance(value, str):
             return value
-        words = {"place": place, "found": kind_of(value), "expected": "text"}
-        words["outcome"] = "fails_as_not_json"
-        self.problems.append(error("value_wrong", self.name, words))
+        self.wrong(place, value, "text", "fails_as_not_json")
         return None
+
+    def wrong(self, place: str, value: object, expected: str, outcome: str) -> None:
+        words = {"place": place, "found": kind_of(value), "expected": expected, "outcome": outcome}
+        self.problems.append(error("value_wrong", self.name, words))
 
     def contexts(self, row: Output, place: str) -> tuple[Context, ...] | None:
         """The contexts that can be used, ``None`` where the row has none of its own."""
@@ -235,34 +235,25 @@ def join(
     """
     asked = read_questions(questions_name, questions_data)
     given = ItemReading(outputs_name)
-    known = {question.row_id for question in asked.questions}
-    said, texts, contexts = _answers(given, outputs, known)
-    answered = tuple(
-        replace(
-            question,
-            output=texts.get(question.row_id),
-            contexts=contexts.get(question.row_id, question.contexts),
-        )
-        for question in asked.questions
-    )
-    without = [q.row_id for q in asked.questions if q.row_id not in texts]
+    known = {question.row_id: replace(question, output=None) for question in asked.questions}
+    said, answered = _answers(given, outputs, known)
+    without = [row_id for row_id in known if row_id not in answered]
     stated = _provenance(outputs_name, {**asked.stated, **said, **(provenance or {})})
     version = stated["eval_set_version"]
     if version.rpartition("@")[2].lower() not in asked.hashes:
         words = {"stated": version, "questions": questions_name, "own": asked.version}
         raise ImportRefused(error("other_eval_set", outputs_name, words))
     problems = [*asked.problems, *given.problems, *_unanswered(outputs_name, without)]
-    return JsonAnswerSet(answered, stated, (*problems, *given.remarks()))
+    questions = tuple((known | answered).values())
+    return JsonAnswerSet(questions, stated, (*problems, *given.remarks()))
 
 
 def read_subset(name: str, data: bytes) -> tuple[str, ...]:
     """The ids of a dev set: a list of ids or of objects with an id, or one under ``ids``."""
     document, _ = load(name, data, expected="subset_file")
-    listed = document
+    listed, keys = document, ("ids", "items", "questions")
     if isinstance(document, dict):
-        listed = next(
-            (document[key] for key in ("ids", "items", "questions") if key in document), 0
-        )
+        listed = next((document[key] for key in keys if key in document), None)
     rows = listed if isinstance(listed, list) else []
     found = [raw.get("id") if isinstance(raw, dict) else raw for raw in rows]
     usable = [i for i in found if isinstance(i, str | int) and not isinstance(i, bool)]
@@ -297,12 +288,11 @@ def _questions(
 
 
 def _answers(
-    reading: ItemReading, file: BinaryIO, known: set[str]
-) -> tuple[dict[str, object], dict[str, str | None], dict[str, tuple[Context, ...]]]:
-    """The provenance in an outputs file, and outputs and contexts by id."""
+    reading: ItemReading, file: BinaryIO, known: Mapping[str, JsonQuestion]
+) -> tuple[dict[str, object], dict[str, JsonQuestion]]:
+    """The provenance in an outputs file, and the questions that it answers by their ids."""
     stated: dict[str, object] = {}
-    outputs: dict[str, str | None] = {}
-    contexts: dict[str, tuple[Context, ...]] = {}
+    answered: dict[str, JsonQuestion] = {}
     for line in cited_answers.read_lines(reading.name, file):
         if isinstance(line, Problem):
             reading.problems.append(line)
@@ -316,16 +306,16 @@ def _answers(
         if row is None:
             continue
         row_id = str(row.id)
-        if row_id in outputs or row_id not in known:
-            code = "line_id_repeated" if row_id in outputs else "line_id_unknown"
+        if row_id in answered or row_id not in known:
+            code = "line_id_repeated" if row_id in answered else "line_id_unknown"
             reading.problems.append(error(code, reading.name, {"id": row_id}, line=line.number))
             continue
         reading.count(line.value, _CALL_KEYS.union(row.__struct_fields__))
         own = reading.contexts(row, row_id)
-        if own is not None:
-            contexts[row_id] = own
-        outputs[row_id] = reading.text(row.output, f"{row_id}.output")
-    return stated, outputs, contexts
+        contexts = known[row_id].contexts if own is None else own
+        output = reading.text(row.output, f"{row_id}.output")
+        answered[row_id] = replace(known[row_id], output=output, contexts=contexts)
+    return stated, answered
 
 
 def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:

@@ -25,6 +25,7 @@ from webapp.i18n import mark
 from webapp.kinds import from_row
 from webapp.records import EmptyOutcome, Item, Relevance, Scale
 from webapp.services.judging import verdicts
+from webapp.services.judging.events import NotToJudge
 from webapp.services.rating import pages, pool
 from webapp.services.rating.pages import EarlierTurn
 from webapp.services.rating.pool import Purpose
@@ -44,11 +45,6 @@ class UnknownThing(Missing):
 class NotDisputed(Conflict):
     message = mark("The raters do not disagree here")
     remedy = mark("Somebody changed their verdict meanwhile. Reload the page.")
-
-
-class UnfitVerdict(Refused):
-    message = mark("There is nothing of that kind to judge here")
-    remedy = failures.RELOAD
 
 
 class ReasonMissing(Refused):
@@ -219,7 +215,7 @@ def adjudicate(
     graded = Scale.stored(rater.study.scale).verdicts
     fit = list(EmptyOutcome) if thing.property_id is None else graded
     if verdict not in fit:
-        raise UnfitVerdict(verdict)
+        raise NotToJudge(verdict)
     if not reason.strip():
         raise ReasonMissing
     old = None if before is None else _told(session, before)
