@@ -269,12 +269,19 @@ def alpha(kinds: Kinds, times: Times, distance: Distance) -> Floats:
     *d_ck* the squared `distance` (Krippendorff 2011). Undefined when only one label was used
     on those items.
     """
-    together, totals = _coincidences(kinds, times)
-    apart = {(c, k): distance(c, k, totals) for c in totals for k in totals}
-    seen = _sum([met * apart[labels] for labels, met in together.items()], times)
+    items = [(at, Counter(kind)) for at, kind in enumerate(kinds) if len(kind) > 1]
+    labels = sorted({label for _, used in items for label in used})
+    totals = {x: _sum([times[:, at] * used[x] for at, used in items], times) for x in labels}
+    apart = {(c, k): distance(c, k, totals) for c in labels for k in labels}
+    seen = [
+        times[:, at] * (used[c] * used[k] / (used.total() - 1)) * apart[c, k]
+        for at, used in items
+        for c in used
+        for k in used
+    ]
     expected = _sum([totals[c] * totals[k] * apart[c, k] for c, k in apart], times)
     every = _sum([*totals.values()], times)
-    return _defined(1 - _ratio((every - 1) * seen, expected), [*totals.values()])
+    return _defined(1 - _ratio((every - 1) * _sum(seen, times), expected), [*totals.values()])
 
 
 def nominal(one: int, other: int, totals: Mapping[int, Floats]) -> float:  # noqa: ARG001
@@ -301,30 +308,6 @@ def _shares(kinds: Kinds, times: Times) -> list[Floats]:
             found.setdefault(label, []).append(times[:, place] * used / len(kind))
     every = times.sum(axis=1)
     return [_ratio(_sum(parts, times), every) for parts in found.values()]
-
-
-def _coincidences(
-    kinds: Kinds, times: Times
-) -> tuple[dict[tuple[int, int], Floats], dict[int, Floats]]:
-    """How often two labels met on an item, and each label's total over the shared items.
-
-    The ordered pairs of an item's *m* labels count ``1 / (m - 1)`` each.
-    """
-    import numpy as np
-
-    together: dict[tuple[int, int], Floats] = {}
-    totals: dict[int, Floats] = {}
-    none = np.zeros(len(times))
-    for place, kind in enumerate(kinds):
-        if len(kind) < 2:
-            continue
-        for one, used in Counter(kind).items():
-            totals[one] = totals.get(one, none) + times[:, place] * used
-            for other, others in Counter(kind).items():
-                met = used * (others - (one == other))
-                parts = times[:, place] * met / (len(kind) - 1)
-                together[one, other] = together.get((one, other), none) + parts
-    return together, totals
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
