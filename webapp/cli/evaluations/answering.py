@@ -17,7 +17,7 @@ from webapp.cli.frame.options import FILE, naming, timeout_option, tries_option
 from webapp.cli.frame.output import say, write, write_file
 from webapp.i18n import gettext, ngettext
 from webapp.services.evaluations import json_answering
-from webapp.services.evaluations.json_answering import Answering, Unanswered
+from webapp.services.evaluations.json_answering import Answering
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
@@ -140,11 +140,10 @@ def _ask(answering: Answering, chatbot: Chatbot, retriever: Endpoint | None, at_
     total, done = len(answering.questions), len(answering.answered)
     with progress.bar(total, done=done) as bar, closing(outcomes):
         try:
-            for outcome in outcomes:
-                if isinstance(outcome, Unanswered):
+            for row_id, why in outcomes:
+                if why:
                     failed += 1
-                    words = gettext("Question %(id)s: %(why)s", id=outcome.row_id, why=outcome.why)
-                    bar.say(words)
+                    bar.say(gettext("Question %(id)s: %(why)s", id=row_id, why=why))
                 bar.at(len(answering.answered))
         except KeyboardInterrupt:
             bar.stop()

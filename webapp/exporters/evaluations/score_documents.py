@@ -24,7 +24,7 @@ from webapp.i18n import gettext, mark
 from webapp.metrics.agreement.agreement import BinaryAgreement, NoShare
 from webapp.metrics.evaluations import registry
 from webapp.metrics.evaluations.answers import JUDGED, SETTINGS, AnswerScore, Support, WhyUndefined
-from webapp.metrics.evaluations.chunks import FIGURES, ChunkMeans, ChunkScore
+from webapp.metrics.evaluations.chunks import FIGURES, ChunkScore
 from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonScore, JsonSummary
 
 Head = Mapping[str, Any]
@@ -101,11 +101,6 @@ def chunk_row(score: ChunkScore) -> ScoredRow:
         for number, words in enumerate(score.chunk_words)
     )
     return ScoredRow(row.row_id, to_builtins(row), result, parts, not score.common)
-
-
-def chunk_means(means: ChunkMeans) -> dict[str, Any]:
-    """The number of rows and the mean of each figure."""
-    return {"count": means.count, **means.figures()}
 
 
 def json_row(score: JsonScore) -> ScoredRow:

@@ -25,6 +25,13 @@ _EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
 _OUTCOMES = {"": "entry_left_out", "result": "entry_left_out"}
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,9}")
 _NOT_ASKED = dict.fromkeys(("n/a", "n.a."), "na")
+_PARTS = _CARDS, _OVERRIDES, _REASONS = (
+    "manual_evaluations",
+    "constraint_overrides",
+    "override_reasons",
+)
+"""What is read of the file; other keys (timestamp, summary) are ignored."""
+
 _PENDING = "pending"
 _CARD_RESULTS = ("pass", "fail", _PENDING)
 CONSTRAINT_RESULTS = ("pass", "fail", "na")
@@ -39,14 +46,6 @@ class ManualInput(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
-class ManualFile(FromPerson, frozen=True):
-    """The top of the file; other keys (timestamp, summary) are ignored."""
-
-    manual_evaluations: dict[str, Any] | None = None
-    constraint_overrides: dict[str, Any] | None = None
-    override_reasons: dict[str, Any] | None = None
-
-
 class DecisionInFile(FromPerson, frozen=True):
     """The decision on one card as the file has it; an absent result means pending."""
 
@@ -57,16 +56,12 @@ class DecisionInFile(FromPerson, frozen=True):
 def read(name: str, data: bytes) -> ManualInput:
     """The decisions in the file `name`, with all its problems."""
     document, numbers = load(name, data, expected=_EXPECTED_FILE)
-    if not isinstance(document, dict) or not {*ManualFile.__struct_fields__} & document.keys():
+    if not isinstance(document, dict) or not {*_PARTS} & document.keys():
         looks = {"found": looks_like(document), "expected": _EXPECTED_FILE}
         raise ImportRefused(error("unknown_format", name, looks))
-    top, wrong = read_object(ManualFile, document, file=name, place="", outcomes={})
-    assert top is not None  # no field of it is required
-    reader = _Reader(name, [*numbers, *wrong])
-    decisions = [*reader.evaluations(top.manual_evaluations or {})]
-    reasons = reader.reasons(top.override_reasons or {})
-    decisions += reader.overrides(top.constraint_overrides or {}, reasons)
-    return ManualInput(name, tuple(decisions), tuple(reader.problems))
+    reader = _Reader(name, document, list(numbers))
+    decisions = (*reader.evaluations(), *reader.overrides(reader.reasons()))
+    return ManualInput(name, decisions, tuple(reader.problems))
 
 
 def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Problem, ...]:
@@ -74,7 +69,7 @@ def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Proble
     cards = {query_id: n for query_id, n in n_cards.items() if n}
     found: dict[str, Problem] = {}
     for query_id, card, subject, *_ in manual.decisions:
-        part = "manual_evaluations" if subject == CARD else "constraint_overrides"
+        part = _CARDS if subject == CARD else _OVERRIDES
         known = cards.get(query_id)
         if known is None:
             place, expected = f"{part}.{query_id}", _ranges(sorted(cards))
@@ -100,12 +95,11 @@ def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[VerdictB
 
 
 class _Reader:
-    def __init__(self, name: str, problems: list[Problem]) -> None:
-        self.name = name
-        self.problems = problems
+    def __init__(self, name: str, document: Mapping[str, Any], problems: list[Problem]) -> None:
+        self.name, self.document, self.problems = name, document, problems
 
-    def evaluations(self, questions: dict[str, Any]) -> Iterator[Decided]:
-        for place, query_id, card, raw in self._cards("manual_evaluations", questions):
+    def evaluations(self) -> Iterator[Decided]:
+        for place, query_id, card, raw in self._cards(_CARDS):
             known, wrong = read_object(
                 DecisionInFile, raw, file=self.name, place=place, outcomes=_OUTCOMES
             )
@@ -119,9 +113,9 @@ class _Reader:
             else:
                 self._wrong(f"{place}.result", f"“{result}”", _named(_CARD_RESULTS), query_id)
 
-    def reasons(self, questions: dict[str, Any]) -> dict[tuple[int, int, str], str]:
+    def reasons(self) -> dict[tuple[int, int, str], str]:
         found = {}
-        for place, query_id, card, raw in self._cards("override_reasons", questions):
+        for place, query_id, card, raw in self._cards(_REASONS):
             for constraint, reason in self._object(place, raw, query_id).items():
                 if isinstance(reason, str):
                     found[query_id, card, constraint] = said(reason)
@@ -129,10 +123,8 @@ class _Reader:
                     self._wrong(f"{place}.{constraint}", kind_of(reason), "text", query_id)
         return found
 
-    def overrides(
-        self, questions: dict[str, Any], reasons: Mapping[tuple[int, int, str], str]
-    ) -> Iterator[Decided]:
-        for place, query_id, card, raw in self._cards("constraint_overrides", questions):
+    def overrides(self, reasons: Mapping[tuple[int, int, str], str]) -> Iterator[Decided]:
+        for place, query_id, card, raw in self._cards(_OVERRIDES):
             for constraint, typed in self._object(place, raw, query_id).items():
                 inner = f"{place}.{constraint}"
                 result = _NOT_ASKED.get(str(typed).strip().casefold(), typed)
@@ -145,11 +137,10 @@ class _Reader:
                     found = f"“{result}”" if isinstance(result, str) else kind_of(result)
                     self._wrong(inner, found, _named(CONSTRAINT_RESULTS), query_id)
 
-    def _cards(
-        self, part: str, questions: dict[str, Any]
-    ) -> Iterator[tuple[str, int, int, object]]:
+    def _cards(self, part: str) -> Iterator[tuple[str, int, int, object]]:
         """Yield the place in the file, question, card and value of every card in one part."""
-        for key, inside in questions.items():
+        stated = self.document.get(part)
+        for key, inside in self._object(part, {} if stated is None else stated, None).items():
             query_id = self._number(f"{part}.{key}", key)
             if query_id is None:
                 continue
@@ -165,7 +156,7 @@ class _Reader:
         self._wrong(place, f"“{key}”", "number_in_range", None)
         return None
 
-    def _object(self, place: str, raw: object, query_id: int) -> dict[str, Any]:
+    def _object(self, place: str, raw: object, query_id: int | None) -> dict[str, Any]:
         if isinstance(raw, dict):
             return raw
         if not says_nothing(raw):

@@ -88,8 +88,8 @@ class ChunkMeans(Struct):
             scores.add(getattr(score, name))
 
     def figures(self) -> dict[str, float | None]:
-        """Every mean by name, ``None`` without rows."""
-        return {name: scores.mean for name, scores in self._scores.items()}
+        """The number of rows, and every mean by name, ``None`` without rows."""
+        return {"count": self.count} | {name: one.mean for name, one in self._scores.items()}
 
 
 def _share(part: int, whole: int) -> float:

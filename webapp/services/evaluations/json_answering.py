@@ -61,7 +61,6 @@ def filled_prompt(question: JsonQuestion) -> str:
 
 
 TEMPERATURE = 0
-_MAY_STAND_THERE = ("index_version", *MODEL_PARTS)
 MOST_FAILURES = 5
 """The failed calls in a row that end the asking: waiting would not mend the cause."""
 
@@ -141,11 +140,6 @@ class OtherIndex(Conflict):
     remedy = mark("Correct --index-version, or begin anew with another -o.")
 
 
-class Unanswered(Struct, frozen=True):
-    row_id: str
-    why: CallFailed
-
-
 class Answering(Struct):
     """The questions to ask, the file to write, and the ids that are answered in it."""
 
@@ -205,13 +199,10 @@ def head(
     Without either, no adapter is named and the index is the contexts of the questions. The index
     of a `retriever` is named by `options` or by the retriever itself.
     """
-    stated = stated_provenance({name: asked.stated.get(name) for name in _MAY_STAND_THERE})
-    if retriever is not None:
-        stated.pop("index_version", None)
     chosen = stated_provenance(options)
-    if set(MODEL_PARTS) & chosen.keys():
-        stated = {name: value for name, value in stated.items() if name not in MODEL_PARTS}
-    stated |= chosen
+    names = [] if set(MODEL_PARTS) & chosen.keys() else [*MODEL_PARTS]
+    names += [] if retriever else ["index_version"]
+    stated = stated_provenance({name: asked.stated.get(name) for name in names}) | chosen
     if not set(MODEL_PARTS) & stated.keys():
         stated["adapter_id"] = "none"
     if retriever is None:
@@ -250,21 +241,21 @@ def begin(
                 continue
             if "id" in line.value:
                 answering.answered.add(str(line.value["id"]))
-            else:
-                for name in ("retriever", *head):
-                    theirs, ours = line.value.get(name), head.get(name)
-                    if theirs != ours:
-                        none = gettext("none")
-                        said = [none if one is None else str(one) for one in (theirs, ours)]
-                        raise OtherAnswers(path, field=name, theirs=said[0], ours=said[1])
-                answering.head = {**line.value, **head}
+                continue
+            for name in ("retriever", *head):
+                theirs, ours = line.value.get(name), head.get(name)
+                if theirs != ours:
+                    none = gettext("none")
+                    said = [none if one is None else str(one) for one in (theirs, ours)]
+                    raise OtherAnswers(path, field=name, theirs=said[0], ours=said[1])
+            answering.head = {**line.value, **head}
     return answering
 
 
 def ask_rest(
     answering: Answering, chatbot: Chatbot, retriever: Endpoint | None = None, *, at_once: int = 1
-) -> Generator[JsonQuestion | Unanswered]:
-    """Ask the questions left; yields each once its answer is on disk, or why it has none.
+) -> Generator[tuple[str, CallFailed | None]]:
+    """Ask the questions left; yields each id once its answer is on disk, or why it has none.
 
     The contexts are those of the question, or those that the `retriever` finds for it. Ends after
     `MOST_FAILURES` failed calls in a row. Calls on their way when the asking is interrupted
@@ -286,12 +277,12 @@ def ask_rest(
                     return
                 for done in wait(on_way, return_when=FIRST_COMPLETED).done:
                     question = on_way.pop(done)
-                    outcome = _kept(answering, question, done)
-                    failed_in_a_row = failed_in_a_row + 1 if outcome is not question else 0
-                    yield outcome
+                    why = _why_unanswered(answering, done)
+                    failed_in_a_row = failed_in_a_row + 1 if why else 0
+                    yield question.row_id, why
         except (KeyboardInterrupt, GeneratorExit):
-            for future, question in on_way.items():
-                _kept(answering, question, future)
+            for future in on_way:
+                _why_unanswered(answering, future)
             raise
 
 
@@ -307,15 +298,15 @@ def _answer(
     return question, chatbot.ask(Message(message=message, session_id="", user_id="", method=""))
 
 
-def _kept(
-    answering: Answering, question: JsonQuestion, done: Future[tuple[JsonQuestion, Answer]]
-) -> JsonQuestion | Unanswered:
+def _why_unanswered(
+    answering: Answering, asked: Future[tuple[JsonQuestion, Answer]]
+) -> CallFailed | None:
+    """Keep the answer, or return why there is none."""
     try:
-        found, answer = done.result()
+        answering.keep(*asked.result())
     except CallFailed as failure:
-        return Unanswered(question.row_id, failure)
-    answering.keep(found, answer)
-    return question
+        return failure
+    return None
 
 
 def make_dev_set(

@@ -172,8 +172,8 @@ def score_rows(
     if not is_answers:
         named = {} if set(strategies) == {""} else strategies
         return {
-            "summary": documents.chunk_means(overall),
-            "strategies": {name: documents.chunk_means(part) for name, part in named.items()},
+            "summary": overall.figures(),
+            "strategies": {name: part.figures() for name, part in named.items()},
             **partial,
         }, _figures(overall.figures(), overall.count)
     figures = summary.figures()
