@@ -29,6 +29,7 @@ from webapp.metrics.agreement.report import (
     AgreementReport,
     CannotTell,
     ConflictReport,
+    Consistency,
     ItemKind,
     KindAgreement,
     SignTest,
@@ -56,16 +57,12 @@ def overall(
 ) -> Table:
     """Return the `wanted` coefficients of one group, a row for each."""
     chosen = {key: one for key, one in coefficients(found).items() if key in wanted}
-    return Table(
-        name,
-        title,
-        (Column(gettext("Figure")), _column(gettext("Value")), Column("n", numeric=True)),
-        tuple(
-            (word(gettext(COEFFICIENTS[key].label)), _cell(key, one), whole_number(one.n))
-            for key, one in chosen.items()
-        ),
-        tuple(_reasons(chosen.values())),
+    columns = (Column(gettext("Figure")), _column(gettext("Value")), Column("n", numeric=True))
+    rows = tuple(
+        (word(gettext(COEFFICIENTS[key].label)), _cell(key, one), whole_number(one.n))
+        for key, one in chosen.items()
     )
+    return Table(name, title, columns, rows, tuple(_reasons(chosen.values())))
 
 
 def by_group(
@@ -77,26 +74,16 @@ def by_group(
     wanted: Collection[str] = tuple(COEFFICIENTS),
 ) -> Table:
     """Return the `wanted` coefficients of several groups, a row for each, named by `headings`."""
-    rows = [(names, found, coefficients(found)) for names, found in groups]
-    shown = [one for one in wanted if any(one in figures for *_, figures in rows)]
-    return Table(
-        name,
-        title,
-        (
-            *map(Column, headings),
-            *(_column(gettext(COEFFICIENTS[one].label)) for one in shown),
-            Column("n", numeric=True),
-        ),
-        tuple(
-            (
-                *map(word, names),
-                *(_cell(one, figures.get(one)) for one in shown),
-                whole_number(found.raw.n),
-            )
-            for names, found, figures in rows
-        ),
-        (note, *_reasons(figures[one] for *_, figures in rows for one in shown if one in figures)),
+    measured = [(names, found.raw.n, coefficients(found)) for names, found in groups]
+    shown = [one for one in wanted if any(one in figures for *_, figures in measured)]
+    named = (_column(gettext(COEFFICIENTS[one].label)) for one in shown)
+    columns = (*map(Column, headings), *named, Column("n", numeric=True))
+    rows = tuple(
+        (*map(word, names), *(_cell(one, figures.get(one)) for one in shown), whole_number(n))
+        for names, n, figures in measured
     )
+    values = (figures[one] for *_, figures in measured for one in shown if one in figures)
+    return Table(name, title, columns, rows, (note, *_reasons(values)))
 
 
 def intervals(bootstrap: Bootstrap) -> str:
@@ -135,69 +122,40 @@ def _tables(found: KindAgreement) -> Iterator[Table]:
     if found.cannot_tell_by:
         yield _cannot_tell_table(found.cannot_tell_by)
     if len(found.raters) > 2:
-        yield by_group(
-            f"{found.kind}_pairs",
-            gettext("Per pair of raters"),
-            (gettext("Raters"),),
-            (((" – ".join(pair),), one) for pair, one in found.pairs.items()),
-            gettext("n counts the items that both decided."),
-        )
-    yield by_group(
-        f"{found.kind}_categories",
-        gettext("By category"),
-        (gettext("Category"),),
-        (((labels.category(name),), one) for name, (_, one) in found.categories.items()),
-        gettext("All raters; n counts the items of the category that two raters or more decided."),
-        grouped,
+        title, headings = gettext("Per pair of raters"), (gettext("Raters"),)
+        groups = (((" – ".join(pair),), one) for pair, one in found.pairs.items())
+        note = gettext("n counts the items that both decided.")
+        yield by_group(f"{found.kind}_pairs", title, headings, groups, note)
+    title, headings = gettext("By category"), (gettext("Category"),)
+    groups = (((labels.category(name),), one) for name, (_, one) in found.categories.items())
+    note = gettext(
+        "All raters; n counts the items of the category that two raters or more decided."
     )
+    yield by_group(f"{found.kind}_categories", title, headings, groups, note, grouped)
     if (of := len(found.over_time)) > 1:
-        yield by_group(
-            f"{found.kind}_time",
-            gettext("Over time"),
-            (gettext("Part"), gettext("Time")),
-            (
-                ((gettext("Part %(part)s of %(of)s", part=n, of=of), notation.period(*times)), one)
-                for n, (*times, _, one) in enumerate(found.over_time, start=1)
-            ),
-            gettext(
-                "The items in the order in which anybody first judged them, cut into parts of "
-                "equal size; n counts those that two raters or more decided."
-            ),
-            grouped,
+        parts = (
+            ((gettext("Part %(part)s of %(of)s", part=n, of=of), notation.period(*times)), one)
+            for n, (*times, _, one) in enumerate(found.over_time, start=1)
         )
+        note = gettext(
+            "The items in the order in which anybody first judged them, cut into parts of "
+            "equal size; n counts those that two raters or more decided."
+        )
+        columns = (gettext("Part"), gettext("Time"))
+        yield by_group(f"{found.kind}_time", gettext("Over time"), columns, parts, note, grouped)
 
 
 def _cannot_tell_table(by_rater: Mapping[str, CannotTell]) -> Table:
-    return Table(
-        f"{ItemKind.CARDS}_cannot_tell",
-        gettext("Cannot tell"),
-        (
-            Column(gettext("Rater")),
-            Column(
-                gettext("Cannot tell"),
-                numeric=True,
-                parts=(gettext("Value"), "n", gettext("Judgments")),
-            ),
-        ),
-        tuple(
-            (
-                word(rater),
-                stacked(
-                    (
-                        notation.percent(round(said.rate or 0, 3)),
-                        gettext(
-                            "%(n)s of %(of)s",
-                            n=notation.number(said.n_cannot_tell),
-                            of=notation.number(said.n_judged),
-                        ),
-                    ),
-                    (said.rate, said.n_cannot_tell, said.n_judged),
-                ),
-            )
-            for rater, said in by_rater.items()
-        ),
-        (gettext("It counts as missing in every figure; this is how often it was chosen."),),
-    )
+    def cell(said: CannotTell) -> Cell:
+        n, of = notation.number(said.n_cannot_tell), notation.number(said.n_judged)
+        lines = (notation.percent(round(said.rate or 0, 3)), gettext("%(n)s of %(of)s", n=n, of=of))
+        return stacked(lines, (said.rate, said.n_cannot_tell, said.n_judged))
+
+    title, parts = gettext("Cannot tell"), (gettext("Value"), "n", gettext("Judgments"))
+    columns = (Column(gettext("Rater")), Column(title, numeric=True, parts=parts))
+    rows = tuple((word(rater), cell(said)) for rater, said in by_rater.items())
+    note = gettext("It counts as missing in every figure; this is how often it was chosen.")
+    return Table(f"{ItemKind.CARDS}_cannot_tell", title, columns, rows, (note,))
 
 
 def _repeats(report: AgreementReport) -> Iterator[Section]:
@@ -209,23 +167,14 @@ def _repeats(report: AgreementReport) -> Iterator[Section]:
         "is compared with the first and never replaces it; n counts the cards that were decided "
         "both times."
     )
-    table = by_group(
-        "repeats",
-        title,
-        (gettext("Rater"), gettext("What is compared"), gettext("Answered")),
-        (
-            (
-                (
-                    own.rater,
-                    gettext(KIND_LABELS[own.kind]),
-                    gettext("%(n)s of %(of)s", n=own.answered, of=own.asked),
-                ),
-                own.agreement,
-            )
-            for own in report.repeats
-        ),
-        told,
-    )
+
+    def names(own: Consistency) -> tuple[str, ...]:
+        answered = gettext("%(n)s of %(of)s", n=own.answered, of=own.asked)
+        return own.rater, gettext(KIND_LABELS[own.kind]), answered
+
+    headings = (gettext("Rater"), gettext("What is compared"), gettext("Answered"))
+    groups = ((names(own), own.agreement) for own in report.repeats)
+    table = by_group("repeats", title, headings, groups, told)
     yield Section("repeats", title, (), (table,))
 
 
@@ -292,23 +241,20 @@ def conflict_document(report: ConflictReport) -> Document:
 
 
 def _favours(report: ConflictReport, title: str) -> Table:
-    return Table(
-        "favours",
-        title,
-        (Column(gettext("Run")), Column(gettext("Verdicts in favour of the run"), numeric=True)),
-        tuple((word(run), whole_number(n)) for run, n in report.favours.items()),
-        (
-            gettext(
-                "The number of contradictions that favour the run: the property was judged "
-                "relevant there and not relevant elsewhere."
-            ),
-            gettext(
-                "Sign test, exact and two-sided, for every two runs over the properties on which "
-                "both gave a verdict and differ. Below 0.05 chance is called an unlikely reason; "
-                "with several tests at once, judge more strictly."
-            ),
+    counted = Column(gettext("Verdicts in favour of the run"), numeric=True)
+    rows = tuple((word(run), whole_number(n)) for run, n in report.favours.items())
+    notes = (
+        gettext(
+            "The number of contradictions that favour the run: the property was judged "
+            "relevant there and not relevant elsewhere."
+        ),
+        gettext(
+            "Sign test, exact and two-sided, for every two runs over the properties on which "
+            "both gave a verdict and differ. Below 0.05 chance is called an unlikely reason; "
+            "with several tests at once, judge more strictly."
         ),
     )
+    return Table("favours", title, (Column(gettext("Run")), counted), rows, notes)
 
 
 def _lean(test: SignTest) -> str:
@@ -346,16 +292,12 @@ def _contradictions(report: ConflictReport) -> Table:
         lines = tuple(dict.fromkeys((report.titles.get(identity) or identity, identity)))
         return word(f"{number}. {question}"), stacked(lines, (identity,))
 
-    return Table(
-        "contradictions",
-        gettext("Contradictions"),
-        tuple(map(Column, (gettext("Question"), gettext("Property"), *report.favours))),
-        tuple(
-            (*named(*pair), *(word(verdicts[by_run.get(run)]) for run in report.favours))
-            for pair, by_run in report.contradictions.items()
-        ),
-        (),
+    columns = tuple(map(Column, (gettext("Question"), gettext("Property"), *report.favours)))
+    rows = tuple(
+        (*named(*pair), *(word(verdicts[by_run.get(run)]) for run in report.favours))
+        for pair, by_run in report.contradictions.items()
     )
+    return Table("contradictions", gettext("Contradictions"), columns, rows, ())
 
 
 def agreement_json(report: AgreementReport) -> dict[str, Any]:

@@ -218,19 +218,17 @@ def _answers(head: Head, figures: Figures, reading: Section) -> Iterator[Section
     yield reading
     rules = tuple(map(gettext, registry.EVALUATIONS["answers"].rules))
     yield Section("rules", gettext("Rules of thumb"), rules, ())
-    stated = head.get("settings", {})
-    yield _settings(
-        head,
-        gettext(
-            "Cosines: %(embedder)s; tau_sim %(tau_sim)s.",
-            embedder=head["embedder"] or gettext("none"),
-            tau_sim=notation.number(head["tau_sim"]),
-        ),
-        gettext("Citations count as words in exact match and F1.")
-        if head.get("keep_citations")
-        else gettext("Citations are left out of exact match and F1."),
-        *(_stated(name, stated[name]) for name in SETTINGS if name in stated),
+    cosines = gettext(
+        "Cosines: %(embedder)s; tau_sim %(tau_sim)s.",
+        embedder=head["embedder"] or gettext("none"),
+        tau_sim=notation.number(head["tau_sim"]),
     )
+    citations = gettext("Citations are left out of exact match and F1.")
+    if head.get("keep_citations"):
+        citations = gettext("Citations count as words in exact match and F1.")
+    stated = head.get("settings", {})
+    settings = (_stated(name, stated[name]) for name in SETTINGS if name in stated)
+    yield _settings(head, cosines, citations, *settings)
     appendix = gettext("Appendix")
     yield Section("appendix", appendix, (), (_answer_table("appendix", appendix, rest),))
 
@@ -285,25 +283,17 @@ def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
     if stopped:
         said.append(gettext("The dev set did not pass, so the rest was not scored."))
     yield Section("gate", gettext("Gate"), tuple(said), (_averages(sets),))
-    yield _figures(
-        Table(
-            name="fields",
-            title=gettext("Fields"),
-            columns=_columns(gettext("Field"), gettext("Points"), *means),
-            rows=tuple(
-                (
-                    word(name),
-                    Cell(notation.number(float(100 * weight)), (float(100 * weight),)),
-                    *(_exact(one[name]) for one in means.values()),
-                )
-                for name, weight in WEIGHTS.items()
-            ),
-            notes=(
-                gettext("Means from 0 to 1; an output that failed has 0 in every field."),
-                *(too_long(name, n) for name, n in sorted(head["too_long"].items())),
-            ),
-        )
+    points = {name: float(100 * weight) for name, weight in WEIGHTS.items()}
+    rows = tuple(
+        (word(name), Cell(notation.number(n), (n,)), *(_exact(one[name]) for one in means.values()))
+        for name, n in points.items()
     )
+    notes = (
+        gettext("Means from 0 to 1; an output that failed has 0 in every field."),
+        *(too_long(name, n) for name, n in sorted(head["too_long"].items())),
+    )
+    columns = _columns(gettext("Field"), gettext("Points"), *means)
+    yield _figures(Table("fields", gettext("Fields"), columns, rows, notes))
     most = sorted(head["reasons"].items(), key=lambda one: -one[1])
     failures = tuple(f"{reason}: {n}" for reason, n in most)
     yield Section("failures", gettext("Failed outputs"), failures, ())
@@ -348,14 +338,11 @@ def _columns(first: str, *others: str) -> tuple[Column, ...]:
 
 
 def _answer_table(name: str, title: str, figures: Figures) -> Table:
+    columns = _columns(gettext("Figure"), gettext("Value"), "n")
+    rows = tuple(_answer_row(one["name"], one["value"], one["n"]) for one in figures)
     reasons = {one["why"] for one in figures}
-    return Table(
-        name=name,
-        title=title,
-        columns=_columns(gettext("Figure"), gettext("Value"), "n"),
-        rows=tuple(_answer_row(one["name"], one["value"], one["n"]) for one in figures),
-        notes=tuple(f"-: {gettext(WHY_UNDEFINED[why])}" for why in WhyUndefined if why in reasons),
-    )
+    notes = tuple(f"-: {gettext(WHY_UNDEFINED[why])}" for why in WhyUndefined if why in reasons)
+    return Table(name, title, columns, rows, notes)
 
 
 def _answer_row(name: str, value: float | None, n: int) -> tuple[Cell, ...]:

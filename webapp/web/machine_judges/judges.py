@@ -303,6 +303,9 @@ def show_beside(judge_id: int) -> str:
     verdicts = (*reversed(grades), cannot_tell)
     apart = tuple(card for card in found.cards if card.is_apart)
     others = tuple(card for card in found.cards if not card.is_apart)
+    rows = [(said, [found.table.get((said, other), 0) for other in verdicts]) for said in verdicts]
+    title, note = gettext("Beside each person"), gettext("n counts the items that both decided.")
+    each = (((name,), one) for name, one in found.people)
     return render_template(
         "machine_judges/agreement.html",
         judge=judge,
@@ -311,19 +314,9 @@ def show_beside(judge_id: int) -> str:
         fewest=FEWEST_SHARED,
         merging=merging,
         verdicts=verdicts,
-        rows=tuple(
-            (said, tuple(found.table.get((said, people), 0) for people in verdicts))
-            for said in verdicts
-        ),
+        rows=rows,
         overall=words.overall("overall", gettext("Agreement"), found.agreement, WANTED),
-        people=words.by_group(
-            "people",
-            gettext("Beside each person"),
-            (gettext("Rater"),),
-            (((name,), one) for name, one in found.people),
-            gettext("n counts the items that both decided."),
-            WANTED,
-        ),
+        people=words.by_group("people", title, (gettext("Rater"),), each, note, WANTED),
         intervals=words.intervals(found.bootstrap),
         apart=apart[:FIRST_SHOWN],
         apart_too=apart[FIRST_SHOWN:],
