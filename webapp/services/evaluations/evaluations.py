@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from msgspec import Struct, convert
-from sqlalchemy import ColumnElement, Row, delete, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, Select, delete, exists, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
@@ -111,11 +111,8 @@ def store(
     """Store an evaluation with its rows, unless an equal one is here; its id, and whether."""
     # The same file twice at once: the second waits and finds the first.
     session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
-    known = session.scalar(
-        select(Evaluation.id).where(
-            Evaluation.study_id == study.id, Evaluation.sha256 == scored.sha256
-        )
-    )
+    of_study, equal = Evaluation.study_id == study.id, Evaluation.sha256 == scored.sha256
+    known = session.scalar(select(Evaluation.id).where(of_study, equal))
     if known is not None:
         return known, True
     scored.id, scored.study_id, scored.created_at = secrets.token_hex(ID_BYTES), study.id, now
@@ -140,28 +137,24 @@ def find(session: Session, study: Study, evaluation_id: str) -> Evaluation:
 
 def overviews(session: Session, study: Study) -> Sequence[Row[Evaluation, int]]:
     """Return the study's evaluations, the newest first, each with its number of judged items."""
-    judged = (
-        select(func.count(EvaluationItem.id.distinct()))
-        .join(ItemJudgment, ItemJudgment.item_key == EvaluationItem.id)
-        .where(EvaluationItem.evaluation_id == Evaluation.id, ItemJudgment.value.is_not(None))
-        .scalar_subquery()
+    judged = verdicts_on(Evaluation.id, func.count(EvaluationItem.id.distinct())).scalar_subquery()
+    found = select(Evaluation, judged).where(Evaluation.study_id == study.id)
+    return session.execute(found.order_by(Evaluation.created_at.desc(), Evaluation.id)).all()
+
+
+def verdicts_on(evaluation_id: Any, *wanted: Any) -> Select[*tuple[Any, ...]]:
+    """Return what selects `wanted` of each verdict in force on an evaluation, and of its item."""
+    return (
+        select(*wanted)
+        .join_from(EvaluationItem, ItemJudgment, ItemJudgment.item_key == EvaluationItem.id)
+        .where(EvaluationItem.evaluation_id == evaluation_id, ItemJudgment.value.is_not(None))
     )
-    return session.execute(
-        select(Evaluation, judged)
-        .where(Evaluation.study_id == study.id)
-        .order_by(Evaluation.created_at.desc(), Evaluation.id)
-    ).all()
 
 
 def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> Page:
     """Return one page of the evaluation's items; a number beyond the last is the last."""
-    counts = {
-        one: session.scalar(
-            select(func.count()).select_from(EvaluationItem).where(*_fits(evaluation, one))
-        )
-        or 0
-        for one in Show
-    }
+    count = select(func.count()).select_from(EvaluationItem)
+    counts = {one: session.scalar(count.where(*_fits(evaluation, one))) or 0 for one in Show}
     n_pages = max(1, -(-counts[show] // PAGE_SIZE))
     number = min(max(1, number), n_pages)
     found = session.scalars(
@@ -182,23 +175,16 @@ def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> P
 
 
 def judged(session: Session, rater: Rater, item: EvaluationItem) -> dict[str, int]:
-    found = session.scalars(
-        select(ItemJudgment).where(
-            ItemJudgment.item_key == item.id,
-            ItemJudgment.rater_id == rater.id,
-            ItemJudgment.value.is_not(None),
-        )
-    )
+    own = ItemJudgment.item_key == item.id, ItemJudgment.rater_id == rater.id
+    found = session.scalars(select(ItemJudgment).where(*own))
     return {one.part: one.value for one in found if one.value is not None}
 
 
 def find_item(session: Session, evaluation: Evaluation, position: int) -> EvaluationItem:
     """Return the item at a position; raises ``UnknownEvaluation``."""
-    found = session.scalar(
-        select(EvaluationItem).where(
-            EvaluationItem.evaluation_id == evaluation.id, EvaluationItem.position == position
-        )
-    )
+    of_it = EvaluationItem.evaluation_id == evaluation.id
+    wanted = select(EvaluationItem).where(of_it, EvaluationItem.position == position)
+    found = session.scalar(wanted)
     if found is None:
         raise UnknownEvaluation(position)
     return found
@@ -215,22 +201,17 @@ def results(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]
 
 
 def n_judgments(session: Session, evaluation: Evaluation) -> int:
-    of_it = ItemJudgment.item_key.in_(_keys(evaluation))
-    return session.scalar(select(func.count()).where(of_it, ItemJudgment.value.is_not(None))) or 0
+    return session.scalar(verdicts_on(evaluation.id, func.count())) or 0
 
 
 def remove(session: Session, study: Study, evaluation: Evaluation, now: datetime) -> None:
     """Delete an evaluation with its items and judgments, logged; the clicks' log stays."""
     studies.log(session, study, "delete evaluation", evaluation.id, evaluation.name, None, now)
-    keys = _keys(evaluation)
+    keys = select(EvaluationItem.id).where(EvaluationItem.evaluation_id == evaluation.id)
     session.execute(delete(ItemJudgment).where(ItemJudgment.item_key.in_(keys)))
     session.execute(update(ItemEvent).where(ItemEvent.item_key.in_(keys)).values(item_key=None))
     session.execute(delete(EvaluationItem).where(EvaluationItem.evaluation_id == evaluation.id))
     session.execute(delete(Evaluation).where(Evaluation.id == evaluation.id))
-
-
-def _keys(evaluation: Evaluation) -> Any:
-    return select(EvaluationItem.id).where(EvaluationItem.evaluation_id == evaluation.id)
 
 
 def _fits(evaluation: Evaluation, show: Show) -> list[ColumnElement[bool]]:

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from msgspec import Struct, to_builtins
-from sqlalchemy import Integer, Row, Select, case, func, or_, select
+from sqlalchemy import Integer, Row, Select, case, func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
@@ -64,23 +64,14 @@ def undo(session: Session, rater: Rater, evaluation: Evaluation, click: Click) -
     """Take back the rater's latest change in the evaluation; return its item's position."""
     events.lock(session, rater)
     of_it = (ItemEvent.rater_id == rater.id, ItemEvent.evaluation_id == evaluation.id)
-    again = session.scalar(
-        select(ItemEvent.position).where(*of_it, ItemEvent.event_id == click.event_id)
-    )
+    same = select(ItemEvent.position).where(*of_it, ItemEvent.event_id == click.event_id)
+    again = session.scalar(same)
     if again is not None:
         return again
     undone = select(ItemEvent.undoes_id).where(*of_it, ItemEvent.undoes_id.is_not(None))
-    last = session.scalar(
-        select(ItemEvent)
-        .where(
-            *of_it,
-            ItemEvent.cause != "undo",
-            ItemEvent.old.is_distinct_from(ItemEvent.new),
-            ItemEvent.id.not_in(undone),
-        )
-        .order_by(ItemEvent.id.desc())
-        .limit(1)
-    )
+    changed = ItemEvent.cause != "undo", ItemEvent.old.is_distinct_from(ItemEvent.new)
+    left = select(ItemEvent).where(*of_it, *changed, ItemEvent.id.not_in(undone))
+    last = session.scalar(left.order_by(ItemEvent.id.desc()).limit(1))
     if last is None:
         return None
     item = session.get_one(EvaluationItem, last.item_key)
@@ -89,10 +80,8 @@ def undo(session: Session, rater: Rater, evaluation: Evaluation, click: Click) -
 
 
 def may_undo(session: Session, rater: Rater, evaluation: Evaluation) -> bool:
-    found = select(ItemEvent.id).where(
-        ItemEvent.rater_id == rater.id, ItemEvent.evaluation_id == evaluation.id
-    )
-    return session.scalar(found.limit(1)) is not None
+    own = ItemEvent.rater_id == rater.id, ItemEvent.evaluation_id == evaluation.id
+    return session.scalar(select(ItemEvent.id).where(*own).limit(1)) is not None
 
 
 def _record(
@@ -104,15 +93,9 @@ def _record(
     click: Click,
     undoes: ItemEvent | None = None,
 ) -> None:
-    known = session.scalars(
-        select(ItemEvent).where(
-            ItemEvent.rater_id == rater.id,
-            or_(
-                (ItemEvent.item_key == item.id) & (ItemEvent.part == part),
-                ItemEvent.event_id == click.event_id,
-            ),
-        )
-    ).all()
+    about = (ItemEvent.item_key == item.id) & (ItemEvent.part == part)
+    own = select(ItemEvent).where(ItemEvent.rater_id == rater.id)
+    known = session.scalars(own.where(about | (ItemEvent.event_id == click.event_id))).all()
     taken = next((one for one in known if one.event_id == click.event_id), None)
     if taken is not None:
         if (taken.item_key, taken.part, taken.new) != (item.id, part, value):
@@ -172,9 +155,8 @@ def open_to_raters(
 
 
 def has_items(session: Session, study: Study) -> bool:
-    found = select(Evaluation.id).where(
-        Evaluation.study_id == study.id, Evaluation.for_raters.is_(True)
-    )
+    of_study = Evaluation.study_id == study.id
+    found = select(Evaluation.id).where(of_study, Evaluation.for_raters.is_(True))
     return session.scalar(found.limit(1)) is not None
 
 
@@ -188,12 +170,10 @@ def find(session: Session, rater: Rater, evaluation_id: str) -> Evaluation:
 
 def offers(session: Session, rater: Rater) -> tuple[Offer, ...]:
     """Return the evaluations that `rater` may judge, the oldest first."""
-    found = session.scalars(
-        select(Evaluation)
-        .where(Evaluation.study_id == rater.study_id, Evaluation.for_raters.is_(True))
-        .order_by(Evaluation.created_at, Evaluation.id)
-    )
-    return tuple(offer(session, rater, one) for one in found)
+    of_study = Evaluation.study_id == rater.study_id
+    found = select(Evaluation).where(of_study, Evaluation.for_raters.is_(True))
+    in_order = session.scalars(found.order_by(Evaluation.created_at, Evaluation.id))
+    return tuple(offer(session, rater, one) for one in in_order)
 
 
 def offer(session: Session, rater: Rater, evaluation: Evaluation) -> Offer:
@@ -228,11 +208,7 @@ def progress(session: Session, evaluation: Evaluation) -> Sequence[Row[int, str,
     """Return (rater_id, name, is_owner, done) of every rater who judged an item."""
     finished = _finished(evaluation).subquery()
     done = select(func.count()).where(finished.c.rater_id == Rater.id).scalar_subquery()
-    began = (
-        select(ItemJudgment.rater_id)
-        .join(EvaluationItem, ItemJudgment.item_key == EvaluationItem.id)
-        .where(EvaluationItem.evaluation_id == evaluation.id, ItemJudgment.value.is_not(None))
-    )
+    began = evaluations.verdicts_on(evaluation.id, ItemJudgment.rater_id)
     return session.execute(
         select(Rater.id.label("rater_id"), Rater.name, Rater.is_owner, done.label("done"))
         .where(Rater.id.in_(began))
@@ -240,20 +216,16 @@ def progress(session: Session, evaluation: Evaluation) -> Sequence[Row[int, str,
     ).all()
 
 
-def _finished(evaluation: Evaluation) -> Select[int, int]:
+def _finished(evaluation: Evaluation) -> Select[*tuple[Any, ...]]:
     """Return (rater, position) of every item that a rater finished: each part, and a grade.
 
     Only rows of judgments are counted, so its cost grows with the judgments, not the items.
     """
     parts = func.json_array_length(EvaluationItem.parts, type_=Integer)
     asked = case((parts > MOST_PARTS, MOST_PARTS), else_=parts) + 1
-    return (
-        select(ItemJudgment.rater_id, EvaluationItem.position)
-        .join(EvaluationItem, ItemJudgment.item_key == EvaluationItem.id)
-        .where(EvaluationItem.evaluation_id == evaluation.id, ItemJudgment.value.is_not(None))
-        .group_by(ItemJudgment.rater_id, EvaluationItem.id)
-        .having(func.count() >= asked)
-    )
+    judged = evaluations.verdicts_on(evaluation.id, ItemJudgment.rater_id, EvaluationItem.position)
+    by_item = judged.group_by(ItemJudgment.rater_id, EvaluationItem.id)
+    return by_item.having(func.count() >= asked)
 
 
 def _done(session: Session, rater: Rater, evaluation: Evaluation) -> set[int]:
@@ -262,6 +234,7 @@ def _done(session: Session, rater: Rater, evaluation: Evaluation) -> set[int]:
 
 
 BOOTSTRAP = Bootstrap()
+_INTERVALS = ("method", "confidence", "resamples", "seed")
 MOST_SHOWN = 20
 
 
@@ -288,17 +261,13 @@ def machine_agreement(
 ) -> tuple[dict[str, Any], list[ItemDisagreement]]:
     """How well each figure predicts people's (all, or one rater's), and where they differ most."""
     kind = EvaluationKind(evaluation.kind)
-    wanted = (
-        select(EvaluationItem, ItemJudgment)
-        .join(ItemJudgment, ItemJudgment.item_key == EvaluationItem.id)
-        .where(EvaluationItem.evaluation_id == evaluation.id, ItemJudgment.value.is_not(None))
-        .order_by(EvaluationItem.position, ItemJudgment.rater_id)
-    )
+    wanted = evaluations.verdicts_on(evaluation.id, EvaluationItem, ItemJudgment)
     if rater_id is not None:
         wanted = wanted.where(ItemJudgment.rater_id == rater_id)
     items: dict[EvaluationItem, dict[str, list[int]]] = {}
     raters = set()
-    for item, judgment in session.execute(wanted):
+    in_order = wanted.order_by(EvaluationItem.position, ItemJudgment.rater_id)
+    for item, judgment in session.execute(in_order):
         raters.add(judgment.rater_id)
         values = items.setdefault(item, {}).setdefault(judgment.part, [])
         values.append(judgment.value or 0)
@@ -324,12 +293,7 @@ def machine_agreement(
         "verdicts": verdicts(),
         "verdicts_by_field": {key: verdicts(key) for key in FIGURES[kind] if key in told},
         "grades": {name: order(name) for name in FIGURES[kind]},
-        "intervals": {
-            "method": bootstrap.method,
-            "confidence": bootstrap.confidence,
-            "resamples": bootstrap.resamples,
-            "seed": bootstrap.seed,
-        },
+        "intervals": {name: getattr(bootstrap, name) for name in _INTERVALS},
     }
     found = []
     for item, parts in pairs.items():
