@@ -110,17 +110,15 @@ def json_v2_command(
     said = gettext("%(done)s of %(total)s questions answered", done=total - left, total=total)
     say(f"{answering.path}: {said}")
     if left > failed:
-        raise click.ClickException(
-            gettext(
-                "Ended after several failed calls in a row; %(n)s questions have no answer. "
-                "--resume asks them again.",
-                n=left,
-            )
+        ended = gettext(
+            "Ended after several failed calls in a row; %(n)s questions have no answer. "
+            "--resume asks them again.",
+            n=left,
         )
+        raise click.ClickException(ended)
     if left:
-        raise click.ClickException(
-            gettext("%(n)s questions have no answer; --resume asks them again.", n=left)
-        )
+        unanswered = gettext("%(n)s questions have no answer; --resume asks them again.", n=left)
+        raise click.ClickException(unanswered)
 
 
 def _tell_without(n: int) -> None:
@@ -147,14 +145,13 @@ def _ask(answering: Answering, chatbot: Chatbot, retriever: Endpoint | None, at_
                 bar.at(len(answering.answered))
         except KeyboardInterrupt:
             bar.stop()
-            raise click.ClickException(
-                gettext(
-                    "Interrupted after %(done)s of %(total)s questions; the same command with "
-                    "--resume goes on.",
-                    done=len(answering.answered),
-                    total=total,
-                )
-            ) from None
+            interrupted = gettext(
+                "Interrupted after %(done)s of %(total)s questions; the same command with "
+                "--resume goes on.",
+                done=len(answering.answered),
+                total=total,
+            )
+            raise click.ClickException(interrupted) from None
     return failed
 
 

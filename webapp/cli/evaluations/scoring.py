@@ -222,16 +222,15 @@ def json_v2_command(
         _write("json-v2", " + ".join(names), head, figures, rows, file_format, output)
     deciding = head["subset"] or head["summary"]
     if gate and not deciding["gate_passed"]:
-        raise click.ClickException(
-            gettext(
-                "The gate is not passed: mean score %(average)s (at least %(min_average)s), schema "
-                "pass rate %(rate)s (at least %(min_rate)s).",
-                average=notation.four(deciding["eval_score_avg"]),
-                min_average=notation.number(float(limits.min_average)),
-                rate=notation.four(deciding["schema_pass_rate"]),
-                min_rate=notation.number(float(limits.min_pass_rate)),
-            )
+        told = gettext(
+            "The gate is not passed: mean score %(average)s (at least %(min_average)s), schema "
+            "pass rate %(rate)s (at least %(min_rate)s).",
+            average=notation.four(deciding["eval_score_avg"]),
+            min_average=notation.number(float(limits.min_average)),
+            rate=notation.four(deciding["schema_pass_rate"]),
+            min_rate=notation.number(float(limits.min_pass_rate)),
         )
+        raise click.ClickException(told)
 
 
 def _answered(
@@ -245,10 +244,8 @@ def _answered(
     if provenance is not None:
         stated, _ = load(provenance.name, provenance.read_bytes(), expected="object")
         if not isinstance(stated, dict):
-            name = provenance.name
-            raise click.ClickException(
-                gettext("%(file)s is not a JSON object with provenance fields.", file=name)
-            )
+            said = gettext("%(file)s is not a JSON object with provenance fields.")
+            raise click.ClickException(said % {"file": provenance.name})
     with outputs.open("rb") as stream:
         data = questions.read_bytes()
         return expected_json.join(questions.name, data, outputs.name, stream, stated)

@@ -238,15 +238,13 @@ def _told(found: prompts.TokenEstimate, terms: Terms) -> tuple[str, float | None
         prompt=found.prompt_tokens,
         completion=found.completion_tokens,
     )
-    basis = (
-        ngettext(
+    basis = gettext("Estimated: characters / 4, and 60 tokens for each answer.")
+    if found.measured:
+        basis = ngettext(
             "Estimated from %(n)s answer of this judge so far.",
             "Estimated from %(n)s answers of this judge so far.",
             found.measured,
         )
-        if found.measured
-        else gettext("Estimated: characters / 4, and 60 tokens for each answer.")
-    )
     cost = "" if money is None else f", {money:.4f} {terms.currency}".rstrip()
     return f"{left}: {tokens}{cost}. {basis}", money
 
@@ -280,26 +278,24 @@ def _tell_end(opened: Database, name: str) -> None:
     with opened.writing() as session:
         work = calls.work(session, _named(session, name), options.now())
     found = work.current or work.earlier[0]
-    say(
-        gettext(
-            "%(judged)s judged, %(failed)s failed, %(calls)s calls, %(prompt)s + %(completion)s "
-            "tokens; %(left)s left.",
-            judged=found.judged,
-            failed=found.line.failed,
-            calls=found.line.calls,
-            prompt=found.line.prompt_tokens,
-            completion=found.line.completion_tokens,
-            left=work.left,
-        )
+    done = gettext(
+        "%(judged)s judged, %(failed)s failed, %(calls)s calls, %(prompt)s + %(completion)s "
+        "tokens; %(left)s left.",
+        judged=found.judged,
+        failed=found.line.failed,
+        calls=found.line.calls,
+        prompt=found.line.prompt_tokens,
+        completion=found.line.completion_tokens,
+        left=work.left,
     )
+    say(done)
     if work.n_fenced:
-        say(
-            ngettext(
-                "%(n)s answer was inside a code fence. It was read.",
-                "%(n)s answers were inside a code fence. They were read.",
-                work.n_fenced,
-            )
+        fenced = ngettext(
+            "%(n)s answer was inside a code fence. It was read.",
+            "%(n)s answers were inside a code fence. They were read.",
+            work.n_fenced,
         )
+        say(fenced)
     if found.state == SessionState.FAILING:
         raise click.ClickException(gettext(calls.SENTENCES[found.line.why or ""]))
     if found.state == SessionState.STOPPED:

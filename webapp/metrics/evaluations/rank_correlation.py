@@ -9,9 +9,8 @@ Psychology 15; Kendall (1945), Biometrika 33.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -40,17 +39,13 @@ class NoCorrelation(StrEnum):
     ONE_GRADE = "one_grade"
 
 
-EXPLANATIONS = MappingProxyType(
-    {
-        NoCorrelation.TOO_FEW: mark("An order needs at least two graded items."),
-        NoCorrelation.ONE_MACHINE_VALUE: mark(
-            "The figure is the same for every graded item, so it puts them in no order."
-        ),
-        NoCorrelation.ONE_GRADE: mark(
-            "Every item has the same grade, so people put them in no order."
-        ),
-    }
-)
+EXPLANATIONS: Mapping[NoCorrelation, str] = {
+    NoCorrelation.TOO_FEW: mark("An order needs at least two graded items."),
+    NoCorrelation.ONE_MACHINE_VALUE: mark(
+        "The figure is the same for every graded item, so it puts them in no order."
+    ),
+    NoCorrelation.ONE_GRADE: mark("Every item has the same grade, so people put them in no order."),
+}
 """Each reason in words for the reader, as a message id."""
 
 

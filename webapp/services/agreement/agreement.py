@@ -100,18 +100,13 @@ def items(
     subject, changed = Event.judged_thing_id, "verdict"
     if kind is ItemKind.QUALITY:
         subject, changed = Event.query_key, "quality"
-    made_at = case(
-        (Event.client_time < Event.received_at, Event.client_time), else_=Event.received_at
-    )
+    is_early = Event.client_time < Event.received_at
+    made_at = case((is_early, Event.client_time), else_=Event.received_at)
     first_judged = (
         select(subject, func.min(made_at))
         .join(Rater, Rater.id == Event.rater_id)
-        .where(
-            Rater.is_machine.is_(False),
-            Event.field == changed,
-            Event.new.is_not(None),
-            subject.is_not(None),
-        )
+        .where(Rater.is_machine.is_(False), Event.field == changed)
+        .where(Event.new.is_not(None), subject.is_not(None))
         .group_by(subject)
     )
     since: dict[int | None, datetime] = dict(session.execute(first_judged).all())

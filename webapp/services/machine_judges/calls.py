@@ -175,9 +175,8 @@ def state_of(session: Session, found: MachineSession, now: datetime) -> SessionS
     """Return the state of a session; interrupted when no caller has worked on it for a while."""
     if found.ended_at is not None:
         return SessionState(found.state)
-    last = session.scalar(
-        select(func.max(MachineCall.at)).where(MachineCall.session_id == found.id)
-    )
+    of_session = MachineCall.session_id == found.id
+    last = session.scalar(select(func.max(MachineCall.at)).where(of_session))
     quiet = now - (last or found.started_at) > loop.ALIVE
     is_asking = bool(still_asking(session, found, now))
     return SessionState.INTERRUPTED if quiet and not is_asking else SessionState.RUNNING
@@ -280,12 +279,9 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
                 detail = " ".join(failure.values.values())
                 if isinstance(failure, NotTheContract):
                     detail = gettext(failure.what, **failure.values)
+            code, excerpt, tries = failure.code, failure.excerpt, failure.tries
             return CallOutcome(
-                tries=failure.tries,
-                answered=False,
-                code=failure.code,
-                detail=detail,
-                excerpt=failure.excerpt,
+                tries=tries, answered=False, code=code, detail=detail, excerpt=excerpt
             )
         except MissingKey as missing:
             why = str(missing.args[0])
@@ -445,16 +441,10 @@ class Work(Struct, frozen=True):
 
 def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
     is_judged = MachineCall.state == str(CallState.JUDGED)
-    judged = (
-        select(func.count())
-        .where(MachineCall.session_id == MachineSession.id, is_judged)
-        .scalar_subquery()
-    )
-    rows = session.execute(
-        select(MachineSession, judged)
-        .where(MachineSession.rater_id == judge.rater_id)
-        .order_by(MachineSession.id.desc())
-    )
+    of_session = MachineCall.session_id == MachineSession.id
+    judged = select(func.count()).where(of_session, is_judged).scalar_subquery()
+    own_sessions = select(MachineSession, judged).where(MachineSession.rater_id == judge.rater_id)
+    rows = session.execute(own_sessions.order_by(MachineSession.id.desc()))
     found = [SessionNow(one, state_of(session, one, now), count) for one, count in rows]
     own = MachineCall.rater_id == judge.rater_id
     is_failed = MachineCall.state == str(CallState.FAILED)

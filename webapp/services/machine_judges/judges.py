@@ -230,17 +230,13 @@ def beside_people(
     merged = verdicts.adjudicated(session, scope, people).by_thing
     each = verdicts.by_rater(session, scope, [rater.id for rater in people])
     scale = Scale.stored(study.scale)
+    both = ((verdict, merged[thing]) for thing, verdict in own.items() if thing in merged)
     alone = ((rater.name, each[rater.id].by_thing) for rater in people)
+    shared = ((name, said) for name, said in alone if own.keys() & said.keys())
     return BesidePeople(
-        table=Counter(
-            (verdict, merged[thing]) for thing, verdict in own.items() if thing in merged
-        ),
+        table=Counter(both),
         agreement=_agreement(own, merged, scale, bootstrap),
-        people=tuple(
-            (name, _agreement(own, said, scale, bootstrap))
-            for name, said in alone
-            if own.keys() & said.keys()
-        ),
+        people=tuple((name, _agreement(own, said, scale, bootstrap)) for name, said in shared),
         cards=_cards(session, judge, own, merged),
         machine_judged=len(own),
         bootstrap=bootstrap,
@@ -279,13 +275,11 @@ def _agreement(
 def _cards(
     session: Session, judge: MachineJudge, own: Mapping[int, str], merged: Mapping[int, str]
 ) -> tuple[Beside, ...]:
-    same = (MachineCall.judged_thing_id == JudgedThing.id) & (
-        MachineCall.rater_id == judge.rater_id
-    )
     rows = session.execute(
         select(JudgedThing, Question, MachineCall.reason)
         .join(Question, Question.id == JudgedThing.question_id)
-        .join(MachineCall, same)
+        .join(MachineCall, MachineCall.judged_thing_id == JudgedThing.id)
+        .where(MachineCall.rater_id == judge.rater_id)
         .order_by(Question.question_set_id, Question.position, JudgedThing.id)
     )
     found = [

@@ -290,15 +290,10 @@ def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[b
     shuffled by the study's secret: the cards within a budget are a sample of all questions.
     """
     study = judge.rater.study
-    own = select(Judgment.judged_thing_id).where(
-        Judgment.rater_id == judge.rater_id, Judgment.verdict.is_not(None)
-    )
-    people = (
-        select(Judgment.judged_thing_id)
-        .join(Rater, Rater.id == Judgment.rater_id)
-        .where(
-            Rater.study_id == study.id, Rater.is_machine.is_(False), Judgment.verdict.is_not(None)
-        )
+    judged = select(Judgment.judged_thing_id).where(Judgment.verdict.is_not(None))
+    own = judged.where(Judgment.rater_id == judge.rater_id)
+    people = judged.join(Rater, Rater.id == Judgment.rater_id).where(
+        Rater.study_id == study.id, Rater.is_machine.is_(False)
     )
     rows = session.execute(
         select(JudgedThing.id, JudgedThing.id.in_(people)).where(
@@ -331,16 +326,8 @@ def prompts_of(
         found = {thing.id: (thing, text) for thing, text in rows}
         for key in portion:
             thing, text = found[key]
-            yield (
-                key,
-                filled(
-                    judge.prompt,
-                    judge.language,
-                    text,
-                    _earlier(session, thing, earlier),
-                    from_row(thing.card or {"title": ""}),
-                ),
-            )
+            turns, card = _earlier(session, thing, earlier), from_row(thing.card or {"title": ""})
+            yield key, filled(judge.prompt, judge.language, text, turns, card)
 
 
 def rates(session: Session, judge: MachineJudge) -> Rates:

@@ -136,10 +136,9 @@ def cited(citations: Iterable[str], contexts: Mapping[str, str]) -> list[tuple[s
 def _chunks(score: ChunkScore, said: list[Shown]) -> Shown:
     row = score.row
     chunks = zip(said[:MOST_PARTS], row.retrieved_chunks, score.chunk_words, strict=False)
+    looks = {"common": score.common, "missed": score.missed}
     return {
-        "expected": _marked(
-            cut(row.expected_answer), {"common": score.common, "missed": score.missed}
-        ),
+        "expected": _marked(cut(row.expected_answer), looks),
         "parts": [
             one
             | {
