@@ -73,7 +73,6 @@ def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_jso
     JSON: {question_set, is_new, version, name, by, at, questions, threshold_t,
            problems: [{run, severity, file, query_id, line, code, message}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    from webapp.db.tables.runs import Run
     from webapp.importers.runs import problems
     from webapp.services.gold import gold
     from webapp.services.study import studies
@@ -89,7 +88,7 @@ def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_jso
         remarks = [
             (run.id, problem)
             for run in chosen.runs
-            for problem in gold.remarks(session, session.get_one(Run, run.id), held)
+            for problem in gold.remarks(session, run.id, held)
         ]
         session.commit()
     is_new = held.version.number > len(chosen.versions)

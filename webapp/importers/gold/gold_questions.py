@@ -125,17 +125,8 @@ def read(name: str, data: bytes) -> GoldFile:
     whole = {key: document[key] for key in document if key not in GoldFileHead.__struct_fields__}
     threshold = DEFAULT_THRESHOLD
     if top.threshold_t is not None:
-        threshold, whole["threshold_t"] = exact(top.threshold_t), top.threshold_t
+        threshold, whole["threshold_t"] = Fraction(repr(top.threshold_t)), top.threshold_t
     return GoldFile(name, threshold, found, whole | {"questions": questions})
-
-
-def exact(number: float) -> Fraction:
-    """The decimal that was written, as a fraction: 0.1 is one tenth.
-
-    >>> exact(0.1), exact(800_000_000)
-    (Fraction(1, 10), Fraction(800000000, 1))
-    """
-    return Fraction(repr(number))
 
 
 class _Reader:
@@ -199,7 +190,9 @@ class _Reader:
     def range(self, raw: object, place: str) -> Range | None:
         asked = self.read(AskedRange, raw, place)
         stated = asdict(asked) if asked else {}
-        bounds = Range(**{name: exact(n) for name, n in stated.items() if n is not None})
+        # As they were written: 0.1 is one tenth.
+        exact = {name: Fraction(repr(n)) for name, n in stated.items() if n is not None}
+        bounds = Range(**exact)
         return None if bounds.lowest is None and bounds.highest is None else bounds
 
 

@@ -109,7 +109,6 @@ class CheckedRun(Struct, frozen=True):
     gold: Gold | None = None
     report: ConstraintReport | None = None
     in_force: Mapping[Place, Step] = {}
-    remarks: tuple[Problem, ...] = ()
 
 
 class CheckedQuery(Struct, frozen=True):
@@ -212,8 +211,7 @@ def checked_run(
         decisions=decisions.for_evaluation(in_force),
         missing=missing,
     )
-    remarks = gold.remarks(session, run, asked)
-    return CheckedRun(run, queries, from_text, asked, report, in_force, remarks)
+    return CheckedRun(run, queries, from_text, asked, report, in_force)
 
 
 def checked_query(
@@ -342,13 +340,13 @@ def compared(
     for run in runs:
         found = checked_run(session, study, run.id)
         assert found.report is not None
-        not_run = [one.query_id for one in found.remarks if one.code == "gold_not_asked"]
+        asked = (query.question.query_id for query in found.report.queries)
         contenders.append(
             CheckedContender(
                 run=run.id,
                 name=names[run.id],
                 report=found.report,
-                not_run=tuple(number for number in not_run if number is not None),
+                not_run=tuple(number for number in asked if number not in found.queries),
                 decided=len(found.in_force),
                 from_text=found.from_text,
             )

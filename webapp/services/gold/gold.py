@@ -173,9 +173,9 @@ def restore(
     _save(session, rater, question_set_id, file.document, now, file.name)
 
 
-def remarks(session: Session, run: Run, gold: Gold) -> tuple[Problem, ...]:
+def remarks(session: Session, run_id: str, gold: Gold) -> tuple[Problem, ...]:
     asked = select(Query.query_id, Question.text).join_from(Query, Question)
-    texts = dict(session.execute(asked.where(Query.run_id == run.id)).all())
+    texts = dict(session.execute(asked.where(Query.run_id == run_id)).all())
     known = {question.query_id: question.text for question in gold.questions}
     found = []
     for query_id in sorted(known.keys() | texts.keys()):

@@ -149,6 +149,7 @@ def _rendered(
 ) -> str:
     with access.reading() as (session, rater):
         found = constraints.checked_run(session, rater.study, run_id, _missing())
+        remarks = gold.remarks(session, run_id, found.gold) if found.gold else ()
         of_set = gold.find_set(session, rater.study, found.run.question_set_id).runs
     return render_template(
         "gold/constraints/page.html",
@@ -158,7 +159,7 @@ def _rendered(
         **({} if found.report is None else _figures(found.report)),
         left_out=_missing() is MissingRule.LEFT_OUT,
         advice=[read_together(one, CONSTRAINT_MEASURES) for one in CONSTRAINT_ADVICE],
-        remarks=[*map(message, found.remarks)],
+        remarks=[*map(message, remarks)],
         comparable=[run.id for run in of_set] if len(of_set) > 1 else [],
         taken=request.args.get("taken", type=int) if taken is None else taken,
         refusal=refusal,
