@@ -92,10 +92,7 @@ class ChatbotReply(NamedTuple, Generic[Read]):
 
 
 class Endpoint(Struct, frozen=True):
-    """An address that takes JSON and answers with JSON, asked as `patience` allows.
-
-    ``who`` is its name in failures, ``limit`` is the largest answer in bytes.
-    """
+    """An address that answers JSON with JSON; ``who`` names it, ``limit`` is in bytes."""
 
     address: str
     patience: Patience = Patience()

@@ -51,10 +51,7 @@ Mode = Annotated[Literal["auto", "manual"] | None, Meta(description="evaluation_
 
 
 class GoldFile(Struct, frozen=True):
-    """A gold file as read, and its ``document``, which has each question as it was written.
-
-    The threshold is 0.6 where the file states none.
-    """
+    """A gold file as read; T is 0.6 where none is stated. ``document`` is as it was written."""
 
     name: str
     threshold: Fraction

@@ -69,10 +69,7 @@ class UnknownListedCard(Missing):
 
 
 class CheckedCard(Struct, frozen=True):
-    """One card with its checks and every decision on it, the oldest first.
-
-    ``result`` is ``None`` where the answer's text does not show the card.
-    """
+    """One card with its checks, the result that shows it, and all decisions, the oldest first."""
 
     evaluation: CardEvaluation
     result: Result | None
@@ -221,10 +218,7 @@ def checked_query(
     query_id: int,
     missing: MissingRule = MissingRule.COUNTED,
 ) -> CheckedQuery:
-    """Return one gold question of a run with its cards.
-
-    Raises ``UnknownRun``, ``NoGold``, and ``UnknownQuery`` for no question of the gold file.
-    """
+    """Return one gold question of a run; raises ``UnknownRun``, ``NoGold``, ``UnknownQuery``."""
     found = checked_run(session, study, run_id, missing)
     if found.report is None:
         raise NoGold(run_id)
@@ -249,10 +243,7 @@ def checked_query(
 def decide(
     session: Session, rater: Rater, run_id: str, query_id: int, wanted: Decision, now: datetime
 ) -> None:
-    """Decide a constraint of a card, or the whole card; see ``decisions.decide``.
-
-    Raises ``UnknownRun``, ``UnknownQuery`` and ``UnknownListedCard`` too.
-    """
+    """See ``decisions.decide``; raises ``UnknownRun``, ``UnknownQuery``, ``UnknownListedCard``."""
     queries = _queries(session, runs.find(session, rater.study, run_id), locked=True)
     if query_id not in queries:
         raise UnknownQuery(run_id, query_id)

@@ -95,10 +95,7 @@ def in_force(session: Session, question_set_id: int) -> Gold | None:
 
 
 def held(session: Session, study: Study, question_set_id: int) -> Gold:
-    """Return the gold questions of a set of the study.
-
-    Raises ``UnknownQuestionSet``, and ``UnknownGoldQuestion`` where it has none.
-    """
+    """Return a set's gold questions; raises ``UnknownQuestionSet``, ``UnknownGoldQuestion``."""
     find_set(session, study, question_set_id)
     found = in_force(session, question_set_id)
     if found is None:

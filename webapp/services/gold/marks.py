@@ -53,10 +53,7 @@ def has_gold(session: Session, run_id: str) -> bool:
 
 
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> CheckedAnswer | None:
-    """Return one answer of a run, checked; ``None`` where no gold question asks about it.
-
-    Raises ``UnknownQuery``.
-    """
+    """Return an answer, checked; ``None`` without a gold question. Raises ``UnknownQuery``."""
     here = (Query.run_id == run_id) & (Query.query_id == query_id)
     found = _queries(session, study, here)
     if not found:
