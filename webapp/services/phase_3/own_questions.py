@@ -13,7 +13,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, contains_eager
 
 from webapp import failures
 from webapp.chatbot.answers import Answer, Message, answered
@@ -148,26 +148,20 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         own = loop.own(session, OwnQuestion, call.lease)
         if own is None:
             return
-        if isinstance(outcome, Failed):
-            _fail(own, outcome)
-            return
-        entry = _read(own.question, outcome)
+        entry = _read(own.question, outcome) if isinstance(outcome, Answer) else outcome
         if isinstance(entry, Failed):
-            _fail(own, entry)
+            loop.give_back(own, State.FAILED)
+            own.error, own.error_code, own.excerpt = entry.error, entry.code, entry.excerpt or None
             return
         loop.give_back(own, State.ANSWERED)
         own.answered_at = now
-        if outcome.session_id and user_studies.assigns_sessions(call.settings):
-            own.session_id = outcome.session_id
+        named = outcome.session_id if isinstance(outcome, Answer) else None
+        if named and user_studies.assigns_sessions(call.settings):
+            own.session_id = named
         keep_entry(session, own, entry)
 
     def unforeseen(self, error: Exception) -> Failed:
         return Failed(UNEXPECTED, type(error).__name__)
-
-
-def _fail(own: OwnQuestion, why: Failed) -> None:
-    loop.give_back(own, State.FAILED)
-    own.error, own.error_code, own.excerpt = why.error, why.code, why.excerpt or None
 
 
 def ask_for_a_test(settings: UserStudySettings, text: str) -> ReadQuery | Failed:
@@ -230,18 +224,11 @@ def keep_entry(session: Session, own: OwnQuestion, entry: ReadQuery) -> None:
 
 
 def _message(session: Session, own: OwnQuestion, settings: UserStudySettings) -> Message:
-    answered = session.execute(
-        select(Question.text, Query.response)
-        .join_from(OwnQuestion, Question, Question.id == OwnQuestion.question_id)
-        .join(Query, Query.id == OwnQuestion.query_key)
-        .where(
-            OwnQuestion.participant_id == own.participant_id,
-            OwnQuestion.conversation == own.conversation,
-            OwnQuestion.state == str(State.ANSWERED),
-        )
-        .order_by(Question.position)
+    earlier = tuple(
+        (one.question.text, one.query.response)
+        for one in _asked(session, own.participant)
+        if one.query and (one.conversation, one.state) == (own.conversation, State.ANSWERED)
     )
-    earlier = tuple((question, response) for question, response in answered)
     is_theirs = not earlier and user_studies.assigns_sessions(settings)
     return Message(
         message=own.question.text,
@@ -486,22 +473,19 @@ def _begin(session: Session, participant: Participant) -> UserStudy:
 def _asked(session: Session, participant: Participant) -> list[OwnQuestion]:
     wanted = (
         select(OwnQuestion)
-        .join(Question)
+        .join(OwnQuestion.question)
         .where(OwnQuestion.participant_id == participant.id)
         .order_by(Question.position)
+        .options(contains_eager(OwnQuestion.question))
     )
     return list(session.scalars(wanted))
 
 
 def _find(session: Session, participant: Participant, position: int) -> OwnQuestion:
-    found = session.scalar(
-        select(OwnQuestion)
-        .join(Question)
-        .where(OwnQuestion.participant_id == participant.id, Question.position == position)
-    )
-    if found is None:
-        raise UnknownQuestion(position)
-    return found
+    for own in _asked(session, participant):
+        if own.question.position == position:
+            return own
+    raise UnknownQuestion(position)
 
 
 def _left(phase: UserStudy, asked: list[OwnQuestion]) -> int:

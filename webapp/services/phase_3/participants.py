@@ -129,13 +129,11 @@ def make_link(
     return NewLink(token, link.expires_at)
 
 
-def invite(
-    session: Session, study: Study, pseudonym: str, now: datetime, *, days: int = DAYS
-) -> NewLink:
+def invite(session: Session, study: Study, pseudonym: str, now: datetime) -> NewLink:
     """Return a link for one new participant, logged; raises ``PseudonymTaken``."""
     participant = _add(session, study, pseudonym, now)
     studies.log(session, study, "phase 3 invite", subject(participant), None, None, now)
-    return personal_link(session, participant, now, days=days)
+    return personal_link(session, participant, now, days=DAYS)
 
 
 def personal_link(
