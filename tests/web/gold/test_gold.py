@@ -105,10 +105,20 @@ def test_what_is_edited_changes_and_the_rest_stays(client: FlaskClient, full: st
 
     found = document(client, full)
     assert found["questions"][0]["constraints"] == FULL["constraints"] | {
-        "price": {"target": 1_500_000_000, "tolerance": 0.1, "currency": "IDR"},
+        "price": {"target": 1_500_000_000, "tolerance": 0.1, "currency": "IDR", "why": "x"},
         "bedrooms": {"exact": 3},
     }
     assert (found["questions"][0]["notes"], found["threshold_t"]) == ("kept", 0.65)
+
+    cleared = {"price_target": "", "price_tolerance": "", "keywords": "Medan", "mode": "manual"}
+    client.post(f"{full}/questions/9", data=with_fields(client, full, 9) | cleared)
+
+    (question,) = document(client, full)["questions"]
+    assert "price" not in question["constraints"]
+    assert question["constraints"]["location"] == FULL["constraints"]["location"] | {
+        "keywords": ["Medan"]
+    }
+    assert (question["evaluation_mode"], question["notes"]) == ("manual", "kept")
 
 
 def test_amounts_in_words_become_exact_numbers(client: FlaskClient, editor: str) -> None:

@@ -1,8 +1,8 @@
-"""Runs checked under V2 in words: compared for the page and every report, and as files."""
+"""Runs checked under V2: compared for the page and every report, and as files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +15,7 @@ from webapp.exporters.frame.csv_cells import csv_bytes
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.gold.constraints import (
+    CARD,
     PART,
     CheckedContender,
     ConfusionMatrix,
@@ -22,6 +23,7 @@ from webapp.metrics.gold.constraints import (
     ConstraintConfusion,
     ConstraintFigure,
     ConstraintReport,
+    Decided,
     MissingRule,
     headline_figures,
 )
@@ -296,3 +298,29 @@ def cards_csv(report: ConstraintReport) -> bytes:
 
 def _number(value: Fraction | None) -> float | None:
     return None if value is None else float(value)
+
+
+def manual_json(decided: Iterable[Decided], *, timestamp: str) -> dict[str, Any]:
+    """Return the file of decisions; reasons of overrides have a key of their own."""
+    overrides: dict[str, dict[str, dict[str, str]]] = {}
+    reasons: dict[str, dict[str, dict[str, str]]] = {}
+    cards: dict[str, dict[str, dict[str, str]]] = {}
+    for number, index, subject, outcome, reason in sorted(decided, key=lambda one: one[:3]):
+        query, card = str(number), str(index)
+        if subject == CARD:
+            verdict = {"result": outcome or "pending", "comment": reason}
+            cards.setdefault(query, {})[card] = verdict
+        elif outcome is not None:
+            overrides.setdefault(query, {}).setdefault(card, {})[subject] = outcome
+            reasons.setdefault(query, {}).setdefault(card, {})[subject] = reason
+    return {
+        "timestamp": timestamp,
+        "source_report": "Relevansi",
+        "summary": {
+            "constraint_overrides_count": sum(map(len, overrides.values())),
+            "manual_evaluations_count": sum(map(len, cards.values())),
+        },
+        "constraint_overrides": overrides,
+        "override_reasons": reasons,
+        "manual_evaluations": cards,
+    }

@@ -22,7 +22,7 @@ from webapp import failures
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
-from webapp.exporters.gold.gold_questions import manual_json
+from webapp.exporters.gold.constraint_reports import manual_json
 from webapp.failures import Missing
 from webapp.i18n import gettext, mark
 from webapp.importers.agreement import manual_input

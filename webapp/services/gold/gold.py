@@ -22,7 +22,6 @@ from webapp.db.tables.evaluations import GoldVersion
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.exporters.gold.gold_questions import plain, question_json
 from webapp.failures import Conflict, Missing
 from webapp.i18n import mark
 from webapp.importers.gold import gold_questions
@@ -217,11 +216,14 @@ def begin(session: Session, rater: Rater, question_set_id: int, now: datetime) -
     if in_force(session, question_set_id) is not None:
         return
     asked = session.get_one(QuestionSet, question_set_id).questions
-    questions = (
-        GoldQuestion(one.position, one.text, one.category, Expected.HAS_DATA) for one in asked
-    )
-    document = {"questions": [question_json(question) for question in questions]}
-    _save(session, rater, question_set_id, document, now)
+    entries = [new_entry(one.position, one.text, one.category) for one in asked]
+    _save(session, rater, question_set_id, {"questions": entries}, now)
+
+
+def new_entry(number: int, text: str = "", category: str = "") -> dict[str, Any]:
+    """Return the entry of a question that should bring data and asks nothing of it."""
+    said = {"id": number, "question": text, "category": category}
+    return {**said, "expected_result": str(Expected.HAS_DATA), "constraints": {}}
 
 
 def put(
@@ -229,27 +231,23 @@ def put(
     rater: Rater,
     question_set_id: int,
     number: int | None,
-    question: GoldQuestion,
+    entry: Mapping[str, Any],
     now: datetime,
 ) -> None:
-    """Put `question` in the place of the one called `number`, or at the end.
+    """Put the `entry` of a gold file in the place of the one called `number`, or at the end.
 
-    Raises ``UnknownGoldQuestion``, ``GoldNumberTaken``, and an ``ImportRefused`` for a question
+    Raises ``UnknownGoldQuestion``, ``GoldNumberTaken``, and an ``ImportRefused`` for an entry
     that a gold file may not have.
     """
-    file = held(session, rater.study, question_set_id)
-    known = {one.query_id: one for one in file.questions}
-    if number is not None and number not in known:
+    document = held(session, rater.study, question_set_id).document
+    entries = {one["id"]: one for one in document["questions"]}
+    if number is not None and number not in entries:
         raise UnknownGoldQuestion(number)
-    if question.query_id != number and question.query_id in known:
-        raise GoldNumberTaken(question.query_id)
-    entries = {entry["id"]: entry for entry in file.document["questions"]}
-    if number is None:
-        entries[question.query_id] = question_json(question)
-    elif question != known[number]:
-        entries[number] = question_json(question, entries[number], known[number].constraints)
-    document = {**file.document, "questions": [*entries.values()]}
-    _save(session, rater, question_set_id, document, now)
+    if entry["id"] != number and entry["id"] in entries:
+        raise GoldNumberTaken(entry["id"])
+    entries[entry["id"] if number is None else number] = entry
+    changed = {**document, "questions": [*entries.values()]}
+    _save(session, rater, question_set_id, changed, now)
 
 
 def remove(
@@ -269,6 +267,10 @@ def set_threshold(
     """Set the threshold T; raises ``UnknownGoldQuestion`` without gold questions."""
     document = held(session, rater.study, question_set_id).document
     _save(session, rater, question_set_id, {**document, "threshold_t": plain(threshold)}, now)
+
+
+def plain(number: Fraction) -> int | float:
+    return int(number) if number.denominator == 1 else float(number)
 
 
 def take_places(

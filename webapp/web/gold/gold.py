@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +17,6 @@ from flask import (
     request,
     url_for,
 )
-from msgspec.structs import replace
 from sqlalchemy.orm import Session
 from wtforms import Form
 
@@ -26,7 +25,7 @@ from webapp.i18n import gettext, mark
 from webapp.importers.gold.typed_amounts import Span, read_amount, read_span
 from webapp.importers.runs.prices import read_number
 from webapp.importers.runs.problems import ImportRefused
-from webapp.metrics.gold.constraint_rules import DEFAULT_RADIUS_KM, Constraints, Place, Range
+from webapp.metrics.gold.constraint_rules import Place, Range
 from webapp.metrics.gold.constraints import ConstraintTotals, Expected, GoldQuestion
 from webapp.notation import decimal_mark, number
 from webapp.services.gold import constraints, gold
@@ -64,6 +63,14 @@ BOUNDS = {
     **dict.fromkeys(("bedrooms", "floors"), ("min", "max", "exact")),
 }
 """The parts of a range that have a field of the form."""
+KEYS = {
+    "number": "id",
+    "question": "question",
+    "category": "category",
+    "expected": "expected_result",
+    "mode": "evaluation_mode",
+}
+"""The key of a gold file for each field that is no constraint."""
 FIELDS = {
     "property_type": ["property_type"],
     "listing_type": ["listing_type"],
@@ -115,8 +122,8 @@ class GoldForm(Form):
     number = WholeField(0, LARGEST_NUMBER, required=True)
     question = LineField(LONGEST_TEXT, required=True)
     category = LineField(LONGEST_LABEL)
-    expected = ChoiceField({str(one): one for one in Expected}, default=Expected.HAS_DATA)
-    mode = ChoiceField({"auto": False, "manual": True}, default=False)
+    expected = ChoiceField([str(one) for one in Expected], default=str(Expected.HAS_DATA))
+    mode = ChoiceField(("auto", "manual"), default="auto")
     property_type = LineField(LONGEST_LABEL)
     listing_type = LineField(LONGEST_LABEL)
     keywords = LineField(LONGEST_TEXT)
@@ -155,8 +162,8 @@ def filled(question: GoldQuestion) -> GoldForm:
         "number": question.query_id,
         "question": question.text,
         "category": question.category,
-        "expected": question.expected,
-        "mode": question.manual,
+        "expected": str(question.expected),
+        "mode": "manual" if question.manual else "auto",
         "property_type": asked.property_type or "",
         "listing_type": asked.listing_type or "",
         **(_place_fields(asked.location) if asked.location else {}),
@@ -167,82 +174,63 @@ def filled(question: GoldQuestion) -> GoldForm:
     return GoldForm(data=data)
 
 
+def decimal(value: Fraction) -> str:
+    """Return a number with all its decimals and the mark of the language in force."""
+    return repr(float(value)).removesuffix(".0").replace(".", decimal_mark())
+
+
 def _place_fields(place: Place) -> dict[str, object]:
     lat, lng = place.point or (None, None)
     words = ", ".join(place.keywords)
     return {"keywords": words, "lat": lat, "lng": lng, "radius_km": place.radius_km}
 
 
-def read(form: GoldForm, before: GoldQuestion) -> tuple[GoldQuestion, dict[str, str]]:
-    """Return the question as far as it can be read, and the errors by field.
+def read(
+    form: GoldForm, question: GoldQuestion, entry: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the entry of a question in its file as the form changes it, and the errors by field.
 
-    Values without a field stay as in `before`.
+    What the user left unchanged stays as it was stated, also what no field can express: a word with
+    a comma in it, many decimals. It is never reported as wrong.
     """
     form.validate()
-    wrong = messages(form)
-    constraints = Constraints(
-        property_type=form.property_type.data or None,
-        listing_type=form.listing_type.data or None,
-        location=_place(form, wrong),
-        **{name: _bounds(form, name, before.constraints) for name in BOUNDS},
-    )
-    constraints = _unless_touched(form, before, constraints, wrong)
-    question = replace(
-        before,
-        query_id=form.number.data or 0,
-        text=form.question.data or before.text,
-        category=form.category.data,
-        expected=form.expected.data or Expected.HAS_DATA,
-        manual=bool(form.mode.data),
-        constraints=constraints,
-    )
-    return question, wrong
-
-
-def _unless_touched(
-    form: GoldForm, before: GoldQuestion, found: Constraints, wrong: dict[str, str]
-) -> Constraints:
-    """Return the typed constraints, but those of `before` where the user left the fields unchanged.
-
-    So nothing is lost that a field cannot express: a word with a comma in it, many decimals. An
-    unchanged field is never reported as wrong.
-    """
-    shown, said = typed(filled(before)), typed(form)
-    kept = {}
+    wrong, shown, said = messages(form), typed(filled(question)), typed(form)
+    changed = {key: form[field].data for field, key in KEYS.items() if said[field] != shown[field]}
+    stated = entry.get("constraints")
+    asked = dict(stated) if isinstance(stated, dict) else {}
     for name, fields in FIELDS.items():
         if all(said[field] == shown[field] for field in fields):
-            kept[name] = getattr(before.constraints, name)
-            for field in fields:
-                wrong.pop(field, None)
-    return replace(found, **kept)
+            wrong = {field: error for field, error in wrong.items() if field not in fields}
+            continue
+        before = asked.get(name)
+        rule = _rule(form, name, before if isinstance(before, dict) else {}, wrong)
+        if rule:
+            asked[name] = rule
+        else:
+            asked.pop(name, None)
+        changed["constraints"] = asked
+    return {**entry, **changed}, wrong
 
 
-def decimal(value: Fraction) -> str:
-    """Return a number with all its decimals and the mark of the language in force."""
-    return repr(float(value)).removesuffix(".0").replace(".", decimal_mark())
-
-
-def _place(form: GoldForm, wrong: dict[str, str]) -> Place | None:
-    words = re.split(r"[,\n]", form.keywords.data)
-    keywords = tuple(word.strip() for word in words if word.strip())
+def _rule(form: GoldForm, name: str, before: dict[str, Any], wrong: dict[str, str]) -> Any:
+    """Return a constraint as a gold file states it; keys of `before` without a field stay."""
+    parts = {field.removeprefix(f"{name}_") for field in FIELDS[name]}
+    kept = {key: value for key, value in before.items() if key not in parts}
+    if name in BOUNDS:
+        numbers = {part: form[f"{name}_{part}"].data for part in BOUNDS[name]}
+        if name == "price" and form.price_words.data is not None:
+            numbers["min"], numbers["max"] = form.price_words.data
+        kept |= {part: gold.plain(n) for part, n in numbers.items() if n is not None}
+        return kept if {"min", "max", "exact", "target"} & kept.keys() else None
+    if name != "location":
+        return form[name].data
     lat, lng, radius = form.lat.data, form.lng.data, form.radius_km.data
     if (lat is None) != (lng is None):
         wrong.setdefault("lat", gettext(BOTH_OR_NONE))
-        return None
-    if not keywords and lat is None:
-        return None
-    point = None if lat is None else (float(lat), float(lng))
-    return Place(keywords, point, DEFAULT_RADIUS_KM if radius is None else float(radius))
-
-
-def _bounds(form: GoldForm, name: str, before: Constraints) -> Range | None:
-    typed = {part: form[f"{name}_{part}"].data for part in BOUNDS[name]}
-    if name == "price":
-        typed["tolerance"] = typed["tolerance"] or Fraction(0)
-        if form.price_words.data is not None:
-            typed["min"], typed["max"] = form.price_words.data
-    found = replace(getattr(before, name) or Range(), **typed)
-    return None if found.lowest is None and found.highest is None else found
+    words = [word.strip() for word in re.split(r"[,\n]", form.keywords.data) if word.strip()]
+    point = {} if lat is None or lng is None else {"lat": float(lat), "lng": float(lng)}
+    near = {} if radius is None else {"radius_km": float(radius)}
+    return {**kept, "keywords": words, **point, **near} if words or point else None
 
 
 blueprint = Blueprint("gold", __name__, url_prefix="/gold")
@@ -310,7 +298,8 @@ def restore(set_id: int) -> Response:
 def question(set_id: int, question_id: int) -> str:
     with access.reading() as (session, rater):
         found = gold.held(session, rater.study, set_id)
-    return _editor(set_id, question_id, found, filled(_question(found, question_id)))
+        asked, _ = _question(found, question_id)
+    return _editor(set_id, question_id, found, filled(asked))
 
 
 @blueprint.post("/<int:set_id>/questions/<int:question_id>")
@@ -321,17 +310,17 @@ def edit(set_id: int, question_id: int) -> Response:
         found = gold.held(session, rater.study, set_id)
         if form.action.data != "save":
             _fill(form, found)
-        wanted, wrong = read(form, _question(found, question_id))
+        entry, wrong = read(form, *_question(found, question_id))
         if form.action.data == "save" and not wrong:
             try:
-                gold.put(session, rater, set_id, question_id or None, wanted, access.now())
+                gold.put(session, rater, set_id, question_id or None, entry, access.now())
             except GoldNumberTaken as taken:
                 wrong["number"] = f"{taken.sentence()}."
             except ImportRefused as refused:  # a value that a gold file may not hold
                 wrong["question"] = refused.advice()
             else:
                 session.commit()
-                return _back(set_id, _anchor=f"question-{wanted.query_id}")
+                return _back(set_id, _anchor=f"question-{entry['id']}")
     page = _editor(set_id, question_id, found, form, wrong)
     return make_response(page, 422 if form.action.data == "save" else 200)
 
@@ -404,13 +393,15 @@ def _met(
     return found
 
 
-def _question(found: Gold, number: int) -> GoldQuestion:
-    by_number = {one.query_id: one for one in found.questions}
-    if number in by_number:
-        return by_number[number]
+def _question(found: Gold, number: int) -> tuple[GoldQuestion, dict[str, Any]]:
+    """Return a question, or a new one, and its entry in the gold file."""
+    for question, entry in zip(found.questions, found.document["questions"], strict=True):
+        if question.query_id == number:
+            return question, entry
     if number != NEW:
         raise UnknownGoldQuestion(number)
-    return GoldQuestion(max(by_number, default=0) + 1, "", "", Expected.HAS_DATA)
+    number = max((one.query_id for one in found.questions), default=0) + 1
+    return GoldQuestion(number, "", "", Expected.HAS_DATA), gold.new_entry(number)
 
 
 def _editor(
