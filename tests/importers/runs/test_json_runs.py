@@ -231,9 +231,10 @@ def test_a_wrong_file_is_refused_with_what_it_looks_like(
             assert "run.json" in str(refusal.value)
 
 
-def test_a_file_above_the_limit_is_not_read() -> None:
+def test_a_file_above_the_limit_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_documents, "MAX_BYTES", 2**20)
     with pytest.raises(UnreadableFile) as refusal:
-        json_documents.load("run.json", b" " * 2**21, expected="run_file", max_bytes=2**20)
+        json_documents.load("run.json", b" " * 2**21, expected="run_file")
 
     assert refusal.value.problem.details == {"megabytes": 2, "limit": 1}
 

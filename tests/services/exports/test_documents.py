@@ -79,7 +79,7 @@ def read_again(name: str, data: bytes, by_text: bool = False) -> Grades:
     return {
         (one.question if by_text else one.external_id or "", one.identity): int(one.verdict)
         for one in found.judged
-        if not one.cannot_tell
+        if one.verdict != "unsure"
     }
 
 

@@ -42,10 +42,6 @@ class Judged(Struct, frozen=True):
     verdict: str
     rater: str = ""
 
-    @property
-    def cannot_tell(self) -> bool:
-        return self.verdict == Relevance.UNSURE
-
 
 class _Question(Struct):
     external_id: str | None  # none where the files state only a text

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct, field
 
 from webapp.i18n import mark
-from webapp.importers.results import files, lists, rows, tables, trec
+from webapp.importers.results import files, lists, rows, trec
 from webapp.importers.results.assemble import Gathered, Judged
 from webapp.importers.results.files import BROKEN, Dropped, File
 from webapp.importers.results.rows import Columns, FlatRow
@@ -58,7 +58,7 @@ _JUDGMENTS = mark("judgments of the Search Relevance Workbench")
 _LISTS = mark("JSON with a list for each question")
 _TOPICS = mark("questions (topics or queries)")
 _CORPUS = mark("a collection of documents")
-_TABLE = Format("table", "results", mark("a table"), "table.csv", tables.read)
+_TABLE = Format("table", "results", mark("a table"), "table.csv", rows.read_table)
 FORMATS = (
     Format("spans", "results", _SPANS, "spans.jsonl", lists.read_spans),
     Format("rankeval", "results", _RANK_EVAL, "rank_eval.json", lists.read_rank_eval),
@@ -145,7 +145,7 @@ class Group(Struct, frozen=True):
 class _Head(NamedTuple):
     """How a file begins: its first whole lines, and what it holds if it is JSON or a table.
 
-    ``rows_are`` is what the rows of a table with this header are, see ``tables.role_of``.
+    ``rows_are`` is what the rows of a table with this header are, see ``rows.role_of``.
     """
 
     name: str
@@ -167,12 +167,12 @@ class _Head(NamedTuple):
         return fitting * 2 > len(self.lines)
 
 
-def recognised(name: str, first_bytes: bytes, columns: Columns | None = None) -> Format | None:
+def recognised(name: str, first_bytes: bytes) -> Format | None:
     """The format of a file by how it begins (64 kB do), ``None`` for a file of another kind.
 
-    A workbook is a table; a zip is looked into only by `read`, which knows `columns`, too.
+    A workbook is a table; a zip is looked into only by `read`.
     """
-    return _format_of(_head(name, first_bytes, columns or {}))
+    return _format_of(_head(name, first_bytes, {}))
 
 
 _SPAN_MARKS = ("openinference.span.kind", "retrieval.documents", '"RETRIEVER"')
@@ -231,8 +231,8 @@ def _head(name: str, data: bytes, columns: Columns) -> _Head:
         split = [
             tuple(cell.strip(' "') for cell in first.split(one)) for one in csv_ratings.DELIMITERS
         ]
-        header = max(split, key=lambda one: (len(tables.columns_of(one, columns)), len(one)))
-    role = tables.role_of(tables.columns_of(header, columns))
+        header = max(split, key=lambda one: (len(rows.columns_of(one, columns)), len(one)))
+    role = rows.role_of(rows.columns_of(header, columns))
     return _Head(name, text, lines, record, header, role)
 
 
@@ -291,10 +291,12 @@ def read(dropped: Iterable[Dropped], choices: Choices | None = None, tell: Tell 
         raters=Counter(one.rater for one in judged),
         problems=tuple(problems),
         sample=tuple(row.told() for row in gathered.sample),
-        highest_grade=max((int(one.verdict) for one in judged if not one.cannot_tell), default=-1),
-        columns=tables.columns_of(gathered.header, choices.columns),
+        highest_grade=max(
+            (int(one.verdict) for one in judged if one.verdict.isdecimal()), default=-1
+        ),
+        columns=rows.columns_of(gathered.header, choices.columns),
         names=gathered.header,
-        header=tables.header_key(gathered.header) if gathered.header else "",
+        header=rows.header_key(gathered.header) if gathered.header else "",
         splits=splits,
         has_passages=gathered.has_passages,
         meta={key: key in of_collection for card in listed for key in card.meta},

@@ -1,9 +1,11 @@
-"""What all readers of results share: the records of their files, and items of values."""
+"""Tables with a row each, and what all readers share: records of files, and items of values."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from io import BytesIO
@@ -14,13 +16,14 @@ from msgspec import Struct
 
 from webapp.importers.evaluations.cited_answers import MAX_LINE_BYTES, read_lines
 from webapp.importers.results.files import BLANKS, MOST_UNPACKED, File
-from webapp.importers.runs.csv_ratings import read_table
+from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.json_documents import load, storable_text
 from webapp.importers.runs.problems import UnreadableFile, error
 from webapp.kinds.document import Document, Scalar
 from webapp.records import Problem
 
 _LONGEST_META = 500
+_TOLD = ("query_id", "query", "system", "rank", "score", "grade")
 
 
 class FlatRow(Struct, frozen=True):
@@ -49,19 +52,11 @@ class FlatRow(Struct, frozen=True):
     def told(self) -> dict[str, str]:
         """What it states, as texts by role."""
         item = self.item if isinstance(self.item, Document) else Document(doc_id=self.item)
-        told = {
-            "query_id": self.query_id,
-            "query": self.query,
-            "system": self.system,
-            "rank": self.rank,
-            "score": self.score,
-            "doc_id": item.doc_id,
-            "title": item.title,
-            "text": item.text[:200],
-            "url": item.url,
-            "grade": self.grade,
+        told: dict[str, object] = {
+            **{name: getattr(self, name) for name in _TOLD},
+            **{name: getattr(item, name) for name in ("doc_id", "title", "text", "url")},
         }
-        return {name: str(value) for name, value in told.items() if value not in (None, "")}
+        return {name: str(value)[:200] for name, value in told.items() if value not in (None, "")}
 
 
 Rows = Iterator[FlatRow | tuple[str, ...]]
@@ -83,7 +78,7 @@ def records(file: File, is_one: Callable[[dict[str, object]], bool] = bool) -> I
         yield from _cells(file)
     elif not start.startswith((b"{", b"[")):
         known = {"context.span_id", *(name for names in ROLES.values() for name in names.split())}
-        table = read_table(file.name, file.whole(), required=(), known=known)
+        table = csv_ratings.read_table(file.name, file.whole(), required=(), known=known)
         twice = sorted({name for name in table.columns if table.columns.count(name) > 1 and name})
         if twice:
             names = {"columns": ", ".join(twice)}
@@ -286,3 +281,92 @@ def as_number(value: object) -> float | None:
 def as_rank(value: object) -> int | None:
     number = as_number(value)
     return int(number) if number is not None and number == int(number) and number >= 0 else None
+
+
+_OF_QRELS = {"query_id": "query-id", "doc_id": "corpus-id", "grade": "score"}
+_OF_LISTS = ("text", "rank", "score", "system", "answer")
+
+
+def header_key(names: tuple[str, ...]) -> str:
+    """The same for tables with the same columns in any order."""
+    return hashlib.sha256("\n".join(sorted(map(str.lower, names))).encode()).hexdigest()[:16]
+
+
+def columns_of(names: tuple[str, ...], chosen: Columns) -> dict[str, str]:
+    """The column of each role: as guessed, else as `chosen` ("" for none) where it exists."""
+    lowered = {name.lower(): name for name in names}
+    if set(_OF_QRELS.values()) <= lowered.keys():  # of BEIR and MTEB
+        found = {role: lowered[name] for role, name in _OF_QRELS.items()}
+    else:
+        found = dict(guessed(names))
+    for role, name in chosen.items():
+        column = lowered.get(name.strip().lower(), "")
+        if role in ROLES and (column or not name):
+            found = {one: own for one, own in found.items() if own != column} | {role: column}
+    return {role: name for role, name in found.items() if name}
+
+
+def role_of(columns: Columns) -> str | None:
+    """What the rows of a table with these columns are: "result", "grade" ...; ``None``: nothing."""
+    asks = columns.keys() & {"query", "query_id"}
+    if asks and columns.keys() & {"doc_id", "text", "url"}:
+        is_rated = "grade" in columns and not columns.keys() & set(_OF_LISTS)
+        return "grade" if is_rated else "result"
+    if {"query", "query_id"} <= columns.keys():
+        return "question"
+    return "document" if {"doc_id", "text"} <= columns.keys() else None
+
+
+def read_table(file: File, chosen: Columns) -> Rows:
+    """Every row of a table; a line with a wrong value is left out and reported."""
+    columns: dict[str, str] = {}
+    names: tuple[str, ...] = ()
+    role = None
+    for line, raw in records(file):
+        values = flattened(raw)
+        if tuple(values) != names:
+            names = tuple(values)
+            columns = columns_of(names, chosen)
+            role = role_of(columns)
+            yield names
+        if role is not None:
+            yield from _row(file, line, values, columns, role)
+            continue
+        file.error("results_columns_missing", line, columns=", ".join(names)[:300])
+        if line <= 2:
+            return  # the header of all lines
+
+
+def _row(file: File, line: int, values: Mapping[str, object], columns: Columns, role: str) -> Rows:
+    said: dict[str, str] = defaultdict(str)
+    said |= {name: as_text(values.get(column)).strip() for name, column in columns.items()}
+    rank, score = as_rank(said["rank"]), as_number(said["score"])
+    for name, number in (("rank", rank), ("score", score)):
+        if said[name] and number is None:
+            file.error("results_number_wrong", line, place=columns[name], value=said[name][:40])
+            return
+    of_items = {name: column for name, column in columns.items() if name in ITEM_ROLES}
+    of_questions = set(columns.values()) - set(of_items.values())
+    item = item_of({k: v for k, v in values.items() if k not in of_questions}, of_items)
+    if role != "document" and not (said["query"] or said["query_id"]):
+        column = columns.get("query") or columns["query_id"]
+        file.error("csv_value_missing", line, column=column)
+        return
+    is_needed = role in ("grade", "document") or said["rank"] or said["score"]
+    if item is None and is_needed and role != "question":
+        file.error("results_without_item", line)
+        return
+    yield FlatRow(
+        line,
+        role,  # type: ignore[arg-type]
+        item=None if role == "question" else item,
+        rank=rank,
+        score=score,
+        grade=said["grade"] or None,
+        answer=as_text(values.get(columns.get("answer", ""))),
+        query_id=said["query_id"],
+        query=said["query"],
+        system=said["system"],
+        category=said["category"],
+        rater=said["rater"],
+    )

@@ -92,7 +92,7 @@ def recognises(data: bytes) -> bool:
     return not read_table("", first, required=REQUIRED).problems
 
 
-def read(name: str, data: bytes, *, rule: str = RULE) -> RatedFile:
+def read(name: str, data: bytes) -> RatedFile:
     """The report of the rated CSV `name`: bad rows left out, contradicted figures recomputed."""
     table = read_table(name, data, required=REQUIRED)
     lines = [_Line(name, record) for record in table.records]
@@ -106,7 +106,7 @@ def read(name: str, data: bytes, *, rule: str = RULE) -> RatedFile:
     problems.sort(key=lambda problem: problem.line or 0)
     ways = {line.notes.cannot_tell for line in lines} - {None}
     cannot_tell = ways.pop() if len(ways) == 1 else None
-    report = RunReport(name, rule, tuple(rows.values()), cannot_tell=cannot_tell)
+    report = RunReport(name, RULE, tuple(rows.values()), cannot_tell=cannot_tell)
     return RatedFile(report, tuple(problems))
 
 
@@ -160,7 +160,6 @@ class _Line:
         self.problems: list[Problem] = []
         read = {column: self._number(column) for column in _LIMITS}
         self.numbers = {column: number for column, number in read.items() if number}
-        self.figures = {name: self.numbers[name] for name in _FIGURES if name in self.numbers}
         if "query_id" not in self.numbers and not self.problems:
             self.tell("csv_value_missing", column="query_id")
 

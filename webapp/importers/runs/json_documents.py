@@ -30,21 +30,15 @@ _SIGNATURES = (
 )
 
 
-def load(
-    name: str,
-    data: bytes,
-    *,
-    expected: str,
-    max_bytes: int = MAX_BYTES,
-) -> tuple[object, tuple[Problem, ...]]:
+def load(name: str, data: bytes, *, expected: str) -> tuple[object, tuple[Problem, ...]]:
     """The JSON value in `data`, and a problem for its impossible numbers (now null).
 
     Texts come without NUL and lone surrogates, which databases refuse; else as they are.
     `expected` is the catalogue's word for the expected kind of file. Raises `UnreadableFile`
     for other encodings, broken JSON, and files beyond the limits.
     """
-    if len(data) > max_bytes:
-        sizes = {"megabytes": math.ceil(len(data) / 2**20), "limit": max_bytes // 2**20}
+    if len(data) > MAX_BYTES:
+        sizes = {"megabytes": math.ceil(len(data) / 2**20), "limit": MAX_BYTES // 2**20}
         raise UnreadableFile(error("file_too_large", name, sizes))
     places: list[str] = []
     text = _decoded(name, data, expected)

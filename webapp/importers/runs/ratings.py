@@ -29,10 +29,10 @@ _VERDICTS = (None, *Scale(top=Scale.MOST).verdicts)
 _LAST_MILLISECOND = 253_402_300_799_999  # of the year 9999
 
 
-class RatedCard(Struct, frozen=True):
+class RatedCard(FromFile, frozen=True):
     """A card as the page showed it, at its 1-based rank."""
 
-    rank: int
+    rank: Whole
     title: str
     identity: str
 
@@ -74,12 +74,6 @@ class _Top(FromFile, frozen=True):
     rater: str = ""
     device: Annotated[str, Meta(max_length=64)] = ""
     queries: Sequence[Any] = ()
-
-
-class _Result(FromFile, frozen=True):
-    rank: Whole
-    title: str
-    identity: str
 
 
 class _Query(FromFile, frozen=True):
@@ -174,8 +168,8 @@ def _cards(name: str, listed: Sequence[Any]) -> Iterator[tuple[int, Mapping[int,
         query, _ = read_object(_Query, raw, file=name, place="queries", outcomes={"": ""})
         cards = {}
         for result in query.results if query else ():
-            card, _ = read_object(_Result, result, file=name, place="results", outcomes={"": ""})
+            card, _ = read_object(RatedCard, result, file=name, place="results", outcomes={"": ""})
             if card:
-                cards[card.rank] = RatedCard(card.rank, card.title, card.identity)
+                cards[card.rank] = card
         if query:
             yield query.query_id, cards
