@@ -96,8 +96,6 @@ def _read_run(ground: Ground, data: bytes) -> None:
     def use(session: Session, study: Study) -> None:
         report = imports.examine(session, study, imports.read(NAME, data))
         _told(report.problems)
-        if report.read is None:
-            return
         stored = imports.store(session, study, report.read, Labels(), NOW)
         session.flush()
         assert live_metrics.check(session) == []
@@ -106,7 +104,7 @@ def _read_run(ground: Ground, data: bytes) -> None:
         names = sorted(exports.offered(study))
         exports.export(session, study, stored.id, rule, names[len(data) % len(names)])
 
-    _rolled_back(ground, use)
+    _refusing(lambda: _rolled_back(ground, use))
 
 
 def _read_ratings(ground: Ground, data: bytes) -> None:
@@ -115,6 +113,9 @@ def _read_ratings(ground: Ground, data: bytes) -> None:
         if form is not file_formats.RATINGS:
             return
         opened = file_formats.opened(form, NAME, data)
+        if isinstance(opened.read, ImportRefused):
+            _told(opened.read.problems)
+            return
         seen = ratings.examine(session, study, opened.read, NOW)
         report = ratings.store(session, study, opened.read, NOW, confirmed=True)
         session.flush()
@@ -268,7 +269,6 @@ def _ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     run = samples.run("hybrid", "test_results.json")
     with open_study(database) as (session, study):
         report = imports.examine(session, study, imports.read(NAME, run))
-        assert report.read is not None
         run_id = imports.store(session, study, report.read, Labels(), NOW).id
     csvs, pack = samples.rated(database)
     valid = {**samples.FILES, "ratings": [samples.ratings(run)], "csv": csvs, "packs": [pack]}

@@ -245,7 +245,6 @@ def test_a_chatbot_s_run_of_properties_is_gated_by_its_own_figures(
     """Figures of the method rest on questions that are judged to the end."""
     name, data = chatbot_run("api", *["AB"] * 6)
     read = imports.read(name, data).read
-    assert read is not None
     baseline = imports.store(session, study, read, Labels(), NOW).id
     judge(session, rater, baseline, *["10"] * 6)
 
@@ -263,7 +262,6 @@ def test_a_run_of_which_nothing_can_be_compared_does_not_pass(
     """No question is judged to the end, so that no figure of the method has a pair."""
     name, data = chatbot_run("api", "A", "B")
     read = imports.read(name, data).read
-    assert read is not None
     baseline = imports.store(session, study, read, Labels(), NOW).id
 
     report = gated(session, study, chatbot_run("hybrid", "C", "B"), baseline=baseline)

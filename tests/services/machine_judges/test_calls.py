@@ -116,7 +116,7 @@ def test_no_request_names_run_method_or_llm(
     worked(session, judge, machines.endpoint(bot))
 
     sent = json.dumps([bot.asked, bot.headers]).casefold()
-    for run in runs.overviews(session, raters.owner(session, study)):
+    for run in runs.in_order(session, study):
         assert run.search_method == METHOD
         assert run.id not in sent
     for secret in (METHOD, LLM, "hybrid", "gpt"):

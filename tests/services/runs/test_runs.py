@@ -158,7 +158,7 @@ def test_the_owner_s_order_of_runs_is_that_of_lists_and_phases(
     def lists() -> list[tuple[str, ...]]:
         return [
             chosen_runs.of_phase(session, study, 1),
-            tuple(one.id for one in runs.overviews(session, rater)),
+            tuple(one.run.id for one in runs.overviews(session, rater)),
             tuple(one.run.id for one in chosen_runs.candidates(session, study)),
         ]
 

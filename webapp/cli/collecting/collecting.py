@@ -214,15 +214,9 @@ def _tell(collected: Collection, plan: CollectionPlan) -> None:
 
 def _import(collected: Collection) -> None:
     from webapp.services.runs.file_formats import RUN, FileDecision
-    from webapp.services.runs.imports import ImportedRun
 
     decision = FileDecision(method=collected.run.search_method or "", llm=collected.run.llm or "")
     with database.opened() as opened:
         file = importing.opened_file(collected.file, RUN)
-        outcome = importing.store_file(opened, file, decision).report
-    if not isinstance(outcome, ImportedRun):
-        from webapp.importers.runs import problems
-
-        told = " ".join(remark.text for remark in problems.remarks(outcome.problems))
-        raise click.ClickException(told)
-    importing.tell(outcome)
+        stored = importing.store_file(opened, file, decision, set())
+    importing.tell(stored.report)

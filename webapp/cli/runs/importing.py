@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from webapp.importers.results import files
 from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from webapp.importers.results.rows import ROLES
 from webapp.importers.runs import problems
+from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
 from webapp.records import Problem, Severity, Tell, nobody
 from webapp.services.exports import rated_imports
 from webapp.services.exports.rated_imports import RatedFileReport, RatedImport, RatedValue
@@ -34,6 +35,7 @@ from webapp.services.runs import file_formats, reports, runs, samples
 from webapp.services.runs.file_formats import (
     FORMATS,
     RATED_CSV,
+    RATINGS,
     RESULTS,
     RUN,
     FileDecision,
@@ -41,22 +43,11 @@ from webapp.services.runs.file_formats import (
     OpenedFile,
     StoredFile,
 )
-from webapp.services.runs.imports import ImportedRun, ImportReport
-from webapp.services.runs.results import ResultsReport, StoredResults
+from webapp.services.runs.imports import ImportedRun
+from webapp.services.runs.results import StoredResults
 from webapp.services.study import studies
 
 LONGEST_HEAD = 2**20
-
-
-class _Found(Struct, frozen=True):
-    runs: list[ImportedRun] = field(default_factory=list)
-    ratings: list[RatingsReport] = field(default_factory=list)
-    rated_csvs: list[RatedImport] = field(default_factory=list)
-    compared: list[RatedFileReport] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    left: list[str] = field(default_factory=list)
-    grades: dict[str, int] = field(default_factory=dict)
-    remarks: list[Problem] = field(default_factory=list)
 
 
 def reading_options(command: Command) -> Command:
@@ -117,9 +108,9 @@ def import_command(
         meta=None if said["metadata"] is None else _listed(said["metadata"]),
     )
     choices = Choices(roles(said["columns"]), said["depth"], said["split"])
-    found = _Found()
     with options.opened() as opened:
-        _import_all(opened, paths, choices, decision, found, overwrite=overwrite, blind=blind)
+        found = _Import(opened, decision, choices, overwrite, blind)
+        found.take(paths)
         with opened.reading() as session:
             study = studies.current(session)
             sample = {run.id for run in samples.found(session, study)} if study else set()
@@ -175,96 +166,110 @@ def _results_in(paths: Sequence[Path]) -> list[Path]:
     return [path for path in paths if has_results(path)]
 
 
-def _import_all(
-    database: Database,
-    paths: Sequence[Path],
-    choices: Choices,
-    decision: FileDecision,
-    found: _Found,
-    *,
-    overwrite: bool,
-    blind: bool | None,
-) -> None:
-    of_results = _results_in(paths)
-    others = [path for path in paths if path not in of_results]
-    recognised = {
-        path: file_formats.recognised(path.name, path.read_bytes())
-        for path in _readable(_files(others), found.problems)
-    }
-    by_folder: dict[Path, list[str]] = {}
-    newcomers: set[str] = set()
-    in_order = sorted(recognised.items(), key=lambda one: -FORMATS.index(one[1]))
-    with output.steps() as tell:
-        for done, (path, form) in enumerate(in_order):
-            tell(done, len(in_order))
-            if form is RATED_CSV:
-                decision = replace(decision, confirm=overwrite)  # they come last
-            file = opened_file(path, form)
-            stored = store_file(database, file, decision, newcomers, blind=blind)
-            newcomers.update([stored.newcomer] if stored.newcomer else [])
-            _sort(path, stored, found, is_named=path in others)
-            if stored.run_id:
-                by_folder.setdefault(path.parent, []).append(stored.run_id)
-        tell(len(in_order), len(in_order))
-    # Those of a folder in the layout of the original scripts.
-    beside = (one for path in others for one in sorted(path.rglob("evaluation_rated_*.csv")))
-    for path in _readable(beside, found.problems):
-        with database.reading() as session:
-            study = studies.current(session)
-            assert study is not None
-            in_folder = by_folder.get(path.parent, ())
-            found.compared.append(
-                rated_imports.compare(session, study, _name(path), path.read_bytes(), in_folder)
+class _Import(Struct):
+    """How the files of one call are read and stored, and what became of them."""
+
+    database: Database
+    decision: FileDecision
+    choices: Choices
+    overwrite: bool
+    blind: bool | None
+    newcomers: set[str] = field(default_factory=set)
+    runs: list[ImportedRun] = field(default_factory=list)
+    ratings: list[RatingsReport] = field(default_factory=list)
+    rated_csvs: list[RatedImport] = field(default_factory=list)
+    compared: list[RatedFileReport] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    grades: dict[str, int] = field(default_factory=dict)
+    remarks: list[Problem] = field(default_factory=list)
+
+    def take(self, paths: Sequence[Path]) -> None:
+        of_results = _results_in(paths)
+        others = [path for path in paths if path not in of_results]
+        recognised = {
+            path: file_formats.recognised(path.name, path.read_bytes())
+            for path in self._readable(_files(others))
+        }
+        by_folder: dict[Path, list[str]] = {}
+        in_order = sorted(recognised.items(), key=lambda one: -FORMATS.index(one[1]))
+        with output.steps() as tell:
+            for done, (path, form) in enumerate(in_order):
+                tell(done, len(in_order))
+                if form is RATED_CSV:
+                    self.decision = replace(self.decision, confirm=self.overwrite)  # they are last
+                run_ids = self._store(path, opened_file(path, form), is_named=path in others)
+                by_folder.setdefault(path.parent, []).extend(run_ids)
+            tell(len(in_order), len(in_order))
+        # Those of a folder in the layout of the original scripts.
+        beside = (one for path in others for one in sorted(path.rglob("evaluation_rated_*.csv")))
+        for path in self._readable(beside):
+            with self.database.reading() as session:
+                study = studies.current(session)
+                assert study is not None
+                given = (_name(path), path.read_bytes(), by_folder.get(path.parent, ()))
+                self.compared.append(rated_imports.compare(session, study, *given))
+        if of_results:
+            self._take_results(of_results)
+
+    def _take_results(self, paths: Sequence[Path]) -> None:
+        with output.steps() as tell:
+            name = ", ".join(path.name for path in paths)
+            file = file_formats.opened_results(name, paths, self.choices, tell)
+            with self.database.reading() as session:
+                if study := studies.current(session):
+                    file = file_formats.with_known_columns(study, file, tell)
+            stored = self._store(paths[0], file, is_named=True, tell=tell)
+        for scored, kind in file.read.scorable.items() if stored else ():
+            told = gettext(
+                "%(name)s can be scored automatically too: %(command)s",
+                name=scored,
+                command=f"relevansi score {kind} {scored}",
             )
-    if of_results:
-        _import_results(database, of_results, choices, decision, found, blind=blind)
+            say(f"relevansi: {told}", err=True)
 
+    def _store(
+        self, path: Path, file: OpenedFile, *, is_named: bool, tell: Tell = nobody
+    ) -> Sequence[str]:
+        """Store one file, and return the runs that it is of."""
+        try:
+            stored = store_file(
+                self.database, file, self.decision, self.newcomers, blind=self.blind, tell=tell
+            )
+        except ImportRefused as refused:
+            if file.format is RATINGS:
+                self.ratings.append(RatingsReport(refused.name, tuple(refused.problems)))
+            elif is_named or not isinstance(refused, UnknownRunFormat):
+                self.problems.extend(refused.problems)
+            return ()
+        match stored.report:
+            case RatingsReport() as report:
+                self.ratings.append(report)
+                if report.needs_confirmation and not report.stored:
+                    self.left.append(_why_unconfirmed(path, report))
+            case RatedImport() as report:
+                self.rated_csvs.append(report)
+                if not report.storable:
+                    self.left.append(f"{report.name}: {_why_refused(report)}")
+            case ImportedRun() as run:
+                self.runs.append(run)
+            case StoredResults() as results:
+                self.runs.extend(results.runs)
+                self.grades.update(results.grades)
+                self.remarks.extend(results.problems)
+        return stored.runs
 
-def _import_results(
-    database: Database,
-    paths: Sequence[Path],
-    choices: Choices,
-    decision: FileDecision,
-    found: _Found,
-    *,
-    blind: bool | None,
-) -> None:
-    with output.steps() as tell:
-        name = ", ".join(path.name for path in paths)
-        file = file_formats.opened_results(name, paths, choices, tell)
-        with database.reading() as session:
-            if study := studies.current(session):
-                file = file_formats.with_known_columns(study, file, tell)
-        stored = store_file(database, file, decision, blind=blind, tell=tell)
-    _sort(paths[0], stored, found, is_named=True)
-    scorable = file.read.scorable if isinstance(stored.report, StoredResults) else {}
-    for scored, kind in scorable.items():
-        told = gettext(
-            "%(name)s can be scored automatically too: %(command)s",
-            name=scored,
-            command=f"relevansi score {kind} {scored}",
-        )
-        say(f"relevansi: {told}", err=True)
-
-
-def _sort(path: Path, stored: StoredFile, found: _Found, *, is_named: bool) -> None:
-    match stored.report:
-        case RatingsReport() as report:
-            found.ratings.append(report)
-            if report.needs_confirmation and not report.stored:
-                found.left.append(_why_unconfirmed(path, report))
-        case RatedImport() as report:
-            found.rated_csvs.append(report)
-            if not report.storable:
-                found.left.append(f"{report.name}: {_why_refused(report)}")
-        case ImportedRun() as run:
-            found.runs.append(run)
-        case StoredResults() as results:
-            found.runs.extend(results.runs)
-            found.grades.update(results.grades)
-            found.remarks.extend(results.problems)
-        case refused if is_named or not refused.is_something_else:
-            found.problems.extend(refused.problems)
+    def _readable(self, paths: Iterable[Path]) -> list[Path]:
+        readable = []
+        for path in paths:
+            if path.is_dir():
+                continue
+            try:
+                files.check(_name(path), path)
+                readable.append(path)
+            except problems.UnreadableFile as failure:
+                self.problems.extend(failure.problems)
+        return readable
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -272,19 +277,6 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         inside = sorted(path.rglob("*.json"), reverse=True) if path.is_dir() else [path]
         yield from sorted(inside, key=lambda file: file.stem.endswith("_latest"))
-
-
-def _readable(paths: Iterable[Path], refused: list[Problem]) -> list[Path]:
-    readable = []
-    for path in paths:
-        if path.is_dir():
-            continue
-        try:
-            files.check(_name(path), path)
-            readable.append(path)
-        except problems.UnreadableFile as failure:
-            refused.extend(failure.problems)
-    return readable
 
 
 def _name(path: Path) -> str:
@@ -300,12 +292,19 @@ def store_file(
     database: Database,
     file: OpenedFile,
     decision: FileDecision,
-    newcomers: Container[str] = (),
+    newcomers: set[str],
     *,
     blind: bool | None = None,
     tell: Tell = nobody,
 ) -> StoredFile:
-    """Store one file in a transaction of its own; `blind` sets how the study is rated."""
+    """Store one file in a transaction of its own; `blind` sets how the study is rated.
+
+    Raises an ``ImportRefused`` where nothing of it can be stored.
+    """
+    if isinstance(file.read, ImportRefused):
+        raise file.read
+    if refused := file_formats.why_refused(file):
+        raise ImportRefused(*refused)
     with database.writing() as session:
         now = options.now()
         study = studies.open_or_make(session, now)
@@ -319,12 +318,11 @@ def store_file(
             elif file_formats.turns_blind(session, study, [report]):
                 _tell_blind()
         stored = file_formats.store(session, study, file, decision, newcomers, now, tell)
-        if not isinstance(stored.report, ImportReport | ResultsReport):  # which are refused
-            session.commit()
+        session.commit()
     return stored
 
 
-def _tell_found(found: _Found) -> None:
+def _tell_found(found: _Import) -> None:
     for run in found.runs:
         tell(run)
     for name, n in found.grades.items():
@@ -477,7 +475,7 @@ def _why_refused(report: RatedImport) -> str:
     )
 
 
-def _document(found: _Found) -> dict[str, Any]:
+def _document(found: _Import) -> dict[str, Any]:
     document: dict[str, Any] = {
         "runs": [
             _picked(run, "id", "search_method", "llm", "already_imported", "enriched")
@@ -543,7 +541,7 @@ def runs_command(*, as_json: bool) -> None:
             write_json({"runs": listed}, default=datetime.isoformat)
             return
         rule = reports.rule_of(session, study)
-        for run in runs.overviews(session, studies.raters(session, study)[0]):
+        for run in runs.in_order(session, study):
             standing = reports.standing(session, study, run.id, rule)
             left = words.work_left(*standing.work_left)
             llm = run.llm or gettext("not stated")

@@ -276,7 +276,7 @@ def _stored(
         if file.format is RESULTS:
             without = replace(file.read.group, judged=(), raters={}, highest_grade=-1)
             given = replace(file, read=replace(file.read, group=without))
-        report = file_formats.store(session, study, given, decision, (), now).report
+        report = file_formats.store(session, study, given, decision, set(), now).report
         for one in report.runs if file.format is RESULTS else [report]:
             found.setdefault(one.id, one.already_imported or one.enriched)
     stored = [runs.find(session, study, run_id) for run_id in found]

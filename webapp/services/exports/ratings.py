@@ -27,7 +27,7 @@ from webapp.db.tables.judging import Event, JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
-from webapp.importers.runs.problems import ImportRefused, error, warning
+from webapp.importers.runs.problems import error, warning
 from webapp.importers.runs.ratings import OfflineRatings, RatedCard, RatingChange
 from webapp.kinds import shown
 from webapp.printable import name_line
@@ -195,7 +195,7 @@ class RatingsReport(Struct, frozen=True):
 def examine(
     session: Session,
     study: Study,
-    read: OfflineRatings | ImportRefused,
+    read: OfflineRatings,
     now: datetime,
     rater: str | None = None,
 ) -> RatingsReport:
@@ -206,7 +206,7 @@ def examine(
 def store(
     session: Session,
     study: Study,
-    read: OfflineRatings | ImportRefused,
+    read: OfflineRatings,
     now: datetime,
     rater: str | None = None,
     *,
@@ -232,13 +232,11 @@ def store(
 def _looked_at(
     session: Session,
     study: Study,
-    read: OfflineRatings | ImportRefused,
+    read: OfflineRatings,
     now: datetime,
     rater: str | None,
 ) -> tuple[RatingsReport, Rater | None, Sequence[AimedChange]]:
     """Return the report of a file, the rater if there is one here, and the changes to store."""
-    if isinstance(read, ImportRefused):
-        return RatingsReport(read.problem.file, tuple(read.problems)), None, ()
     problems = list(read.problems)
     name = name_line(rater or read.rater)[: raters.LONGEST_NAME]
     who = raters.named(session, study, name) if name else None

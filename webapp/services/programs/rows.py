@@ -182,7 +182,8 @@ def run_rows(session: Session, study: Study, among: Container[str] | None = None
     """Return runs of a study in its order, all or those `among` some ids; by its usual rule."""
     rater, rule = studies.raters(session, study)[0], reports.rule_of(session, study)
     found = []
-    for run in runs.overviews(session, rater):
+    for overview in runs.overviews(session, rater):
+        run = overview.run
         if among is not None and run.id not in among:
             continue
         standing = reports.standing(session, study, run.id, rule)
@@ -192,7 +193,7 @@ def run_rows(session: Session, study: Study, among: Container[str] | None = None
                 id=run.id,
                 search_method=run.search_method,
                 llm=run.llm,
-                **asdict(run.counts),
+                **asdict(overview.counts),
                 rule=rule.name,
                 complete=standing.totals.n_complete,
                 open_judgments=standing.open_judgments,

@@ -7,7 +7,7 @@ stored; on the page what was read waits in between. Another format is its functi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -30,7 +30,7 @@ from webapp.records import Problem, Tell, nobody
 from webapp.services.exports import rated_imports, ratings
 from webapp.services.runs import imports, results, runs
 from webapp.services.runs.imports import ImportReport, Labels
-from webapp.services.runs.results import ResultsReport
+from webapp.services.runs.results import ResultsReport, StoredResults
 
 BYTES_A_QUESTION = 20_000
 """Results of about so many bytes are stored in the time of a question with its cards."""
@@ -51,13 +51,14 @@ class FileDecision(Struct, frozen=True):
 
 
 class StoredFile(Struct, frozen=True):
-    """What became of a file: its report, its run, and whether there is nothing left to decide."""
+    """What became of a file: its report, its runs, and whether there is nothing left to decide.
 
-    report: Any
-    run_id: str | None
-    is_done: bool = True
+    A file that is refused has no report.
+    """
+
+    report: Any = None
     runs: tuple[str, ...] = ()
-    newcomer: str | None = None
+    is_done: bool = True
 
 
 class FileFormat(Struct, frozen=True):
@@ -170,11 +171,10 @@ def together(
 def why_refused(file: OpenedFile) -> Sequence[Problem]:
     """Return the problems of a file of which nothing can be stored; none of one that can be."""
     read = file.read
-    if isinstance(read, ImportRefused):
-        return read.problems
-    is_empty = file.format is RUN and read.read is None
-    is_empty |= file.format is RESULTS and not (read.runs or read.group.raters)
-    return read.problems if is_empty else ()
+    is_refused = isinstance(read, ImportRefused) or (
+        file.format is RESULTS and not (read.runs or read.group.raters)
+    )
+    return read.problems if is_refused else ()
 
 
 def with_known_columns(study: Study, file: OpenedFile, tell: Tell = nobody) -> OpenedFile:
@@ -205,12 +205,12 @@ def unpacked(form: FileFormat, report: bytes, rest: bytes = b"") -> OpenedFile:
 
 
 def look(session: Session, study: Study, file: OpenedFile, rater: str | None, now: datetime) -> Any:
-    """Return the report of a file beside the study; nothing is stored."""
+    """Return the report of a file beside the study, or why it is refused; nothing is stored."""
+    if isinstance(file.read, ImportRefused):
+        return file.read
     if file.format is RUN:
         return imports.examine(session, study, file.read)
     if file.format is RESULTS:
-        if isinstance(file.read, ImportRefused):
-            return ResultsReport.of_refused(file.read)
         return results.examine(session, study, file.read)
     if file.format is RATINGS:
         return ratings.examine(session, study, file.read, now, rater)
@@ -227,9 +227,9 @@ def turns_blind(session: Session, study: Study, reports: Sequence[Any]) -> bool:
 
 def becomes(session: Session, study: Study, reports: Sequence[Any]) -> str:
     """What the first runs make of a study (a message id), "" if it has some or gets none."""
-    if any(one.read for one in reports if isinstance(one, ImportReport)):
+    if any(isinstance(one, ImportReport) for one in reports):
         kind = Card.kind
-    elif any(one.runs for one in reports if isinstance(one, ResultsReport)):
+    elif any(isinstance(one, ResultsReport) and one.runs for one in reports):
         kind = Document.kind
     else:
         return ""
@@ -247,34 +247,38 @@ def store(
     study: Study,
     file: OpenedFile,
     decision: FileDecision,
-    newcomers: Container[str],
+    newcomers: set[str],
     now: datetime,
     tell: Tell = nobody,
 ) -> StoredFile:
-    """Store a file as far as it can be; `newcomers` are raters whom earlier files made."""
+    """Store a file as far as it can be; `newcomers` are raters made by files of one import."""
     lock(session, study)
     read, rater, is_sure = file.read, decision.rater, decision.confirm
+    if isinstance(read, ImportRefused):
+        return StoredFile()
     if file.format is RATED_CSV:
         csv = rated_imports.store(session, study, read, rater or "", now, overwrite=is_sure)
-        return StoredFile(csv, csv.run_id, csv.storable)
+        return StoredFile(csv, _of(csv.run_id), csv.storable)
     if file.format is RATINGS:
         found = ratings.store(
             session, study, read, now, rater, confirmed=is_sure, newcomers=newcomers
         )
-        newcomer = found.rater if found.stored and found.rater_is_new else None
-        return StoredFile(found, found.run_id, found.stored, newcomer=newcomer)
+        if found.stored and found.rater_is_new:
+            newcomers.add(found.rater)
+        return StoredFile(found, _of(found.run_id), found.stored)
     if file.format is RESULTS:
-        refused = isinstance(read, ImportRefused)
-        if refused or not (read.runs or read.group.raters):
-            return StoredFile(ResultsReport.of_refused(read) if refused else read, None)
+        if not (read.runs or read.group.raters):
+            return StoredFile(StoredResults((), {}, read.problems))
         who = decision.grader
         done = results.store(
             session, study, read, now, who, confirmed=is_sure, meta=decision.meta, tell=tell
         )
-        return StoredFile(done, None, runs=tuple(run.id for run in done.runs))
-    if read.read is None:
-        return StoredFile(read, None)
+        return StoredFile(done, tuple(run.id for run in done.runs))
     depends = {one.query_id: str(one.query_id) in decision.depends for one in read.undecided}
     labels = Labels(decision.method or None, decision.llm or None, depends)
     run = imports.store(session, study, read.read, labels, now)
-    return StoredFile(run, run.id)
+    return StoredFile(run, (run.id,))
+
+
+def _of(run_id: str | None) -> tuple[str, ...]:
+    return (run_id,) if run_id else ()

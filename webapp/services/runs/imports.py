@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from io import BytesIO
 from typing import Any, TypeVar
 
 from msgspec import Struct, field, json
 from msgspec.structs import asdict, replace
-from sqlalchemy import ColumnElement, Row, bindparam, func, insert, or_, select, true, update
+from sqlalchemy import ColumnElement, Row, func, insert, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from webapp.db.engine import tables
@@ -21,18 +21,16 @@ from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.importers.runs import json_runs, property_particulars
-from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
 from webapp.kinds import KINDS, from_row, to_row
 from webapp.kinds.document import Document
 from webapp.kinds.property import Card
-from webapp.records import Counts, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
+from webapp.records import Counts, Item, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import PORTION, Pool, PooledItem
 from webapp.services.judging.verdicts import TAIL
 from webapp.services.study import question_sets, studies
 
-T = TypeVar("T")
-RUN_ID_BYTES = 5
+AskedT = TypeVar("AskedT")
 PROPERTIES = "properties"
 """The key under which a query keeps the properties its file lists beside the answer."""
 
@@ -83,30 +81,27 @@ class ImportReport(Struct, frozen=True):
 
     ``run_id`` is the run that already holds the file (``already_imported``) or the same
     session (``enriches``). ``undecided`` are the questions of which it is not stated whether
-    they depend on their conversation. ``read`` is ``None`` for a file that cannot be imported,
-    perhaps since it ``is_something_else``. ``session_key`` is equal for two files of one session,
+    they depend on their conversation. ``session_key`` is equal for two files of one session,
     ``question_keys`` for two runs of the same questions. ``refused`` is why the file cannot be
-    stored here, and ``remedy`` what to do then.
+    stored here.
     """
 
     name: str
-    read: ReadRun | None
+    read: ReadRun
     problems: tuple[Problem, ...]
-    counts: Counts | None = None
+    counts: Counts
     run_id: str | None = None
     already_imported: bool = False
     enriches: bool = False
     undecided: tuple[ReadQuery, ...] = ()
-    is_something_else: bool = False
     session_key: str = ""
     question_keys: tuple[str, ...] = ()
-    refused: str = ""
-    remedy: str = ""
+    refused: Refused | None = None
 
     @property
     def brings_something(self) -> bool:
         """Whether storing the file changes anything."""
-        return self.read is not None and not (self.already_imported or self.refused)
+        return not (self.already_imported or self.refused)
 
 
 class ImportedRun(Struct, frozen=True):
@@ -122,12 +117,11 @@ class ImportedRun(Struct, frozen=True):
 
 
 def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
-    """Return the report of a file by itself; `tell` is called with how many questions are read."""
-    try:
-        found = json_runs.read(name, data, tell)
-    except ImportRefused as refused:
-        other = isinstance(refused, UnknownRunFormat)
-        return ImportReport(name, None, tuple(refused.problems), is_something_else=other)
+    """Return the report of a file by itself; raises an ``ImportRefused``.
+
+    `tell` is called with how many questions are read.
+    """
+    found = json_runs.read(name, data, tell)
     return ImportReport(
         name=name,
         read=found,
@@ -144,8 +138,6 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
 
 def parted(report: ImportReport) -> tuple[ImportReport, bytes]:
     """Return the same report for looking at only, and the questions that its ``read`` lacks."""
-    if report.read is None:
-        return report, b""
     # As JSON: an integer of a file may be too long for MessagePack.
     rows = ({**asdict(q), "cards": [*map(to_row, q.cards)]} for q in report.read.queries)
     undecided = [replace(q, response="", cards=(), extra={}) for q in report.undecided]
@@ -154,7 +146,6 @@ def parted(report: ImportReport) -> tuple[ImportReport, bytes]:
 
 
 def whole(report: ImportReport, answers: bytes) -> ImportReport:
-    assert report.read is not None
     return replace(report, read=replace(report.read, queries=tuple(_queries(answers))))
 
 
@@ -166,18 +157,14 @@ def _queries(answers: bytes) -> Iterator[ReadQuery]:
 
 def examine(session: Session, study: Study, report: ImportReport) -> ImportReport:
     """Return the report of a file beside the runs of the study, as they are now."""
-    if report.read is None:
-        return report
     run = _holding(session, study, report.read, report.session_key)
     already = run is not None and _has_file(run, report.read)
-    is_refused = is_other_kind(session, study, Card.kind)
     return replace(
         report,
         run_id=run.id if run else None,
         already_imported=already,
         enriches=run is not None and not already,
-        refused=OtherKind.message if is_refused else "",
-        remedy=OtherKind.remedy if is_refused else "",
+        refused=OtherKind() if is_other_kind(session, study, Card.kind) else None,
     )
 
 
@@ -194,8 +181,6 @@ def turns_blind(session: Session, study: Study, reports: Iterable[ImportReport])
 
 
 def _is_same_session(one: ImportReport, other: ImportReport) -> bool:
-    assert one.read is not None
-    assert other.read is not None
     methods = {one.read.search_method, other.read.search_method} - {None}
     times = {one.read.timestamp, other.read.timestamp} - {None}
     return one.session_key == other.session_key and len(methods) < 2 and len(times) < 2
@@ -292,7 +277,7 @@ def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: da
             for query, question in zip(queries, questions, strict=True)
         ]
     run = Run(
-        id=secrets.token_hex(RUN_ID_BYTES),
+        id=secrets.token_hex(5),
         study_id=study.id,
         question_set=question_set,
         search_method=labels.search_method or read.search_method,
@@ -327,10 +312,10 @@ def add_answers(
     connection = tables(session)
     asked = select(Study.asks_quality).join(Run, Run.study_id == Study.id).where(Run.id == run_id)
     asks_quality = session.scalar(asked)
-    for portion in _portions(answers, lambda answer: answer[1].cards):
+    for portion in _portions(answers):
         cards = (card for _, entry in portion for card in entry.cards)
         pool = Pool(session, {question.id for question, _ in portion}, cards)
-        placed = [_placed(pool, run_id, question, entry) for question, entry in portion]
+        placed = [_placed(pool, run_id, question, _shown(entry)) for question, entry in portion]
         pool.store()
         rows = [
             {
@@ -343,9 +328,9 @@ def add_answers(
                 "error": entry.error,
                 "extra": _extra(entry),
                 "asks_quality": asks_quality and bool(entry.response.strip() or not only_answers),
-                "emptiness_id": emptiness.id if emptiness else None,
+                "emptiness_id": things[0].id if entry.state is QueryState.EMPTY else None,
             }
-            for (question, entry), (emptiness, _) in zip(portion, placed, strict=True)
+            for (question, entry), things in zip(portion, placed, strict=True)
         ]
         connection.execute(insert(Query), rows)
         numbers = [entry.query_id for _, entry in portion]
@@ -353,35 +338,32 @@ def add_answers(
             Query.run_id == run_id, Query.query_id.in_(numbers)
         )
         keys = dict(connection.execute(stored).all())
-        _add_results(
-            session,
-            (
-                (keys[entry.query_id], entry, things)
-                for (_, entry), (_, things) in zip(portion, placed, strict=True)
-            ),
-        )
+        answered = zip(portion, placed, strict=True)
+        listed = ((keys[entry.query_id], entry.cards, things) for (_, entry), things in answered)
+        _add_results(session, listed)
     if connection.dialect.name == "postgresql":
         # Its own statistics come minutes later, and without them it may join so many rows one by
         # one that the figures of a large run, made next, take minutes.
         connection.exec_driver_sql("ANALYZE questions, queries, results, judged_things, properties")
 
 
-def add_cards(session: Session, query: Query, entry: ReadQuery) -> None:
-    """Give a stored query without results those of `entry`."""
-    pool = Pool(session, [query.question_id], entry.cards)
-    _, things = _placed(pool, query.run_id, query.question, entry)
+def add_cards(session: Session, query: Query, cards: Sequence[Item]) -> None:
+    """Give a stored query without results these."""
+    pool = Pool(session, [query.question_id], cards)
+    things = _placed(pool, query.run_id, query.question, cards)
     pool.store()
-    _add_results(session, [(query.id, entry, things)])
+    _add_results(session, [(query.id, cards, things)])
     session.expire(query, ["results"])
 
 
-def _portions(entries: Iterable[T], listed: Callable[[T], Sized]) -> Iterator[list[T]]:
-    # Answers without cards have their weight too.
-    portion: list[T] = []
+def _portions(
+    answers: Iterable[tuple[AskedT, ReadQuery]],
+) -> Iterator[list[tuple[AskedT, ReadQuery]]]:
+    portion: list[tuple[AskedT, ReadQuery]] = []
     weight = 0
-    for entry in entries:
-        portion.append(entry)
-        weight += 5 + len(listed(entry))
+    for answer in answers:
+        portion.append(answer)
+        weight += 5 + len(answer[1].cards)  # answers without cards have their weight too
         if weight >= PORTION:
             yield portion
             portion, weight = [], 0
@@ -395,19 +377,20 @@ def _extra(entry: ReadQuery) -> dict[str, Any]:
     return own | ({TAIL: list(entry.tail)} if entry.tail else {})
 
 
+def _shown(entry: ReadQuery) -> Sequence[Item | None]:
+    """Return what is judged of an answer: its cards, or that its list is empty."""
+    return [None] if entry.state is QueryState.EMPTY else entry.cards
+
+
 def _placed(
-    pool: Pool, run_id: str, question: Question, entry: ReadQuery
-) -> tuple[PooledItem | None, list[PooledItem]]:
+    pool: Pool, run_id: str, question: Question, cards: Iterable[Item | None]
+) -> list[PooledItem]:
     scope = run_id if question.context_dependent else None
-    is_empty = entry.state is QueryState.EMPTY
-    return (
-        pool.place(question.id, scope, None) if is_empty else None,
-        [pool.place(question.id, scope, card) for card in entry.cards],
-    )
+    return [pool.place(question.id, scope, card) for card in cards]
 
 
 def _add_results(
-    session: Session, answers: Iterable[tuple[int, ReadQuery, Sequence[PooledItem]]]
+    session: Session, answers: Iterable[tuple[int, Sequence[Item], Sequence[PooledItem]]]
 ) -> None:
     rows = [
         {
@@ -416,8 +399,8 @@ def _add_results(
             "judged_thing_id": thing.id,
             "card": to_row(card, card.of_one_run),
         }
-        for key, entry, things in answers
-        for rank, (card, thing) in enumerate(zip(entry.cards, things, strict=True), start=1)
+        for key, cards, things in answers
+        for rank, (card, thing) in enumerate(zip(cards, things, strict=False), start=1)
     ]
     if rows:
         tables(session).execute(insert(Result), rows)
@@ -439,7 +422,7 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
         .order_by(Query.id)
     ).all()
     answers = ((query, by_id[query.query_id]) for query in asked if query.query_id in by_id)
-    for portion in _portions(answers, lambda answer: answer[1].cards):
+    for portion in _portions(answers):
         cards = (card for _, entry in portion for card in entry.cards)
         pool = Pool(session, {query.question_id for query, _ in portion}, cards)
         keys = [query.id for query, _ in portion]
@@ -457,16 +440,12 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
             for card in [from_row(result.card).fullest(other)]
         ]
         pool.store()
-        rewrite = update(Result).where(Result.id == bindparam("of"))
-        rewrite = rewrite.values(card=bindparam("fuller"), judged_thing_id=bindparam("thing"))
-        if fuller:
-            connection.execute(
-                rewrite,
-                [
-                    {"of": result_id, "fuller": to_row(card), "thing": thing.id}
-                    for result_id, card, thing in fuller
-                ],
-            )
+        rewritten = [
+            {"id": result_id, "card": to_row(card), "judged_thing_id": thing.id}
+            for result_id, card, thing in fuller
+        ]
+        if rewritten:
+            session.execute(update(Result), rewritten)
         for query, entry in portion:
             if entry.state is QueryState.FAILED:
                 failed = {"state": str(entry.state), "error": entry.error, "emptiness_id": None}

@@ -11,11 +11,11 @@ from statistics import median
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import and_, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.tables.judging import Adjudication, Event, JudgedThing, Judgment
+from webapp.db.tables.judging import Adjudication, Event, JudgedThing
 from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
@@ -45,8 +45,6 @@ _RELEASED = select(MachineJudge.rater_id).where(MachineJudge.released_at.is_not(
 
 
 class UnknownRater(Missing):
-    """The study has no rater of that name."""
-
     message = mark("This study has no rater called %(name)s")
     remedy = failures.SEE_RUNS
     command_remedy = mark("`relevansi raters` lists them.")
@@ -304,16 +302,8 @@ def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, s
 
 def votes_on(session: Session, study: Study, thing: JudgedThing) -> Votes | None:
     """Return the votes on one judged thing, ``None`` if no run of the study shows it."""
-    of_question = and_(in_study(study), Query.question_id == thing.question_id)
-    if thing.id not in session.scalars(verdicts.judged_things(of_question)).all():
-        return None
-    people = [rater.id for rater in studies.raters(session, study)]
-    cast = select(Judgment.rater_id, Judgment.verdict).where(
-        Judgment.judged_thing_id == thing.id,
-        Judgment.rater_id.in_(people),
-        Judgment.verdict.is_not(None),
-    )
-    return {rater_id: verdict for rater_id, verdict in session.execute(cast) if verdict}
+    of_question = in_study(study) & (Query.question_id == thing.question_id)
+    return votes(session, study, of_question).get(thing.id)
 
 
 def provenances(

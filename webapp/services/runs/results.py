@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import DecodeError, Raw, Struct, field, json
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp import labels
@@ -28,7 +28,7 @@ from webapp.importers.results.assemble import Judged
 from webapp.importers.results.files import Dropped
 from webapp.importers.results.formats import Choices, Group
 from webapp.importers.runs.json_runs import question_key
-from webapp.importers.runs.problems import ImportRefused, warning
+from webapp.importers.runs.problems import warning
 from webapp.kinds.document import Document
 from webapp.printable import name_line
 from webapp.records import Click, Problem, ReadRun, Scale, Tell, nobody
@@ -76,8 +76,6 @@ class OtherIds(Refused):
 
 
 class NoQuestion(Refused):
-    """Grades alone, of questions of which this study has none."""
-
     message = mark("This study has none of the questions that these grades are of")
     remedy = mark(
         "Nothing was stored. Import a run of these questions before, or its files together with "
@@ -111,9 +109,9 @@ class ResultsReport(Struct, frozen=True):
     """What files of one import hold, and what storing them does. Nothing is stored yet.
 
     ``scorable`` has the kind of evaluation that scores a file of that name, too. ``refused`` is why
-    they cannot be stored and ``remedy`` what to do then, ``fits`` the scale that is set with them:
-    the study has no verdict yet, or none that is above. ``turns_blind``: its runs will compete with
-    one another. ``given`` are the files; without them a report is for looking at only.
+    they cannot be stored, ``fits`` the scale that is set with them: the study has no verdict yet,
+    or none that is above. ``turns_blind``: its runs will compete with one another. ``given`` are
+    the files; without them a report is for looking at only.
     """
 
     name: str
@@ -121,18 +119,11 @@ class ResultsReport(Struct, frozen=True):
     problems: tuple[Problem, ...]
     runs: tuple[FoundRun, ...] = ()
     given: tuple[Any, ...] = ()
-    refused: str = ""
-    remedy: str = ""
+    refused: Refused | None = None
     fits: int | None = None
     known_raters: tuple[str, ...] = ()
     scorable: Mapping[str, str] = field(default_factory=dict)
     turns_blind: bool = False
-
-    @classmethod
-    def of_refused(cls, refused: ImportRefused) -> ResultsReport:
-        """Return the report of files that cannot be read."""
-        name = next((problem.file for problem in refused.problems), "-")
-        return cls(name, Group(), tuple(refused.problems))
 
     @property
     def brings_something(self) -> bool:
@@ -218,12 +209,9 @@ def parted(report: ResultsReport) -> tuple[ResultsReport, bytes]:
 
     All runs of an import have the same questions, of which the first one keeps the words.
     """
-    asked = (
-        replace(query, response="", cards=(), extra={}, tail=())
-        for run in report.group.runs[:1]
-        for query in run.queries
-    )
-    first = tuple(replace(run, queries=tuple(asked)) for run in report.group.runs[:1])
+    runs = report.group.runs[:1]
+    asked = (replace(q, response="", cards=(), extra={}, tail=()) for r in runs for q in r.queries)
+    first = tuple(replace(run, queries=tuple(asked)) for run in runs)
     brief = replace(report, group=replace(report.group, runs=first, judged=()), given=())
     return brief, packed(report.given, report.group.choices)
 
@@ -245,7 +233,7 @@ def remembered(study: Study, report: ResultsReport) -> Choices | None:
 def examine(session: Session, study: Study, report: ResultsReport) -> ResultsReport:
     """Return the report of files beside the study as it is now."""
     highest = report.group.highest_grade
-    refusal = _refusal(session, study, report)
+    refused = _refusal(session, study, report)
     is_above = highest > Scale.stored(study.scale).top
     names = map(_rater_name, report.group.raters)
     found = tuple(_beside(session, study, run) for run in report.runs)
@@ -254,10 +242,9 @@ def examine(session: Session, study: Study, report: ResultsReport) -> ResultsRep
         report,
         problems=(*report.group.problems, *_other_depths(report, found)),
         runs=found,
-        turns_blind=refusal is None and is_open and _compete(session, study, report, found),
-        refused=refusal.message if refusal else "",
-        remedy=refusal.remedy if refusal else "",
-        fits=max(highest, 2) if is_above and not refusal else None,
+        turns_blind=not refused and is_open and _compete(session, study, report, found),
+        refused=refused,
+        fits=max(highest, 2) if is_above and not refused else None,
         known_raters=tuple(name for name in names if raters.named(session, study, name)),
     )
 
@@ -277,11 +264,6 @@ def _refusal(session: Session, study: Study, report: ResultsReport) -> Refused |
     ):
         return OtherScale(str(highest))
     return None
-
-
-def _unasked(session: Session, study: Study, group: Group) -> Refused | None:
-    is_for_none = not group.runs and not _known(group.judged, _questions(session, study, ()))
-    return NoQuestion() if is_for_none else None
 
 
 def _compete(
@@ -314,7 +296,8 @@ def _beside(session: Session, study: Study, run: FoundRun) -> FoundRun:
     if run_id is None:
         return run
     asked = select(Question.text, Question.external_id).join(Query).where(Query.run_id == run_id)
-    listed = select(func.max(Result.rank), func.count(JudgedThing.id).filter(_is_told()))
+    is_told = or_(*(JudgedThing.card[name].as_string() != "" for name in ("text", "title")))
+    listed = select(func.max(Result.rank), func.count(JudgedThing.id).filter(is_told))
     listed = listed.select_from(Result).join(Query, Query.id == Result.query_key)
     listed = listed.join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
     listed = listed.where(Query.run_id == run_id)
@@ -322,10 +305,6 @@ def _beside(session: Session, study: Study, run: FoundRun) -> FoundRun:
     n_texts += sum(question_sets.is_told(*row) for row in session.execute(asked))
     is_fuller = n_texts < run.n_texts
     return replace(run, run_id=run_id, stored_depth=depth or 0, is_fuller=is_fuller)
-
-
-def _is_told() -> ColumnElement[bool]:
-    return or_(*(JudgedThing.card[name].as_string() != "" for name in ("text", "title")))
 
 
 def store(
@@ -346,16 +325,17 @@ def store(
     word those of the collection. Raises ``OtherKind``, ``OtherIds``, ``OtherScale``,
     ``NoQuestion`` and ``KnownRater``, and then stores nothing.
     """
-    if refusal := _refusal(session, study, report) or _unasked(session, study, report.group):
-        raise refusal
     looked, group = examine(session, study, report), report.group
+    if looked.refused:
+        raise looked.refused
+    if not group.runs and not _known(group.judged, _questions(session, study, ())):
+        raise NoQuestion
     by_name: dict[str, list[Judged]] = {}
     for one in group.judged:
         by_name.setdefault(_rater_name(one.rater or rater), []).append(one)
     graders = {name: raters.named(session, study, name) for name in by_name}
-    for known in filter(None, graders.values()):
-        if known.is_machine or not confirmed:
-            raise KnownRater(known.name)
+    if taken := [one.name for one in graders.values() if one and (one.is_machine or not confirmed)]:
+        raise KnownRater(taken[0])
     imports.begin(session, study, Document.kind, now)
     if looked.fits is not None:
         scale = replace(Scale.stored(study.scale), top=looked.fits, words=(), guidance=())

@@ -22,7 +22,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.runs.provenance import Latency, latency
-from webapp.records import Counts, QueryState, ReadQuery
+from webapp.records import Counts, QueryState
 from webapp.services.judging import live_metrics
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.live_metrics import Standing
@@ -50,8 +50,6 @@ def ordered(found: Iterable[Run]) -> list[Run]:
 
 
 class UnknownRun(Missing):
-    """The study has no such run."""
-
     message = mark("This study has no run %(name)s")
     remedy = failures.SEE_RUNS
     command_remedy = mark("`relevansi runs` lists them.")
@@ -65,13 +63,7 @@ class NotUnreadable(Conflict):
 
 
 class RunOverview(Struct, frozen=True):
-    """One run in a list: its labels, its counts and the rater's progress in it."""
-
-    id: str
-    search_method: str | None
-    llm: str | None
-    timestamp: str | None
-    imported_at: datetime
+    run: Run
     counts: Counts
     standing: Standing
     first_open: int | None
@@ -86,7 +78,6 @@ class RunPage(Struct, frozen=True):
     """
 
     overview: RunOverview
-    run: Run
     missing_questions: list[tuple[int, str]]
     queries: dict[int, Any]
     latency: Latency | None
@@ -131,7 +122,6 @@ def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
     )
     return RunPage(
         overview=_overview(session, rater, run, Standing.together(categories.values())),
-        run=run,
         missing_questions=[(position, text) for position, text in session.execute(missing)],
         queries={row.query_id: row for row in session.execute(queries)},
         latency=latency_of(session, run.id),
@@ -252,16 +242,7 @@ def add_cards(
         raise NotUnreadable
     cards = property_cards.parse(text)
     if cards:
-        question = query.question
-        entry = ReadQuery(
-            query_id=query.query_id,
-            question=question.text,
-            category=question.category,
-            response=query.response,
-            state=QueryState.RESULTS,
-            cards=cards,
-        )
-        imports.add_cards(session, query, entry)
+        imports.add_cards(session, query, cards)
         query.state = str(QueryState.RESULTS)
         studies.log(session, study, "add cards", f"{run.id}/{query_id}", "0", str(len(cards)), now)
         raters = [rater.id for rater in studies.people_and_machines(session, study)]
@@ -279,11 +260,7 @@ def _overview(session: Session, rater: Rater, run: Run, standing: Standing) -> R
     states = {state: queries for state, queries, _ in rows}
     of = [states.get(state, 0) for state in QueryState]
     return RunOverview(
-        id=run.id,
-        search_method=run.search_method,
-        llm=run.llm,
-        timestamp=run.timestamp,
-        imported_at=run.imported_at,
+        run=run,
         counts=Counts(sum(of), sum(cards for _, _, cards in rows), *of),
         standing=standing,
         first_open=pages.first_open(session, rater, run.id),

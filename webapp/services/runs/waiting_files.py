@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from msgspec import Struct, field
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
@@ -32,8 +31,6 @@ KEPT_FOR = timedelta(days=1)
 
 
 class UnknownUpload(Missing):
-    """The file is no longer waiting: stored, given up, or kept for longer than a day."""
-
     message = mark("This file is no longer waiting")
     remedy = mark("It was stored, given up, or kept for longer than a day. Choose the file again.")
 
@@ -79,21 +76,8 @@ def find(session: Session, study: Study, token: str) -> Upload:
     return upload
 
 
-def discard(session: Session, upload: Upload) -> None:
-    """Forget a waiting file."""
-    session.delete(upload)
-
-
 LONG_FROM = 300
 """So many questions take longer to read and to store than a browser should wait without a word."""
-
-
-class StoredFiles(Struct):
-    """The runs of the files that were stored, and the tokens of the ``left`` ones."""
-
-    runs: list[str] = field(default_factory=list)
-    left: list[str] = field(default_factory=list)
-    newcomers: set[str] = field(default_factory=set)
 
 
 def is_long(questions: Iterable[int]) -> bool:
@@ -107,23 +91,24 @@ def store(
     files: Mapping[str, OpenedFile],
     decisions: Mapping[str, FileDecision],
     now: datetime,
-) -> StoredFiles:
+) -> tuple[list[str], list[str]]:
     """Store waiting files, by their tokens, and forget them.
 
-    Ratings without a rater who was shown are left.
+    Returns the runs of the files that were stored, and the tokens of those that are left: ratings
+    without a rater who was shown, and what cannot be stored as it was decided.
     """
-    done = StoredFiles()
+    runs: list[str] = []
+    left: list[str] = []
+    newcomers: set[str] = set()
     for token, file in sorted(files.items(), key=lambda one: -FORMATS.index(one[1].format)):
         decision = decisions.get(token, FileDecision())
         if file.format in (RATED_CSV, RATINGS) and decision.rater is None:
-            done.left.append(token)
+            left.append(token)
             continue
-        stored = file_formats.store(session, study, file, decision, done.newcomers, now)
-        done.newcomers.update([stored.newcomer] if stored.newcomer else [])
-        own = stored.runs or ((stored.run_id,) if stored.run_id else ())
-        done.runs.extend(own if stored.is_done else ())
+        stored = file_formats.store(session, study, file, decision, newcomers, now)
         if stored.is_done:
-            discard(session, find(session, study, token))
+            runs.extend(stored.runs)
+            session.delete(find(session, study, token))
         else:
-            done.left.append(token)
-    return done
+            left.append(token)
+    return runs, left

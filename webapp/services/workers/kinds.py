@@ -75,8 +75,8 @@ def store_files(session: Session, study: Study, wanted: Mapping[str, Any], tell:
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         decisions = {t: FileDecision(**given) for t, given in wanted["decisions"].items()}
-        done = waiting_files.store(session, study, read, decisions, now)
-        return {"runs": done.runs, "left": done.left, "stored": True}
+        runs, left = waiting_files.store(session, study, read, decisions, now)
+        return {"runs": runs, "left": left, "stored": True}
 
     return finish
 
@@ -98,7 +98,7 @@ def import_files(session: Session, study: Study, wanted: Mapping[str, Any], tell
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         for token in opened:
-            waiting_files.discard(session, waiting_files.find(session, study, token))
+            session.delete(waiting_files.find(session, study, token))
         return store(session, study, now)
 
     return finish
@@ -128,8 +128,7 @@ def stored(
             done = file_formats.store(session, study, file, decision, newcomers, now)
             if not done.is_done:
                 raise Undecided(done.report.name)
-            newcomers.update([done.newcomer] if done.newcomer else [])
-            runs.extend(done.runs or ([done.run_id] if done.run_id else []))
+            runs.extend(done.runs)
             grades |= getattr(done.report, "grades", {})
             remarks += done.report.problems
         told = {"problems": refused, "remarks": remarks}
@@ -252,7 +251,7 @@ def _refusal(wanted: Mapping[str, Any], **why: Any) -> Finish:
 def _discard(session: Session, study: Study, wanted: Mapping[str, Any]) -> None:
     for token in (*wanted["files"], wanted["subset"], wanted["prompt"]):
         if token:
-            waiting_files.discard(session, waiting_files.find(session, study, token))
+            session.delete(waiting_files.find(session, study, token))
 
 
 PACK = "proof pack"

@@ -278,7 +278,7 @@ def forget() -> Response:
     tokens = forms.checked(WaitingFilesForm).file.data
     with access.writing() as (session, rater):
         for token in tokens:
-            waiting_files.discard(session, waiting_files.find(session, rater.study, token))
+            session.delete(waiting_files.find(session, rater.study, token))
         session.commit()
     return redirect(url_for("comparisons.show"), 303)  # type: ignore[return-value]
 

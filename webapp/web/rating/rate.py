@@ -36,9 +36,9 @@ def next_one() -> Response:
         is_open = rater.is_owner and not studies.is_blind(session, rater.study)
         if is_open and (listed := runs.overviews(session, rater)):
             started = [
-                url_for("judgments.show", run_id=run.id, query_id=run.first_open)
-                for run in listed
-                if run.first_open is not None
+                url_for("judgments.show", run_id=one.run.id, query_id=one.first_open)
+                for one in listed
+                if one.first_open is not None
             ]
             address = next(iter(started), url_for("home.show"))
             return redirect(address, 303)  # type: ignore[return-value]

@@ -20,18 +20,20 @@ from werkzeug.exceptions import NotFound
 from wtforms import BooleanField, Form
 
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import LongWork, Upload
+from webapp.db.tables.runs import LongWork
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext
 from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices, examples
 from webapp.importers.results.rows import ROLES
 from webapp.importers.runs import problems
+from webapp.importers.runs.problems import ImportRefused
 from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.runs import file_formats, results, runs, samples, waiting_files
-from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RESULTS, RUN, FileDecision
+from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RESULTS, FileDecision
+from webapp.services.runs.imports import ImportReport
 from webapp.services.runs.results import ResultsReport
-from webapp.services.runs.waiting_files import StoredFiles, UnknownUpload
+from webapp.services.runs.waiting_files import UnknownUpload
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
 from webapp.web.frame import access, forms, htmx
@@ -47,15 +49,11 @@ from webapp.web.workers.jobs import after_import, led_to
 
 
 class LabelsForm(Form):
-    """The labels of a run."""
-
     search_method = LineField(LONGEST_LABEL)
     llm = LineField(LONGEST_LABEL)
 
 
 class MoveForm(Form):
-    """The way a run goes in the study's order."""
-
     direction = ChoiceField([*runs.STEPS])
 
 
@@ -206,19 +204,20 @@ def _decide(form: WaitingForm) -> Response:
         _read_again(sent)
         return _look_again(tokens, sent)
     decisions = {token: decided.decision() for token, decided in sent.items()}
-    stored = StoredFiles()
+    run_ids: list[str] = []
+    left: list[str] = []
     with access.writing() as (session, rater):
-        files = _files(session, rater.study, tokens)
+        files = [waiting_files.find(session, rater.study, token) for token in tokens]
         is_long = is_stored and waiting_files.is_long(file.questions for file in files)
         storing = kinds.storing(files, decisions)
         if is_stored:
             _set_up(session, rater, form)
         if is_stored and not is_long:
             read = {file.id: waiting_files.opened(file) for file in files}
-            stored = waiting_files.store(session, rater.study, read, decisions, access.now())
+            run_ids, left = waiting_files.store(session, rater.study, read, decisions, access.now())
         elif not is_stored:
             for file in files:
-                waiting_files.discard(session, file)
+                session.delete(file)
         for work in _works(session, rater.study):
             is_same = is_long and work.is_open and work.wanted == storing
             if set(work.wanted["tokens"]) & set(tokens) and not is_same:
@@ -226,9 +225,9 @@ def _decide(form: WaitingForm) -> Response:
         session.commit()
     if is_long:
         return led_to(kinds.STORING, storing)
-    if stored.left:
-        return _look_again(stored.left, sent, left="1")
-    return redirect(after_import(stored.runs), 303)  # type: ignore[return-value]
+    if left:
+        return _look_again(left, sent, left="1")
+    return redirect(after_import(run_ids), 303)  # type: ignore[return-value]
 
 
 def _score(token: str, name: str) -> Response:
@@ -255,10 +254,6 @@ def _set_up(session: Session, owner: Rater, form: WaitingForm) -> None:
     if form.open.data:
         wanted = replace(wanted, blind=False)
     studies.set_switches(session, owner.study, wanted, access.now())
-
-
-def _files(session: Session, study: Study, tokens: Sequence[str]) -> list[Upload]:
-    return [waiting_files.find(session, study, token) for token in tokens]
 
 
 def _works(session: Session, study: Study) -> Sequence[LongWork]:
@@ -300,22 +295,24 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
     return {
         "token": token,
         "format": opened.format,
+        "is_refused": isinstance(report, ImportRefused),
         "report": report,
         "remarks": problems.remarks(report.problems),
         "roles": ROLES if opened.format is RESULTS else (),
         "raters": people,  # to whom ratings can be given
-        "is_sample": opened.format is RUN and report.read and report.read.sha256 in samples.FILES,
+        "is_sample": isinstance(report, ImportReport) and report.read.sha256 in samples.FILES,
     }
 
 
-def _n_files(file: Mapping[str, Any]) -> int:
+def _n_storable(file: Mapping[str, Any]) -> int:
+    if file["is_refused"] or not file["report"].brings_something:
+        return 0
     return len(file["report"].group.files) if file["format"] is RESULTS else 1
 
 
 def _answer(files: Sequence[Any], notice: str, status: int = 200, **more: Any) -> Response:
-    storable = sum(_n_files(file) for file in files if file["report"].brings_something)
     page = {"works": (), "turns_blind": False, "study_name": "", "becomes": "", **more}
-    page |= {"files": files, "notice": notice, "storable": storable}
+    page |= {"files": files, "notice": notice, "storable": sum(map(_n_storable, files))}
     return htmx.respond(
         "runs/imports/page.html", "runs/imports/_imports.html", {"imports": page}, status
     )

@@ -33,12 +33,6 @@ from webapp.web.runs.imports import LabelsForm, MoveForm
 from webapp.web.study import study
 
 blueprint = Blueprint("runs", __name__, url_prefix="/runs")
-OF_RUN = (
-    "any('export.csv', 'raters.csv', 'export.xlsx', 'report.md', 'judgments.csv', 'qrels.txt', "
-    "'run.txt', 'export.json', 'beir.zip', 'srw.json', 'phoenix.json', 'rank_eval.json', "
-    "'quepid.csv', 'quepid_book.csv')"
-)
-
 FORMATS = {
     "csv": "export.csv",
     "wide-csv": "raters.csv",
@@ -51,8 +45,7 @@ FORMATS = {
     **exports.TOOLS,
 }
 """Each format of an export with the last part of its address."""
-
-
+OF_RUN = f"any({', '.join(map(repr, FORMATS.values()))})"
 Value = str | float | None
 
 COLUMNS: Mapping[str, str] = {
@@ -93,7 +86,6 @@ def explain() -> str:
 
 @blueprint.get("/")
 def index() -> str:
-    """List the study's runs."""
     with access.reading() as (session, rater):
         listed = tuple(runs.overviews(session, rater))
         blind = shares.if_blind(session, rater)
@@ -138,12 +130,13 @@ def show(run_id: str) -> str:
         ],
         questions=_questions(run, with_unasked, sort, order),
         sources=[
-            (file, problems.remarks(map(Problem.stored, file.problems))) for file in run.run.files
+            (file, problems.remarks(map(Problem.stored, file.problems)))
+            for file in run.overview.run.files
         ],
         next_run=next((other for other in others if other.first_open is not None), None),
         formats=FORMATS,
         is_original=report.is_original,
-        read_as=run.run.files[0].file_format,
+        read_as=run.overview.run.files[0].file_format,
         columns={name: measure_of(name) for name in columns_of(report)},
         latency=run.latency,
         seconds=notation.seconds,
@@ -154,7 +147,6 @@ def show(run_id: str) -> str:
 
 @blueprint.post("/<run_id>/labels")
 def relabel(run_id: str) -> Response:
-    """Give a run other labels."""
     form = checked(LabelsForm)
     with access.writing() as (session, rater):
         method, llm = form.search_method.data or None, form.llm.data or None
@@ -184,7 +176,6 @@ def ask_to_delete(run_id: str) -> str:
 
 @blueprint.post("/<run_id>/delete")
 def delete(run_id: str) -> Response:
-    """Delete a run with the judgments that belong to it alone."""
     with access.writing() as (session, rater):
         runs.delete_run(session, rater.study, run_id, access.now())
         session.commit()
