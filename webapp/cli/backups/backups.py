@@ -18,7 +18,7 @@ from webapp.config import Settings, private_folder, with_driver
 from webapp.db.engine import Database, DatabaseOutOfDate
 from webapp.db.migrations import HEAD
 from webapp.db.sqlite_files import DatabaseInUse, DatabaseInUseBy
-from webapp.i18n import gettext
+from webapp.i18n import gettext, mark
 
 if TYPE_CHECKING:
     from webapp.services.backups.backups import About
@@ -61,15 +61,15 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
     say(f"{where}: {_summary(about)}")
     if kept is not None:
         say(gettext("The earlier database is kept: %(name)s", name=kept))
+    _warn_of_server(
+        mark("Relevansi at %(address)s ran during the restore: stop it, and start it again.")
+    )
+
+
+def _warn_of_server(message: str) -> None:
     served = serving.find(Settings.from_environment())
     if served is not None:
-        say(
-            gettext(
-                "Relevansi at %(address)s ran during the restore: stop it, and start it again.",
-                address=served,
-            ),
-            err=True,
-        )
+        say(gettext(message, address=served), err=True)
 
 
 def _opened() -> closing[Database]:
@@ -114,9 +114,9 @@ def move_command(database_url: str) -> None:
     """
     from webapp.services.backups import backups, moving
 
-    settings = Settings.from_environment()
-    new = _other(settings.database_url, with_driver(database_url))
-    with closing(Database(settings.database_url)) as source, closing(Database(new)) as target:
+    old_url = Settings.from_environment().database_url
+    new = _other(old_url, with_driver(database_url))
+    with closing(Database(old_url)) as source, closing(Database(new)) as target:
         if source.is_missing():
             raise backups.NoDatabaseYet(source.description)
         if source.version() != HEAD:
@@ -141,16 +141,12 @@ def move_command(database_url: str) -> None:
     )
     # The one place that prints a password: the setting to type, as it was typed here.
     say(gettext("From now on set RELEVANSI_DATABASE_URL=%(url)s", url=database_url))
-    served = serving.find(settings)
-    if served is not None:
-        say(
-            gettext(
-                "Relevansi at %(address)s still uses the old database: stop it, and start it "
-                "again with that setting.",
-                address=served,
-            ),
-            err=True,
+    _warn_of_server(
+        mark(
+            "Relevansi at %(address)s still uses the old database: stop it, and start it again "
+            "with that setting."
         )
+    )
     if further := [table.name for table in moved if now[table.name] != table.rows]:
         raise click.ClickException(
             gettext(

@@ -109,16 +109,12 @@ class Product(Struct, frozen=True):
 
 
 class PackedResampling(Struct, frozen=True):
-    """The random draws of the comparisons, which can be repeated."""
-
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)]
     resamples: Annotated[int, Meta(gt=0, le=MOST_RESAMPLES)]
     confidence: Annotated[float, Meta(gt=0, lt=1)]
 
 
 class Manifest(Struct, frozen=True):
-    """The content of `manifest.json` that is needed to verify the rest."""
-
     product: Product
     created_at: Annotated[datetime, Meta(tz=True)]
     study: Text

@@ -56,22 +56,16 @@ CHECK = mark("`relevansi check` looks at the database in use.")
 
 
 class TargetNotEmpty(Conflict):
-    """The database to move into holds rows already; the argument names their tables."""
-
     message = mark("The other database is not empty (%(name)s)")
     remedy = mark("A move needs an empty database.")
 
 
 class UnfitRow(Refused):
-    """The other engine refuses a row; the argument names the table and why."""
-
     message = mark("The other database does not take a row, so nothing was moved: %(name)s")
     remedy = CHECK
 
 
 class RowsDiffer(Conflict):
-    """A row that was moved is not the row that was read; the argument names table and row."""
-
     message = mark("A row came out differently, so nothing was moved: %(name)s")
     remedy = CHECK
 

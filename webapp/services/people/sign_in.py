@@ -104,8 +104,6 @@ class UnfitPassword(Refused):
 
 
 class TooBusy(Busy):
-    """More passwords wait to be compared than may; in a few seconds there is room again."""
-
     message = mark("Many are signing in at this moment")
     remedy = mark("Try again in a few seconds.")
     retry_after = 3

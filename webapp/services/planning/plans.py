@@ -103,7 +103,7 @@ def effort(
         .join(Question)
         .where(in_set, Query.state != str(QueryState.UNREADABLE))
     )
-    present = [one for one in studies.raters(session, study) if one.removed_at is None]
+    present = studies.present(session, study)
     count = raters or max(len(present), 1)
     paces = [standing.rater_standing(session, one).pace for one in present]
     known = [pace for pace in paces if pace is not None]

@@ -237,7 +237,7 @@ def _awaited(
     """Return how many raters each question is to have, of those who judged any of the set."""
     import numpy as np
 
-    present = {one.id for one in studies.raters(session, study) if one.removed_at is None}
+    present = {one.id for one in studies.present(session, study)}
     own = assignments.by_rater(session, study)
     counts = np.zeros(len(pooled.questions), dtype=np.int64)
     for rater_id in judging & present:

@@ -90,7 +90,7 @@ def ask(session: Session, study: Study, now: datetime) -> OpenWork:
     raters = {rater.id: rater for rater in studies.raters(session, study)}
     for place, (rater_id, unit) in enumerate(found):
         given_at = now + timedelta(microseconds=place)
-        task = session.scalar(_task(rater_id, unit))
+        task = session.scalar(select(Task).where(_is_first(rater_id, *unit)))
         task = task or pool.give(session, raters[rater_id], unit, POOL, given_at)
         task.asked_again_at, task.postponed_at = now, None
     work = _work(found)
@@ -100,11 +100,12 @@ def ask(session: Session, study: Study, now: datetime) -> OpenWork:
     return work
 
 
-def _task(rater_id: int, unit: Unit) -> Select[Task]:
-    return select(Task).where(
+def _is_first(rater_id: Any, question_id: Any, run_id: Any) -> ColumnElement[bool]:
+    """Return the condition that a ``Task`` is the first of a rater and a unit, by their values."""
+    return and_(
         Task.rater_id == rater_id,
-        Task.question_id == unit.question_id,
-        Task.run_id.is_not_distinct_from(unit.run_id),
+        Task.question_id == question_id,
+        Task.run_id.is_not_distinct_from(run_id),
         Task.kind == POOL,
     )
 
@@ -150,16 +151,10 @@ def _by_task(
     is_list = (
         case((JudgedThing.property_id.is_(None), 1), else_=0) if row is Judgment else literal(0)
     )
-    task = and_(
-        Task.rater_id == row.rater_id,
-        Task.question_id == question_id,
-        Task.run_id.is_not_distinct_from(run_id),
-        Task.kind == POOL,
-    )
     return (
         rows.join(Event, and_(made_by(row), ON_RUN))
         .join(Rater, Rater.id == row.rater_id)
-        .outerjoin(Task, task)
+        .outerjoin(Task, _is_first(row.rater_id, question_id, run_id))
         .where(Rater.study_id == study.id, Rater.removed_at.is_(None), Rater.is_machine.is_(False))
         .where(GIVEN[row].is_not(None), is_put_to_raters(question_id))
         .with_only_columns(row.rater_id, question_id, run_id, func.count(), func.sum(is_list))

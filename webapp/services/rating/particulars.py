@@ -62,7 +62,7 @@ _RANKED = re.compile(
 
 
 class AskedPlace(Struct, frozen=True):
-    """The place that a question asks for, as a room's ``asked_places`` knows it."""
+    """The place that a question asks for, as the gold questions know it."""
 
     name: str
     latitude: float
@@ -182,18 +182,10 @@ def _of_things(
             sources[result.judged_thing_id].append(source)
     for key, thing in things.items():
         one = _known(Card(**(thing.card or {})), sources[key], place, with_record=with_record)
-        yield (
-            key,
-            replace(
-                one,
-                headings=tuple(text for text in one.headings if not _tells_the_rank(text)),
-                lines=tuple(text for text in one.lines if not _NUMBERED.search(text)),
-            ),
-        )
-
-
-def _tells_the_rank(heading: str) -> bool:
-    return bool(_NUMBERED.search(heading) or _RANKED.search(heading))
+        lines = tuple(text for text in one.lines if not _NUMBERED.search(text))
+        unnumbered = (text for text in one.headings if not _NUMBERED.search(text))
+        headings = tuple(text for text in unnumbered if not _RANKED.search(text))
+        yield key, replace(one, headings=headings, lines=lines)
 
 
 def _sources(query: Any, results: Sequence[Any]) -> Iterator[tuple[Any, Card, _Source]]:
@@ -211,16 +203,13 @@ def _sources(query: Any, results: Sequence[Any]) -> Iterator[tuple[Any, Card, _S
         is_there = at < len(texts) and texts[at][0].title == card.title
         raw = raws[place] if place is not None else {}
         record = raw.get("api_data") if raw.get("verified") is True else None
-        yield (
-            result,
-            card,
-            _Source(
-                text=texts[at][1] if is_there else ListedText(),
-                listed=property_particulars.read_particulars(raw) if raw else NOTHING,
-                recorded=property_particulars.read_particulars(record) if record else NOTHING,
-                record=_card(record) if record else NO_RECORD,
-            ),
+        source = _Source(
+            text=texts[at][1] if is_there else ListedText(),
+            listed=property_particulars.read_particulars(raw) if raw else NOTHING,
+            recorded=property_particulars.read_particulars(record) if record else NOTHING,
+            record=_card(record) if record else NO_RECORD,
         )
+        yield result, card, source
 
 
 def _card(record: object) -> Card:

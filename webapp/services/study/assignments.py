@@ -35,10 +35,18 @@ EVERYTHING: frozenset[int] = frozenset()
 
 
 class Why(StrEnum):
-    UNKNOWN = "unknown"
-    OUTSIDE = "outside"
-    BACKWARDS = "backwards"
-    WHICH_SET = "which_set"
+    """Why an item names no questions, with the remedy, as message ids."""
+
+    UNKNOWN = mark(
+        '"%(item)s" is not a number, a range such as 1-10 or a category of the list below. '
+        "Put commas between several."
+    )
+    OUTSIDE = mark('"%(item)s" is not among the questions there are: %(extent)s.')
+    BACKWARDS = mark('"%(item)s" runs backwards: write the smaller number first.')
+    WHICH_SET = mark(
+        '"%(item)s" could be of several question sets: write the letter of the set before it, '
+        "as in A%(item)s."
+    )
 
 
 class NotQuestions(ValueError):

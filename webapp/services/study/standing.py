@@ -82,7 +82,7 @@ class QuestionStanding(Struct, frozen=True):
 
 
 def rater_standings(session: Session, study: Study) -> tuple[RaterStanding, ...]:
-    return tuple(rater_standing(session, rater) for rater in _present(session, study))
+    return tuple(rater_standing(session, rater) for rater in studies.present(session, study))
 
 
 def pace(moments: Iterable[datetime]) -> float | None:
@@ -115,10 +115,6 @@ def saving(session: Session, study: Study) -> Saving:
     return Saving(session.scalar(shown) or 0, pooled, everything - pooled)
 
 
-def _present(session: Session, study: Study) -> list[Rater]:
-    return [rater for rater in studies.raters(session, study) if rater.removed_at is None]
-
-
 def rater_standing(session: Session, rater: Rater) -> RaterStanding:
     judged = select(func.count()).where(
         Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
@@ -139,7 +135,7 @@ def rater_standing(session: Session, rater: Rater) -> RaterStanding:
 
 
 def question_standings(session: Session, study: Study) -> list[QuestionStanding]:
-    names = {rater.id: rater.name for rater in _present(session, study)}
+    names = {rater.id: rater.name for rater in studies.present(session, study)}
     given: dict[int, set[int]] = defaultdict(set)
     for question_id, rater_id in session.execute(select(Task.question_id, Task.rater_id)):
         given[question_id].add(rater_id)

@@ -103,6 +103,11 @@ def raters(session: Session, study: Study) -> list[Rater]:
     return [rater for rater in people_and_machines(session, study) if not rater.is_machine]
 
 
+def present(session: Session, study: Study) -> list[Rater]:
+    """Return the people who can still judge."""
+    return [rater for rater in raters(session, study) if rater.removed_at is None]
+
+
 def people_and_machines(session: Session, study: Study) -> list[Rater]:
     """Return the study's raters and machines, the local rater first."""
     found = select(Rater).where(Rater.study_id == study.id).order_by(Rater.id)

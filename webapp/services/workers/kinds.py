@@ -164,6 +164,9 @@ LONG_FROM = 1_000_000
 LONG_FROM_WITH_MODEL = 20_000
 """The same where a model makes vectors of every text."""
 
+PLAIN = ("tau_sim", "keep_citations", "first", "stop_at_gate")
+"""The settings that are JSON as they are."""
+
 
 def is_long(settings: ScoringSettings, chosen: Sequence[NamedBytes]) -> bool:
     has_model = isinstance(settings.embedder, VectorEmbedder)
@@ -191,12 +194,9 @@ def put_by(
         "prompt": kept(settings.prompt),
         "kind": str(settings.kind),
         "embedder": embedder,
-        "tau_sim": settings.tau_sim,
-        "keep_citations": settings.keep_citations,
         "gate": [str(settings.gate.min_average), str(settings.gate.min_pass_rate)],
-        "first": settings.first,
-        "stop_at_gate": settings.stop_at_gate,
         "language": i18n.language(),
+        **{name: getattr(settings, name) for name in PLAIN},
     }
 
 
@@ -215,13 +215,10 @@ def score(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell)
             settings = ScoringSettings(
                 kind=EvaluationKind(wanted["kind"]),
                 embedder=embedders.chosen_embedder(wanted["embedder"]),
-                tau_sim=wanted["tau_sim"],
-                keep_citations=wanted["keep_citations"],
                 gate=Gate(average, rate),
-                first=wanted["first"],
                 subset=given(wanted["subset"]),
-                stop_at_gate=wanted["stop_at_gate"],
                 prompt=given(wanted["prompt"]),
+                **{name: wanted[name] for name in PLAIN},
             )
             scored = scoring.score(settings, chosen, rows, tell)
             waiting = opened.pop_all()

@@ -70,13 +70,6 @@ class FigureRow(Struct, frozen=True):
     cells: tuple[FigureCell, ...]
 
 
-class ClickedCounts(Struct, frozen=True):
-    """The plain counts of the verdicts on one answer, in words: "3 of 4", and a rank from 1."""
-
-    relevant: str
-    first_relevant_rank: str
-
-
 def rows(
     names: Iterable[str], scale: Scale, *columns: dict[str, FigureCell]
 ) -> tuple[FigureRow, ...]:
@@ -119,7 +112,7 @@ def of_query(summary: QuerySummary, names: Sequence[str] = HEADLINES) -> dict[st
 
 def of_answers(
     answers: Sequence[tuple[str, QuerySummary]], names: Sequence[str], scale: Scale
-) -> tuple[list[tuple[str, ClickedCounts]], list[FigureRow]] | None:
+) -> tuple[list[tuple[str, tuple[str, str]]], list[FigureRow]] | None:
     """Return a column of counts for each answer, called by its letter, and the rows of figures."""
     if not answers:
         return None
@@ -137,13 +130,14 @@ def names_of_answers(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in OF_ANSWERS or name not in HEADLINES)
 
 
-def clicked(summary: QuerySummary) -> ClickedCounts:
+def clicked(summary: QuerySummary) -> tuple[str, str]:
+    """Return the counts of one answer in words: "3 of 4" relevant, and the first rank, from 1."""
     relevant, decided = summary.relevant_count, summary.decided_count
     if not decided:
-        return ClickedCounts("-", "-")
+        return "-", "-"
     words = gettext("%(relevant)s of %(decided)s", relevant=relevant, decided=decided)
     rank = summary.first_relevant_rank
-    return ClickedCounts(words, notation.number(rank) if rank else gettext("none so far"))
+    return words, notation.number(rank) if rank else gettext("none so far")
 
 
 def measures(names: Iterable[str] = HEADLINES, scale: Scale = BINARY) -> tuple[Measure, ...]:

@@ -287,7 +287,7 @@ def _read_again(sent: Mapping[str, WaitingFileForm]) -> None:
 def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
     file = waiting_files.find(session, study, token)
     rater = request.args.get(f"rater-{token}")
-    people = [one.name for one in studies.raters(session, study) if one.removed_at is None]
+    people = [one.name for one in studies.present(session, study)]
     opened = waiting_files.opened(file, whole=False)
     if opened.format is RATED_CSV and rater is None and len(people) == 1:
         rater = people[0]

@@ -18,12 +18,11 @@ from wtforms import BooleanField, Field, Form
 from wtforms.validators import ValidationError
 
 from webapp import labels
-from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.exports.metrics_tables import said_blindness
 from webapp.failures import Refused
-from webapp.i18n import gettext, mark
+from webapp.i18n import gettext
 from webapp.kinds import KINDS
 from webapp.metrics.judging.graded import ranking_figure
 from webapp.metrics.judging.registry import MEASURES, label_on, ranking_measure
@@ -32,7 +31,7 @@ from webapp.services.rating import asked_again, pool
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
 from webapp.services.study import assignments, standing, studies
-from webapp.services.study.assignments import NotQuestions, Why
+from webapp.services.study.assignments import NotQuestions
 from webapp.services.study.studies import Switches
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import (
@@ -52,19 +51,6 @@ DEEPEST = 10_000
 LONGEST_ASSIGNMENT = 2000
 LONGEST_WORD = 40
 TOP = 4
-SAID = {
-    Why.UNKNOWN: mark(
-        '"%(item)s" is not a number, a range such as 1-10 or a category of the list below. '
-        "Put commas between several."
-    ),
-    Why.OUTSIDE: mark('"%(item)s" is not among the questions there are: %(extent)s.'),
-    Why.BACKWARDS: mark('"%(item)s" runs backwards: write the smaller number first.'),
-    Why.WHICH_SET: mark(
-        '"%(item)s" could be of several question sets: write the letter of the set before it, '
-        "as in A%(item)s."
-    ),
-}
-"""The error of an item that names no questions, with its remedy."""
 
 
 class StudyForm(Form):
@@ -324,7 +310,7 @@ def save_assignments() -> Response:
     with access.writing() as (session, rater):
         study = rater.study
         sets = assignments.numbered(session, study)
-        people = {f"questions-{one.id}": one for one in _present(session, study)}
+        people = {f"questions-{one.id}": one for one in studies.present(session, study)}
         form = forms.named({name: LineField(LONGEST_ASSIGNMENT) for name in people})
         form.validate()
         errors = forms.messages(form)
@@ -336,16 +322,12 @@ def save_assignments() -> Response:
             except NotQuestions as error:
                 everything = (key for one in sets for key in one.ids.values())
                 extent = assignments.written(everything, sets)
-                errors[name] = gettext(SAID[error.why], item=error.item, extent=extent)
+                errors[name] = gettext(error.why, item=error.item, extent=extent)
         if not errors:
             session.commit()
             return redirect(url_for("assignments.show", saved=1), 303)  # type: ignore[return-value]
         session.rollback()
         return make_response(_assignments(session, study, typed, errors), 422)
-
-
-def _present(session: Session, study: Study) -> list[Rater]:
-    return [one for one in studies.raters(session, study) if one.removed_at is None]
 
 
 def _assignments(
@@ -354,7 +336,7 @@ def _assignments(
     sets = assignments.numbered(session, study)
     return render_template(
         "study/assignments/page.html",
-        raters=_present(session, study),
+        raters=studies.present(session, study),
         named=assignments.by_rater(session, study),
         sets=sets,
         written=assignments.written,
