@@ -13,12 +13,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from webapp.metrics.planning.assisted import (
-    AssistedMean,
     MeanEstimate,
-    Moments,
     Unassisted,
     assisted_mean,
-    needed,
 )
 from webapp.metrics.planning.sampling import ValueRange
 
@@ -158,24 +155,6 @@ def test_a_machine_that_says_the_opposite_gets_no_weight() -> None:
     assert found.correlation == pytest.approx(-1)
 
 
-def _judged(*, of: int, machine: float = 0.04, covariance: float = 0.03) -> AssistedMean:
-    moments = Moments(people=0.04, machine=machine, covariance=covariance)
-    alone = MeanEstimate(0.5, 0.004, 0.3, 0.7)
-    return AssistedMean(10, of, alone=alone, moments=moments)
-
-
-def test_the_questions_needed_are_the_fewest_with_such_an_interval() -> None:
-    # Alone the n + 2 values have squares 0.04 n + 2 x 0.5^2. With 71: 3.34 / (72 x 73), t quantile
-    # 0.975 with 72 degrees 1.99346, so 2 x 1.99346 x sqrt(0.00063546) = 0.10050. With 72: 0.09971.
-    assert needed(_judged(of=200), width=0.1, help_given=False) == 72
-    # With help, of n = 50: l = 0.75 x 150/200 = 0.5625, 0.04 - 2 l 0.03 + l^2 0.04 = 0.018906, so
-    # (50 x 0.018906 + 0.5) / (51 x 52) + l^2 0.04 / 150 = 0.00062936; t quantile 2.00758: 0.10073.
-    # Of n = 51: 0.00061615 and 2.00665: 0.09962.
-    assert needed(_judged(of=200), width=0.1) == 51
-    assert needed(_judged(of=50), width=0.01) is None
-    assert needed(_judged(of=200, machine=0.0, covariance=0.0), width=0.1) == 72
-
-
 SHARES = st.integers(0, 20).map(lambda parts: parts / 20)
 SAMPLED = st.lists(st.tuples(SHARES, SHARES), min_size=2, max_size=15)
 UNSAMPLED = st.lists(SHARES, min_size=1, max_size=15)
@@ -226,16 +205,3 @@ def test_a_machine_that_is_off_by_the_same_amount_everywhere_helps_as_much(
     assert moved.assisted.value == pytest.approx(found.assisted.value)
     assert moved.assisted.lower == pytest.approx(found.assisted.lower)
     assert 0 <= (found.weight or 0) <= 1
-
-
-@given(SHARES, SHARES, st.floats(-1, 1), st.integers(3, 200), st.sampled_from([0.05, 0.2, 0.5]))
-def test_help_never_asks_people_for_more_nor_does_a_wider_interval(
-    people: float, machine: float, correlation: float, of: int, width: float
-) -> None:
-    moments = Moments(people, machine, correlation * (people * machine) ** 0.5)
-    found = AssistedMean(10, of, alone=MeanEstimate(0.5, 0.1, 0.0, 1.0), moments=moments)
-    helped = needed(found, width=width) or of
-    alone = needed(found, width=width, help_given=False) or of
-    wider = needed(found, width=2 * width) or of
-
-    assert wider <= helped <= alone

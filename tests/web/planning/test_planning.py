@@ -213,15 +213,6 @@ def test_figures_stand_beside_those_of_people_alone_with_the_rule(
     assert re.search(r"Precision@5, Hybrid 0\.72 \[0\.\d+; 1\.00\] 0\.75 \[0\.\d+;", shown)
     assert " 0.27 " in shown
     assert "4 of 8" in shown
-    assert "How many questions should people judge?" in shown
-    wide, narrow = (
-        said(client, "machine_help", f"{PAGE}?width={width}").partition(" For 95%")[0]
-        for width in (0.9, 0.02)
-    )
-    assert "MRR, Hybrid all all 8" in narrow
-    assert "MRR, Hybrid all all 8" not in wide
-    # People found something in every sampled answer, so nothing shows how far others would differ.
-    assert "Success rate, Hybrid" not in wide.partition("How many questions")[2]
 
 
 def test_a_machine_with_cards_left_is_said_to_have_them_and_another_can_be_chosen(

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from webapp import labels, notation
 from webapp.exporters.comparisons import words
-from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, whole_number, word
+from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
 from webapp.exporters.planning.samples import rule_json, told, two_further
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.planning.assisted import (
@@ -20,7 +20,6 @@ from webapp.metrics.planning.assisted import (
     MachineHelp,
     MeanEstimate,
     Unassisted,
-    needed,
 )
 from webapp.metrics.planning.sampling import FURTHER
 
@@ -43,45 +42,6 @@ def section(found: MachineHelp) -> Section:
         gettext("People with a machine's help"),
         (_basis(found), *_warnings(found)),
         tuple(table for table in made if table.rows),
-    )
-
-
-def questions_needed(found: MachineHelp, width: float) -> Table:
-    """Return how many questions people should judge, with help and alone, for a `width`.
-
-    A figure whose sampled values are all equal is left out: nothing shows how far others differ.
-    """
-
-    def number(one: HelpedFigure, *, help_given: bool) -> Cell:
-        n = needed(one.found, width=width, help_given=help_given)
-        return word(gettext("all")) if n is None else whole_number(n)
-
-    return Table(
-        f"{PART}_needed",
-        gettext("How many questions should people judge?"),
-        (
-            Column(gettext("Figure")),
-            Column(gettext("With the machine's help"), numeric=True),
-            Column(gettext("Alone"), numeric=True),
-            Column(gettext("All questions"), numeric=True),
-        ),
-        tuple(
-            (
-                word(_name(found, one)),
-                number(one, help_given=True),
-                number(one, help_given=False),
-                whole_number(one.found.of),
-            )
-            for one in found.figures
-            if one.second is None and one.found.moments is not None and one.found.moments.people > 0
-        ),
-        (
-            gettext(
-                "For 95%% intervals no wider than %(width)s, as far as the questions judged so far "
-                "show; the machine judges all of them.",
-                width=notation.number(width),
-            ),
-        ),
     )
 
 

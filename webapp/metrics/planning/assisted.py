@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webapp.metrics.planning.power import t_quantile
-from webapp.metrics.planning.sampling import FURTHER, ChosenRule, ValueRange
+from webapp.metrics.planning.sampling import ChosenRule, ValueRange
 
 CONFIDENCE = 0.95
 MIN_SAMPLE = 2
@@ -71,7 +71,6 @@ class AssistedMean(Struct, frozen=True):
 
     n: int
     of: int
-    bounds: ValueRange = ValueRange()
     alone: MeanEstimate | None = None
     assisted: MeanEstimate | None = None
     weight: float | None = None
@@ -120,10 +119,10 @@ def assisted_mean(
     (0.292, 0.552, 0.625)
     """
     n, of = len(people), len(people) + len(unsampled)
-    alone = AssistedMean(n, of, bounds or ValueRange())
+    bounds, alone = bounds or ValueRange(), AssistedMean(n, of)
     if n < MIN_SAMPLE:
         return replace(alone, why=Unassisted.FEW_SAMPLED)
-    alone = replace(alone, alone=_estimate(alone.bounds, people, people, (), 0.0))
+    alone = replace(alone, alone=_estimate(bounds, people, people, (), 0.0))
     known = [value for value in machine if value is not None]
     rest = [value for value in unsampled if value is not None]
     if len(known) + len(rest) < of:
@@ -138,42 +137,9 @@ def assisted_mean(
     moments = Moments(variance, of_machine, covariance)
     if not of_machine:
         return replace(alone, moments=moments, why=Unassisted.MACHINE_CONSTANT)
-    weight = _weight(moments, n, of)
-    assisted = _estimate(alone.bounds, people, known, rest, weight)
+    weight = min(1.0, max(0.0, covariance / ((1 + n / len(rest)) * of_machine)))
+    assisted = _estimate(bounds, people, known, rest, weight)
     return replace(alone, assisted=assisted, weight=weight, moments=moments)
-
-
-def needed(found: AssistedMean, *, width: float, help_given: bool = True) -> int | None:
-    """The fewest questions people should judge for an interval of `width`; ``None``: all of them.
-
-    `found` is from the questions judged so far, and the machine judges all of them. With n of them
-    sampled the variance over the sample is expected to be ``var(y) - 2 l cov(y, f) + l^2 var(f)``
-    at the best l for this n, and ``l^2 var(f)`` over the others; without help l is 0. The smallest
-    n of which the interval, made of these as ``assisted_mean`` makes it, is not wider. ``None``
-    too where fewer than `MIN_SAMPLE` questions are judged.
-
-    >>> found = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0] * 100)
-    >>> needed(found, width=0.2), needed(found, width=0.2, help_given=False)
-    (38, 69)
-    """
-    moments, alone, of = found.moments, found.alone, found.of
-    if moments is None or alone is None:
-        return None
-    ends = [end - alone.value for end in found.bounds.ends]
-    for n in range(MIN_SAMPLE, of):
-        weight = _weight(moments, n, of) if help_given and moments.machine > 0 else 0.0
-        of_machine = weight**2 * moments.machine
-        of_sample = moments.people - 2 * weight * moments.covariance + of_machine
-        squares = n * of_sample + fsum(end**2 for end in ends) - fsum(ends) ** 2 / (n + FURTHER)
-        variance = _of_mean(squares, n + FURTHER) + of_machine / (of - n)
-        if 2 * _reach(variance, n + FURTHER) <= width:
-            return n
-    return None
-
-
-def _weight(moments: Moments, n: int, of: int) -> float:
-    found = moments.covariance / ((1 + n / (of - n)) * moments.machine)
-    return min(1.0, max(0.0, found))
 
 
 def _estimate(
@@ -190,24 +156,15 @@ def _estimate(
         spread = weight**2 * _covariance(unsampled, unsampled) / len(unsampled)
     middle = weight * fmean([*machine, *unsampled])
     widened = [*rest, *(end - middle for end in bounds.ends)]
-    squares = len(widened) * _covariance(widened, widened)
-    centre = fmean(widened) + of_machine
-    reach = _reach(_of_mean(squares, len(widened)) + spread, len(widened))
+    degrees, centre = len(widened) - 1, fmean(widened) + of_machine
+    variance = len(widened) * _covariance(widened, widened) / degrees / len(widened) + spread
+    reach = t_quantile((1 + CONFIDENCE) / 2, degrees) * sqrt(variance)
     return MeanEstimate(
         value=fmean(rest) + of_machine,
         variance=_covariance(rest, rest) / len(rest) + spread,
         lower=bounds.cut(centre - reach),
         upper=bounds.cut(centre + reach),
     )
-
-
-def _of_mean(squares: float, n: int) -> float:
-    # From the sum of the squares of the deviations.
-    return squares / (n - 1) / n
-
-
-def _reach(variance: float, n: int) -> float:
-    return t_quantile((1 + CONFIDENCE) / 2, n - 1) * sqrt(variance)
 
 
 def _covariance(one: Sequence[float], other: Sequence[float]) -> float:

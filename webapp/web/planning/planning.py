@@ -43,8 +43,6 @@ MOST_RATERS = 1000
 MOST_QUESTIONS = 1_000_000
 STEP = 5
 """So many questions are offered to be drawn next."""
-WIDTH = 0.2
-"""The width of an interval that is shown unless another is asked for: plus or minus 0.1."""
 
 
 class PlanForm(Form):
@@ -225,13 +223,4 @@ def _helped(session: Session, study: Study, runs: Sequence[Run]) -> dict[str, An
     machine = next((one for one in machines if one.id == wanted), machines[0])
     rule = reports.rule_of(session, study)
     found = machine_help.of_runs(session, study, runs, rule, machine)
-    width = request.args.get("width", WIDTH, type=float)
-    width = width if 0 < width <= 1 else WIDTH
-    return {
-        "machines": machines,
-        "machine": machine,
-        "section": help_words.section(found),
-        "needed": help_words.questions_needed(found, width),
-        "width": width,
-        "asked": "width" in request.args,
-    }
+    return {"machines": machines, "machine": machine, "section": help_words.section(found)}
