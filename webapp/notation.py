@@ -6,7 +6,7 @@ A unit is that of ``metrics.judging.registry``; only what is a ratio follows the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date, datetime
@@ -131,6 +131,21 @@ def number(value: float) -> str:
 @lru_cache(maxsize=1024)  # pages have the same few again and again
 def _count(value: int, code: str) -> str:
     return format_decimal(value, locale=code)
+
+
+def ranges(numbers: Iterable[int]) -> list[str]:
+    """Return whole numbers in order, neighbours drawn together.
+
+    >>> ranges([3, 1, 2, 7])
+    ['1-3', '7']
+    """
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ["-".join(map(str, ends)) for ends in runs]
 
 
 def difference(value: float | None, unit: str = RATIO) -> str:

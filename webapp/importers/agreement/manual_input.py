@@ -19,6 +19,7 @@ from webapp.importers.runs.problems import ImportRefused, error
 from webapp.importers.runs.questions import looks_like
 from webapp.metrics.agreement.report import VerdictByHand
 from webapp.metrics.gold.constraints import CARD, Decided
+from webapp.notation import ranges
 from webapp.records import CONSTRAINTS, LARGEST_INTEGER, Problem, ReadRun
 
 _EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
@@ -72,10 +73,10 @@ def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Proble
         part = _CARDS if subject == CARD else _OVERRIDES
         known = cards.get(query_id)
         if known is None:
-            place, expected = f"{part}.{query_id}", _ranges(sorted(cards))
+            place, expected = f"{part}.{query_id}", ", ".join(ranges(cards)) or "-"
             found[place] = _wrong(manual.name, place, str(query_id), expected, query_id)
         elif card >= known:
-            place, expected = f"{part}.{query_id}.{card}", _ranges(range(known))
+            place, expected = f"{part}.{query_id}.{card}", ", ".join(ranges(range(known)))
             found[place] = _wrong(manual.name, place, str(card), expected, query_id)
     return tuple(found.values())
 
@@ -174,14 +175,3 @@ def _wrong(name: str, place: str, found: str, expected: str, query_id: int | Non
 
 def _named(words: Sequence[str]) -> str:
     return ", ".join(f"“{word}”" for word in words)
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Sorted whole numbers in short: 1-3, 5."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1][1:] = [number]
-        else:
-            runs.append([number])
-    return ", ".join("-".join(map(str, ends)) for ends in runs) or "-"

@@ -22,6 +22,7 @@ from sqlalchemy import (
     Integer,
     Row,
     Select,
+    Subquery,
     and_,
     bindparam,
     case,
@@ -422,15 +423,9 @@ def if_blind(session: Session, rater: Rater) -> Progress | None:
 
 def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
     """Return the rater's questions, cards, empty lists and answers so far, repeats included."""
-    first = select(JudgedThing.property_id).join(Judgment)
-    again = select(JudgedThing.property_id).join(Repeat).join(Task)
-    things = (
-        first.where(Judgment.rater_id == rater.id, Judgment.verdict.is_not(None))
-        .union_all(again.where(Task.rater_id == rater.id, Repeat.verdict.is_not(None)))
-        .subquery()
-    )
-    counts = select(func.count(), func.count(things.c[0])).select_from(things)
-    everything, cards = session.execute(counts).one()
+    said = _said(rater)
+    counts = select(func.count(), func.count(said.c.property_id)).select_from(said)
+    everything, cards = session.execute(counts.where(said.c.verdict.is_not(None))).one()
     rated = select(QueryRating.quality).where(QueryRating.rater_id == rater.id)
     repeated = select(RepeatRating.quality).join(Task).where(Task.rater_id == rater.id)
     grades = rated.union_all(repeated).subquery()
@@ -441,15 +436,20 @@ def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
 
 def pooled_figure(session: Session, rater: Rater) -> tuple[int, int, float | None]:
     """Return how many of the rater's counted cards are relevant: both numbers and the share."""
-    # It also changes with the verdicts of a repeat: otherwise it would reveal the repeats.
-    first = select(Judgment.verdict).join(JudgedThing).where(Judgment.rater_id == rater.id)
-    again = select(Repeat.verdict).join(JudgedThing).join(Task).where(Task.rater_id == rater.id)
-    is_card = JudgedThing.property_id.is_not(None)
-    verdicts = session.scalars(first.where(is_card).union_all(again.where(is_card)))
+    said = _said(rater)
+    verdicts = session.scalars(select(said.c.verdict).where(said.c.property_id.is_not(None)))
     relevances = Scale.stored(rater.study.scale).relevances
-    said = counted(
+    cards = counted(
         [relevances[verdict] for verdict in verdicts], cannot_tell=rater.study.cannot_tell
     )
-    relevant = said.count(Relevance.RELEVANT)
-    of = relevant + said.count(Relevance.NOT_RELEVANT)
+    relevant = cards.count(Relevance.RELEVANT)
+    of = relevant + cards.count(Relevance.NOT_RELEVANT)
     return relevant, of, relevant / of if of else None
+
+
+def _said(rater: Rater) -> Subquery:
+    # With the verdicts of repeats: a figure without them would reveal which they are.
+    columns = select(JudgedThing.property_id, Judgment.verdict).join_from(JudgedThing, Judgment)
+    again = select(JudgedThing.property_id, Repeat.verdict).join_from(JudgedThing, Repeat)
+    first = columns.where(Judgment.rater_id == rater.id)
+    return first.union_all(again.join(Task).where(Task.rater_id == rater.id)).subquery()

@@ -24,6 +24,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Assignment, Question, QuestionSet, Study
 from webapp.i18n import gettext, mark
+from webapp.notation import ranges
 from webapp.services.study import studies
 
 ALL = mark("all")
@@ -156,21 +157,6 @@ def written(questions: Iterable[int], sets: Sequence[Numbered]) -> str:
         for one in sets
         for run in ranges(place for place, key in one.ids.items() if key in wanted)
     )
-
-
-def ranges(numbers: Iterable[int]) -> list[str]:
-    """Return `numbers` in order, neighbours drawn together.
-
-    >>> ranges([3, 1, 2, 7])
-    ['1-3', '7']
-    """
-    runs: list[tuple[int, int]] = []
-    for number in sorted(numbers):
-        if runs and runs[-1][1] == number - 1:
-            runs[-1] = (runs[-1][0], number)
-        else:
-            runs.append((number, number))
-    return [str(first) if first == last else f"{first}-{last}" for first, last in runs]
 
 
 def _read(item: str, sets: Sequence[Numbered]) -> Iterable[int]:

@@ -39,7 +39,7 @@ from webapp.web.phase_3 import findings, participants, user_studies
 from webapp.web.planning import planning
 from webapp.web.programs import api
 from webapp.web.proof_packs import packs
-from webapp.web.rating import judgments, question_notes, rate
+from webapp.web.rating import judgments, rate
 from webapp.web.runs import imports, runs
 from webapp.web.study import home, study
 from webapp.web.workers import jobs
@@ -54,14 +54,14 @@ BLUEPRINTS = (
     *(site.health, site.shell, site.joined_files, guides.blueprint),
     *(language.blueprint, language.ratios_blueprint, participants.questionnaire_blueprint),
     *(participants.questions_blueprint, runs.measures, agreement.conflicts, comparisons.rated),
-    study.assignments_blueprint,
+    *(study.assignments_blueprint, study.notes_blueprint),
     *(
         module.blueprint
         for module in (
             *(adjudications, agreement, api, card_marks, comparisons),
             *(constraints, evaluations, findings, gold, history, home, imports, item_rating),
             *(jobs, judges, judgments, offline),
-            *(packs, participants, planning, question_notes, rate, raters),
+            *(packs, participants, planning, rate, raters),
             *(runs, sign_in, study, tokens, user_studies),
         )
     ),

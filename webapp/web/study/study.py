@@ -1,11 +1,11 @@
-"""The study: its settings, the guidelines of its raters, who judges what, and its progress."""
+"""The study: settings, guidelines, who judges what, progress, and the notes on its questions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any, get_args
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
@@ -27,7 +27,8 @@ from webapp.kinds import KINDS
 from webapp.metrics.judging.graded import ranking_figure
 from webapp.metrics.judging.registry import MEASURES, label_on, ranking_measure
 from webapp.records import BINARY, CannotTell, Scale
-from webapp.services.rating import asked_again, pool
+from webapp.services.rating import asked_again, particulars, pool
+from webapp.services.rating.particulars import LONGEST_NOTE
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
 from webapp.services.study import assignments, standing, studies
@@ -346,6 +347,52 @@ def _assignments(
         is_blind=studies.is_blind(session, study),
         saved="saved" in request.args,
     )
+
+
+notes_blueprint = Blueprint("question_notes", __name__, url_prefix="/study/notes")
+
+
+@notes_blueprint.get("/", endpoint="show")
+def show_notes() -> Response:
+    return _notes({}, {}, saved="saved" in request.args)
+
+
+@notes_blueprint.post("/", endpoint="save")
+def save_notes() -> Response:
+    with access.reading() as (session, rater):
+        sets = particulars.question_notes(session, rater.study)
+        notes = {f"note-{one.id}": one.id for one, _ in chain.from_iterable(sets)}
+    shown = ChoiceField({"all": None, **{str(one): one for one in notes.values()}})
+    form = forms.named({"show": shown, **{name: LineField(LONGEST_NOTE) for name in notes}})
+    said = {field.name: field.data for field in form if field.raw_data}
+    if not form.validate():
+        return _notes(said, forms.messages(form), status=422)
+    typed = {notes[name]: text for name, text in said.items() if name in notes}
+    with access.writing() as (session, rater):
+        particulars.put_notes(session, rater.study, typed, access.now())
+        if "show" in said:
+            particulars.show_offered_notes(session, rater.study, access.now(), said["show"])
+        session.commit()
+    place = f"note-{said['show']}" if said.get("show") else None
+    there = url_for("question_notes.show", saved=1, _anchor=place)
+    return redirect(there, 303)  # type: ignore[return-value]
+
+
+def _notes(
+    typed: Mapping[str, str], errors: Mapping[str, str], status: int = 200, *, saved: bool = False
+) -> Response:
+    with access.reading() as (session, rater):
+        sets = particulars.question_notes(session, rater.study)
+        text = render_template(
+            "rating/question_notes/page.html",
+            sets=sets,
+            offered=sum(bool(gold) and not one.note for one, gold in chain.from_iterable(sets)),
+            typed=typed,
+            errors=errors,
+            longest=LONGEST_NOTE,
+            saved=saved,
+        )
+    return make_response(text, status)
 
 
 class RuleChoice(Struct, frozen=True):
