@@ -55,7 +55,6 @@ def verify_command(file: Path, file_format: str, output: Path | None) -> None:
 
 
 def _lines(found: Verification) -> Iterator[str]:
-    """Yield what a person reads: what the pack is, then equal or what differs, file by file."""
     yield gettext(
         "%(study)s, %(rule)s; made by Relevansi %(version)s as of %(when)s",
         study=found.study,

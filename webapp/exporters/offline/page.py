@@ -166,7 +166,6 @@ def page(environment: Environment, run: OfflineRun) -> bytes:
 
 
 def bundle(scripts: Mapping[str, str] = SCRIPTS) -> str:
-    """The scripts as one."""
     return as_one({name: _static(file) for name, file in scripts.items()})
 
 

@@ -124,8 +124,6 @@ class Manifest(Struct, frozen=True):
 
 
 class ProofPack:
-    """The members of a pack that may be read, and its manifest."""
-
     def __init__(self, name: str, archive: zipfile.ZipFile) -> None:
         self.name = name
         self._archive = archive

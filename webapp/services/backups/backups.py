@@ -84,7 +84,6 @@ PIECE = 2**20
 
 
 def sync(file: Path) -> None:
-    """Bring a file and its name to the disk."""
     with file.open("rb+") as opened:
         os.fsync(opened.fileno())
     with suppress(OSError):  # Windows cannot open a folder, and need not
@@ -133,8 +132,6 @@ Count = Annotated[int, Meta(ge=0)]
 
 
 class About(Struct, frozen=True):
-    """The description inside a backup."""
-
     kind: str
     product: str
     engine: str

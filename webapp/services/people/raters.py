@@ -41,8 +41,6 @@ class OwnerStays(Conflict):
 
 
 class RaterLine(Struct, frozen=True):
-    """One rater in a list, with the numbers of judgments and grades and the last click."""
-
     id: int
     name: str
     is_owner: bool

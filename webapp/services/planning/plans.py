@@ -34,8 +34,6 @@ FIGURES = (
 
 
 class NotAPair(Refused):
-    """The two runs of a plan are not two different runs of the question set."""
-
     message = mark("A plan takes two runs of one question set")
     remedy = mark("Choose two of the runs listed, or enter a standard deviation instead.")
     command_remedy = mark("`relevansi runs` lists them.")
@@ -89,7 +87,6 @@ def _rated_pairs(
 def effort(
     session: Session, study: Study, question_set: QuestionSet, raters: int | None = None
 ) -> RatingEffort:
-    """Return the work that a question is, from the pool, the raters and their pace."""
     in_set = Question.question_set_id == question_set.id
     things = session.scalar(
         select(func.count())

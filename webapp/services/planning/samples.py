@@ -191,7 +191,6 @@ def end(
     now: datetime,
     outcome: RuleOutcome = RuleOutcome.STOPPED,
 ) -> PlanningRule:
-    """Return the rule that was in force until now; raises ``NoRule``."""
     rule = in_force(session, question_set_id)
     if rule is None:
         raise NoRule(question_set_id)
@@ -201,7 +200,6 @@ def end(
 
 
 def verdicts(session: Session, question_set_id: int) -> int:
-    """Return how many verdicts people have given on a question set's things and empty lists."""
     found = session.scalar(
         select(func.count())
         .select_from(Judgment)

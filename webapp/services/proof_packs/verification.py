@@ -213,7 +213,6 @@ class _Work:
         self._add_all(DifferenceKind.CELL, proof_files.MANIFEST, ROWS, documents(own, computed))
 
     def _differs(self, name: str, computed: bytes) -> bool:
-        """Compare a member byte for byte, and say where it differs."""
         kind = DifferenceKind.CELL
         if any(part in name for part in _FIGURES):
             kind = DifferenceKind.FIGURE

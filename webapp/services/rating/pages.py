@@ -54,15 +54,7 @@ from webapp.kinds.property import EMOJI
 from webapp.metrics.judging import graded
 from webapp.metrics.judging.queries import QueryJudgments, counted, suggested_quality, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
-from webapp.records import (
-    CannotTell,
-    EmptyOutcome,
-    Item,
-    Number,
-    QueryState,
-    Relevance,
-    Scale,
-)
+from webapp.records import CannotTell, EmptyOutcome, Item, Number, QueryState, Relevance, Scale
 from webapp.services.judging import live_metrics
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.live_metrics import Standing

@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 from sqlalchemy import ColumnElement, Row, func, null, select
-from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
+from sqlalchemy.orm import Session
 
 from webapp import kinds
 from webapp.db.engine import tables
@@ -84,11 +84,10 @@ class _Source(Struct, frozen=True):
 
 
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Background[int]:
-    where = (Query.run_id == run_id) & (Query.query_id == query_id)
-    queries, places = _asked(session, study, where)
-    for query in queries:
-        found = _by_rank(query, query.results, places.get(query_id), with_record=study.show_record)
-        return Background(query.question.note or "", found)
+    run, is_asked = session.get_one(Run, run_id), Query.query_id == query_id
+    where = is_asked & (Query.run_id == run_id)
+    for query, _, known in of_run(session, run, where, with_record=study.show_record):
+        return Background(query.note or "", known)
     return Background("", {})
 
 
@@ -99,21 +98,43 @@ def of_run(
 
     They come in the order of their questions, with a portion of them in memory.
     """
+    is_shared = KINDS[session.get_one(Study, run.study_id).kind].of_one_run is not None
+    answers = _answers(session, run.question_set_id, where, with_things=is_shared)
+    for query, results, place in answers:
+        yield query, results, _by_rank(query, results, place, with_record=with_record)
+
+
+def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
+    task = tasks.find(session, rater, task_id)
+    question = session.get_one(Question, task.question_id)
+    in_unit = Query.run_id == func.coalesce(task.run_id, Query.run_id)
+    where = (Query.question_id == question.id) & in_unit
+    answers = [*_answers(session, question.question_set_id, where, with_things=True)]
+    cards = _of_things(answers, with_record=rater.study.show_record)
+    return Background(question.note or "", {tasks.key(task, thing): one for thing, one in cards})
+
+
+Answer = tuple[Row[Any], list[Row[Any]], AskedPlace | None]
+"""An answer, its results, and the place that its question asks for."""
+
+
+def _answers(
+    session: Session, question_set_id: int, where: ColumnElement[bool], *, with_things: bool
+) -> Iterator[Answer]:
     from webapp.services.gold import gold
 
     connection = tables(session)
     numbers = dict(
         connection.execute(select(Query.id, Query.query_id).where(where).order_by(Query.id)).all()
     )
-    places = gold.asked_places(session, {run.question_set_id}, {*numbers.values()})
+    places = gold.asked_places(session, {question_set_id}, {*numbers.values()})
     answers = select(
         *(Query.id, Query.query_id, Query.response, Query.state, Query.extra, Query.emptiness_id),
         *(Question.text, Question.category, Question.note, Question.external_id),
     ).join(Question)
     listed = select(Result.query_key, Result.rank, Result.card, Result.judged_thing_id)
-    is_shared = KINDS[session.get_one(Study, run.study_id).kind].of_one_run is not None
-    listed = listed.add_columns((JudgedThing.card if is_shared else null()).label("shared"))
-    listed = listed.join(JudgedThing) if is_shared else listed
+    listed = listed.add_columns((JudgedThing.card if with_things else null()).label("shared"))
+    listed = listed.join(JudgedThing) if with_things else listed
     keys = iter(numbers)
     while portion := list(islice(keys, PORTION)):
         results: dict[int, list[Row[Any]]] = {key: [] for key in portion}
@@ -122,48 +143,11 @@ def of_run(
             results[row.query_key].append(row)
         of_queries = answers.where(Query.id.in_(portion)).order_by(Query.id)
         for query in connection.execute(of_queries).all():
-            own, place = results[query.id], places.get(query.query_id)
-            yield query, own, _by_rank(query, own, place, with_record=with_record)
-
-
-def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
-    task = tasks.find(session, rater, task_id)
-    is_asked = Query.question_id == task.question_id
-    of_unit = is_asked & (Query.run_id == func.coalesce(task.run_id, Query.run_id))
-    queries, places = _asked(session, rater.study, of_unit)
-    if not queries:
-        return Background("", {})
-    place = places.get(queries[0].query_id)
-    cards = _of_things(queries, place, with_record=rater.study.show_record)
-    named = {tasks.key(task, thing): one for thing, one in cards}
-    return Background(queries[0].question.note or "", named)
-
-
-def _asked(
-    session: Session, study: Study, where: ColumnElement[bool]
-) -> tuple[Sequence[Query], Mapping[int, AskedPlace]]:
-    """Some answers, all of one question set, and the places their questions ask for, by number."""
-    from webapp.services.gold import gold
-
-    wanted = select(Query, gold.knows_any()).join(Run)
-    rows = session.execute(
-        wanted.where(Run.study_id == study.id, where)
-        .order_by(Query.id)
-        .options(
-            selectinload(Query.results).joinedload(Result.judged_thing),
-            contains_eager(Query.run),
-            joinedload(Query.question),
-        )
-    ).all()
-    queries = [query for query, _ in rows]
-    if not (rows and rows[0][1]):
-        return queries, {}
-    set_ids = {query.run.question_set_id for query in queries}
-    return queries, gold.asked_places(session, set_ids, {query.query_id for query in queries})
+            yield query, results[query.id], places.get(query.query_id)
 
 
 def _by_rank(
-    query: Any, results: Sequence[Any], place: AskedPlace | None, *, with_record: bool
+    query: Row[Any], results: list[Row[Any]], place: AskedPlace | None, *, with_record: bool
 ) -> dict[int, CardParticulars]:
     return {
         result.rank: _known(card, [source], place, with_record=with_record)
@@ -172,23 +156,24 @@ def _by_rank(
 
 
 def _of_things(
-    queries: Sequence[Query], place: AskedPlace | None, *, with_record: bool
+    answers: Sequence[Answer], *, with_record: bool
 ) -> Iterator[tuple[int, CardParticulars]]:
-    things: dict[int, JudgedThing] = {}
+    things: dict[int, Any] = {}
     sources: defaultdict[int, list[_Source]] = defaultdict(list)
-    for query in queries:
-        for result, _, source in _sources(query, query.results):
-            things[result.judged_thing_id] = result.judged_thing
+    for query, results, _ in answers:
+        for result, _, source in _sources(query, results):
+            things[result.judged_thing_id] = result.shared
             sources[result.judged_thing_id].append(source)
-    for key, thing in things.items():
-        one = _known(Card(**(thing.card or {})), sources[key], place, with_record=with_record)
+    place = answers[0][2] if answers else None
+    for key, card in things.items():
+        one = _known(Card(**(card or {})), sources[key], place, with_record=with_record)
         lines = tuple(text for text in one.lines if not _NUMBERED.search(text))
         unnumbered = (text for text in one.headings if not _NUMBERED.search(text))
         headings = tuple(text for text in unnumbered if not _RANKED.search(text))
         yield key, replace(one, headings=headings, lines=lines)
 
 
-def _sources(query: Any, results: Sequence[Any]) -> Iterator[tuple[Any, Card, _Source]]:
+def _sources(query: Row[Any], results: list[Row[Any]]) -> Iterator[tuple[Row[Any], Card, _Source]]:
     results = [result for result in results if kinds.of(result.card).states_more]
     if not results:
         return

@@ -7,15 +7,7 @@ from datetime import datetime
 from functools import cache
 from itertools import combinations, pairwise
 
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    SQLColumnExpression,
-    exists,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, exists, insert, select, update
 from sqlalchemy.orm import Session, selectinload
 
 from webapp.db.engine import tables

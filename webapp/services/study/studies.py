@@ -21,15 +21,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.failures import Conflict, Refused
-from webapp.i18n import (
-    LANGUAGES,
-    SOURCE_LANGUAGE,
-    gettext,
-    language,
-    mark,
-    speaking,
-    texts_of,
-)
+from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, language, mark, speaking, texts_of
 from webapp.kinds import KINDS
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.metrics.judging.graded import FORMS, UnknownFigure, kept, ranking_figure
@@ -159,23 +151,17 @@ class Switches(Struct, frozen=True):
 
 
 class UnknownHeadline(UnknownFigure):
-    """No figure has the name that is the argument, neither of the method nor of a ranking."""
-
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.said["forms"] = ", ".join((*FORMS, *HEADLINES))
 
 
 class UnfitThreshold(Refused, ValueError):
-    """The grade that is the argument is not one from which an item can be relevant."""
-
     message = mark("An item cannot be relevant from grade %(name)s")
     remedy = mark("On this scale it can be relevant from a grade of 1 to %(top)s.")
 
 
 class UnfitWords(Refused, ValueError):
-    """The number of words that is the argument is not that of the grades."""
-
     message = mark("The words are %(name)s, but the grades are 0 to %(top)s")
     remedy = mark("Give one word for each grade, from 0 up, with commas between them.")
 

@@ -89,8 +89,6 @@ JobOutcome: TypeAlias = "ExportedFile | Finish | JobFailure"
 
 @dataclass(frozen=True, slots=True)
 class JobWork(OutsideWork[JobCall, JobOutcome]):
-    """The work of doing what was put down, the oldest first."""
-
     database: Database
 
     def claim(self, session: Session, now: datetime) -> JobCall | Nothing:

@@ -37,8 +37,6 @@ READING, STORING = "reading", "storing"
 
 
 class Undecided(Conflict):
-    """Ratings of a file without their run, or without a rater whose they can be."""
-
     message = mark("%(name)s cannot be stored as it is")
     remedy = mark(
         "Nothing was stored. Import the run that was rated, and send the name of its rater, who "

@@ -14,7 +14,6 @@ blueprint = Blueprint("offline", __name__, url_prefix="/runs/<run_id>")
 
 @blueprint.get("/offline.html")
 def download(run_id: str) -> Response:
-    """Return the file to take away."""
     with access.reading() as (session, rater):
         run = runs.offline_run(session, rater.study, run_id)
     data = page.page(current_app.jinja_env, run)

@@ -20,14 +20,7 @@ from webapp.metrics.judging.queries import (
     Undefined,
     why_undefined,
 )
-from webapp.metrics.judging.registry import (
-    MEASURES,
-    Measure,
-    Unit,
-    label_of,
-    label_on,
-    measure_of,
-)
+from webapp.metrics.judging.registry import MEASURES, Measure, Unit, label_of, label_on, measure_of
 from webapp.records import BINARY, QueryState, Scale
 
 OF_QUALITY = "mean_response_quality"
@@ -73,7 +66,6 @@ class FigureRow(Struct, frozen=True):
 def rows(
     names: Iterable[str], scale: Scale, *columns: dict[str, FigureCell]
 ) -> tuple[FigureRow, ...]:
-    """Return a panel of the figures `names`, one column for each of `columns`."""
     return tuple(
         FigureRow(name, label_of(name, scale), tuple(column[name] for column in columns))
         for name in names
@@ -145,7 +137,6 @@ def measures(names: Iterable[str] = HEADLINES, scale: Scale = BINARY) -> tuple[M
 
 
 def reasons(names: Iterable[str]) -> dict[str, str]:
-    """Return why the figures `names` may have no value."""
     return reasons_of(EXPLANATIONS if {*names} <= {*HEADLINES} else OF_RANKINGS)
 
 

@@ -17,7 +17,6 @@ blueprint = Blueprint("home", __name__)
 
 @blueprint.get("/")
 def show() -> str:
-    """Show the owner's open work, or how far another rater is."""
     with access.reading() as (session, rater):
         if not rater.is_owner:
             found = rater_standing(session, rater)

@@ -396,8 +396,6 @@ def _notes(
 
 
 class RuleChoice(Struct, frozen=True):
-    """A rule by which several raters' verdicts become one: its name and its label."""
-
     name: str
     label: str
 
