@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,11 +52,17 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
     """
     from webapp.services.backups import backups
 
-    with _opened() as opened, _naming_server():
-        about, kept = backups.restore(
-            opened, file, options.now(), replace=replace, as_superuser=as_superuser
-        )
+    with _opened() as opened:
         where = opened.description
+        try:
+            about, kept = backups.restore(
+                opened, file, options.now(), replace=replace, as_superuser=as_superuser
+            )
+        except DatabaseInUse as refused:
+            served = serving.find(Settings.from_environment())
+            if served is None:
+                raise
+            raise DatabaseInUseBy(*refused.args, address=served) from refused
     say(f"{where}: {_summary(about)}")
     if kept is not None:
         say(gettext("The earlier database is kept: %(name)s", name=kept))
@@ -76,17 +81,6 @@ def _opened() -> closing[Database]:
     settings = Settings.from_environment()
     private_folder(settings.instance)
     return closing(Database(settings.database_url))
-
-
-@contextmanager
-def _naming_server() -> Iterator[None]:
-    try:
-        yield
-    except DatabaseInUse as refused:
-        served = serving.find(Settings.from_environment())
-        if served is None:
-            raise
-        raise DatabaseInUseBy(*refused.args, address=served) from refused
 
 
 def _summary(about: About) -> str:

@@ -20,22 +20,27 @@ from sqlalchemy.orm import Session
 from webapp.db.migrations import HEAD
 from webapp.db.tables.judging import Adjudication, Event, JudgedThing, Judgment, Property
 from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.planning import PlanningRule, SampledQuestion
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.exporters.comparisons.files import comparison_json
 from webapp.exporters.exports.metrics_tables import JsonValue, blindness_json, metrics_json
 from webapp.exporters.frame.csv_cells import csv_bytes
+from webapp.exporters.planning import machine_help as help_words
+from webapp.exporters.planning import samples as sample_words
+from webapp.exporters.planning import settled as settled_words
 from webapp.exporters.proof_packs import pack as files_of
 from webapp.failures import Conflict, Missing
 from webapp.i18n import SOURCE_LANGUAGE, mark, speaking
 from webapp.kinds import KINDS
 from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.planning import sampling
 from webapp.metrics.proof_packs import proof_files
 from webapp.records import BINARY, Scale, Tell, nobody
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.exports import exports
 from webapp.services.exports.exports import ExportedFile
-from webapp.services.planning import pack_part
+from webapp.services.planning import machine_help, samples, settled
 from webapp.services.proof_packs import rows
 from webapp.services.rating import pool
 from webapp.services.runs import reports, runs
@@ -88,7 +93,7 @@ def pack(
     settings = settings or Resampling()
     whole = run_id is None
     with speaking(SOURCE_LANGUAGE):
-        machines = pack_part.machines(session, study, found)
+        machines = _machines(session, study, found)
         packed = rows.of_runs(session, study, found, machines, whole=whole)
         files = {proof_files.of_table(name): files_of.lines(rows) for name, rows in packed.items()}
         files |= dict(members(session, study, found, rule, settings, tell=tell))
@@ -99,7 +104,7 @@ def pack(
             "database_version": HEAD,
             "created_at": _last_change(session, study, found),
         }
-        data = files_of.pack(about, pool.commitment(study.order_secret), files, pack_part.ABOUT)
+        data = files_of.pack(about, pool.commitment(study.order_secret), files, ABOUT)
     name = "proof_pack.zip" if whole else f"proof_pack_{run_id}.zip"
     return ExportedFile(name, "application/zip", data)
 
@@ -142,9 +147,7 @@ def members(
     yield proof_files.VERDICTS, csv_bytes([proof_files.VERDICT_COLUMNS, *table])
     if guidelines := studies.guidelines(study):
         yield "guidelines.md", guidelines.encode()
-    sets: dict[int, list[str]] = {}
-    for run in found:
-        sets.setdefault(run.question_set_id, []).append(run.id)
+    sets = _by_set(found)
     for key in sets:
         yield f"questions/{key}.json", files_of.json_file(_questions(session, key))
     for run in found:
@@ -154,27 +157,28 @@ def members(
         by_rule = figures(session, study, run.id)
         yield proof_files.of_run(run.id, proof_files.FIGURES), files_of.json_file(by_rule)
         tell(next(done), steps)
-    for key, run_ids in sets.items():
-        if len(run_ids) >= chosen_runs.FEWEST:
+    for key, compared in sets.items():
+        if len(compared) >= chosen_runs.FEWEST:
+            run_ids = [run.id for run in compared]
             report = comparisons.report(session, study, run_ids, rule, settings=settings)
             # A pack holds people's verdicts, not the decisions on gold questions.
             document = comparison_json(replace(report, parts=()))
             yield f"comparisons/{key}.json", files_of.json_file(document)
     tell(next(done), steps)
-    for name, document in pack_part.documents(session, study, found, rule).items():
+    for name, document in _planning(session, study, found, rule).items():
         yield name, files_of.json_file(document)
     tell(next(done), steps)
 
 
 def _questions(session: Session, question_set: int) -> list[dict[str, Any]]:
     """Return a question set as the question file that this product reads; ids are positions."""
-    keys = ("id", "question", "category", "context_dependent")
+    columns = Question.position.label("id"), Question.text.label("question")
     wanted = (
-        select(Question.position, Question.text, Question.category, Question.context_dependent)
+        select(*columns, Question.category, Question.context_dependent)
         .where(Question.question_set_id == question_set)
         .order_by(Question.position)
     )
-    return [dict(zip(keys, row, strict=True)) for row in session.execute(wanted)]
+    return [dict(row._mapping) for row in session.execute(wanted)]
 
 
 def given_verdicts(
@@ -275,3 +279,89 @@ def _last_change(session: Session, study: Study, found: Sequence[Run]) -> dateti
     ]
     moments = [file.imported_at for run in found for file in run.files]
     return max(filter(None, [study.created_at, *moments, *map(session.scalar, latest)]))
+
+
+RULES = "planning/rules.json"
+PLANNED = "planning/figures.json"
+
+ABOUT = {
+    RULES: "the rules by which it was decided how much is judged: seed, when, which questions",
+    PLANNED: "the figures that follow from these rules, each with its rule",
+}
+"""The members and what they hold, in the README of a pack."""
+
+
+def _planning(
+    session: Session, study: Study, packed: Sequence[Run], rule: Rule
+) -> Mapping[str, Any]:
+    """Return the rules of a study and what follows from them; none of one run without a rule."""
+    sets = _by_set(packed)
+    had = {key: samples.every(session, key) for key in sets}
+    sets = {key: runs for key, runs in sets.items() if had[key] or len(runs) > 1}
+    if not sets:
+        return {}
+    return {
+        RULES: {str(key): [sample_words.rule_json(one) for one in had[key]] for key in sets},
+        PLANNED: {str(key): _planned(session, study, runs, rule) for key, runs in sets.items()},
+    }
+
+
+def _by_set(packed: Sequence[Run]) -> dict[int, list[Run]]:
+    sets: dict[int, list[Run]] = {}
+    for run in packed:
+        sets.setdefault(run.question_set_id, []).append(run)
+    return sets
+
+
+def _machines(session: Session, study: Study, packed: Sequence[Run]) -> list[int]:
+    # A machine's verdicts are packed only where its help is reported: where a rule drew a sample.
+    sets = _by_set(packed).values()
+    return sorted({one.id for runs in sets for one in _helping(session, study, runs)})
+
+
+def draw_again(session: Session, verdicts_before: Callable[[int, datetime], int]) -> None:
+    """Give each rule the sample that its seed draws, whatever sample it is said to have.
+
+    A rule has at least as many verdicts before it as there were at the time: one that says it was
+    chosen beforehand, and was not, gives other figures. Raises ``ValueError``.
+    """
+    for row in session.scalars(select(PlanningRule).order_by(PlanningRule.id)).all():
+        before = verdicts_before(row.question_set_id, row.chosen_at)
+        row.verdicts_before = max(row.verdicts_before, before)
+        if row.kind not in samples.SAMPLING:
+            continue
+        asked = select(Question).where(Question.question_set_id == row.question_set_id)
+        questions = {question.position: question for question in session.scalars(asked)}
+        categories = {position: question.category for position, question in questions.items()}
+        drawn = sampling.drawn_again(categories, sampling.from_settings(row.settings), row.seed)
+        for position, (question, stratum) in enumerate(drawn.items(), start=1):
+            ids = {"rule_id": row.id, "question_id": questions[question].id}
+            session.add(SampledQuestion(**ids, position=position, stratum=stratum))
+    session.flush()
+
+
+def _planned(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:
+    settled_orders: list[dict[str, Any]] = []
+    if len(runs) > 1:
+        ids = {run.id: run.id for run in runs}
+        orders = settled.settled_orders(session, study, runs, ids, rule)
+        settled_orders = settled_words.part_json(orders)
+    sample = None
+    if found := samples.of_runs(session, study, runs[0].question_set_id, runs, rule):
+        by_name = {name: run for run, name in chosen_runs.names_of(runs).items()}
+        sample = sample_words.part_json(found)
+        for one in sample["figures"]:
+            one["runs"] = [by_name[name] for name in one["runs"]]
+    return {
+        "settled": settled_orders,
+        "sample": sample,
+        "machine_help": [
+            help_words.part_json(machine_help.of_runs(session, study, runs, rule, machine))
+            for machine in _helping(session, study, runs)
+        ],
+    }
+
+
+def _helping(session: Session, study: Study, runs: Sequence[Run]) -> Iterator[Rater]:
+    if samples.sampling(session, runs[0].question_set_id) is not None:
+        yield from machine_help.machines(session, study, runs)

@@ -81,7 +81,7 @@ def of_runs(
     left_out = LEFT_OUT | (CARDS if KINDS[study.kind].of_one_run is None else {})
     found: dict[str, list[dict[str, Any]]] = {}
     for model in _PACKED:
-        table = _table(model)
+        table = Base.metadata.tables[model.__tablename__]
         columns = [one for one in table.columns if one.name not in left_out.get(table.name, ())]
         wanted = select(*columns).where(conditions[model]).order_by(*table.primary_key)
         found[table.name] = [dict(row._mapping) for row in session.execute(wanted)]
@@ -152,7 +152,8 @@ def loaded(rows: Rows) -> Iterator[tuple[Session, Study]]:
     Base.metadata.create_all(engine)
     with Session(engine) as session:
         for model in _PACKED:
-            _load(session, _table(model), rows.get(model.__tablename__, ()))
+            name = model.__tablename__
+            _load(session, Base.metadata.tables[name], rows.get(name, ()))
         found = session.scalars(select(Study)).all()
         if len(found) != 1:
             raise UnfitRows("studies", f"{len(found)} rows")
@@ -196,8 +197,3 @@ def _value(table: Table, name: str, stated: Any) -> Any:
     if isinstance(stated, int) and abs(stated) >= 2**63:
         raise ValueError("too large")
     return stated
-
-
-def _table(model: type[Base]) -> Table:
-    found: Table = model.__table__  # type: ignore[assignment]
-    return found

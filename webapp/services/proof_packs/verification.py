@@ -36,7 +36,6 @@ from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
 from webapp.records import EmptyOutcome, Scale, Tell, nobody
 from webapp.services.judging.events import standing
-from webapp.services.planning import pack_part
 from webapp.services.proof_packs import packs, rows
 from webapp.services.proof_packs.rows import UnfitRows
 from webapp.services.runs import reports, runs
@@ -189,7 +188,7 @@ class _Work:
 
     def _make(self, session: Session, study: Study, tell: Tell) -> None:
         manifest = self.pack.manifest
-        pack_part.draw_again(session, partial(_verdicts_before, session))
+        packs.draw_again(session, partial(_verdicts_before, session))
         packed = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
         self.found.runs = [run.id for run in packed]
         rule = reports.rule_of(session, study, manifest.rule)

@@ -26,7 +26,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.exporters.planning.machine_help import part_json
 from webapp.metrics.comparisons.significance import Resampling
-from webapp.services.planning import machine_help, pack_part, samples
+from webapp.services.planning import machine_help, samples
 from webapp.services.proof_packs import packs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
@@ -52,7 +52,7 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
         data = packs.pack(session, study, None, RULE, settings=FEW).data
         ordered = samples.runs_of(session, study, runs[0].question_set_id)
         found = machine_help.of_runs(session, study, ordered, RULE, mesin)
-        stated = json.loads(members(data)[pack_part.FIGURES])[str(runs[0].question_set_id)]
+        stated = json.loads(members(data)[packs.PLANNED])[str(runs[0].question_set_id)]
         assert stated["machine_help"] == [json.loads(json.dumps(part_json(found)))]
     database.close()
     return data
@@ -69,7 +69,7 @@ def edited(change: Callable[[Any], None]) -> Callable[[bytes], bytes]:
 
 def test_the_pack_is_equal_and_every_figure_names_its_rule(packed: bytes) -> None:
     assert verified(packed).equal
-    (of_set,) = json.loads(members(packed)[pack_part.FIGURES]).values()
+    (of_set,) = json.loads(members(packed)[packs.PLANNED]).values()
     (help_,) = of_set["machine_help"]
     assert help_["rule"]["kind"] == "machine_help"
     assert help_["rule"]["seed"] == SEED
@@ -98,9 +98,9 @@ def sample(document: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "change", "place"),
     [
-        (pack_part.FIGURES, figure, ("machine_help", "1", "figures", "1", "value")),
-        (pack_part.FIGURES, order, ("settled", "1", "settled")),
-        (pack_part.RULES, sample, ("1", "sample", "1")),
+        (packs.PLANNED, figure, ("machine_help", "1", "figures", "1", "value")),
+        (packs.PLANNED, order, ("settled", "1", "settled")),
+        (packs.RULES, sample, ("1", "sample", "1")),
         ("run.json", lambda run: run["not_asked"].pop(), None),
     ],
 )
@@ -120,10 +120,10 @@ def test_a_changed_member_is_found_out(
 @pytest.mark.parametrize(
     ("change", "file"),
     [
-        (lambda rule: rule.update(seed=SEED + 1), pack_part.RULES),
-        (lambda rule: rule["settings"]["draws"][0].update(n=5), pack_part.RULES),
-        (lambda rule: rule["settings"]["draws"].append({"n": 1}), pack_part.RULES),
-        (lambda rule: rule["settings"]["draws"].clear(), pack_part.RULES),
+        (lambda rule: rule.update(seed=SEED + 1), packs.RULES),
+        (lambda rule: rule["settings"]["draws"][0].update(n=5), packs.RULES),
+        (lambda rule: rule["settings"]["draws"].append({"n": 1}), packs.RULES),
+        (lambda rule: rule["settings"]["draws"].clear(), packs.RULES),
         # What is not drawn is not asked, so the comparison is another one too.
         (lambda rule: rule.update(seed=7), "comparisons/1.json"),
         (lambda rule: rule.update(settings={"draws": [{}]}), "study/*.json"),
@@ -147,7 +147,7 @@ def test_a_changed_verdict_of_the_machine_changes_the_figures(packed: bytes) -> 
 
     found = verified(changed(packed, "study/judgments.json", edited(change)))
 
-    assert {one.file for one in found.differences} == {pack_part.FIGURES}
+    assert {one.file for one in found.differences} == {packs.PLANNED}
 
 
 def test_a_rule_said_to_be_older_than_the_verdicts_is_found_out(packed: bytes) -> None:
@@ -155,7 +155,7 @@ def test_a_rule_said_to_be_older_than_the_verdicts_is_found_out(packed: bytes) -
     found = verified(changed(packed, ROWS, edited(lambda rows: rows[0].update(chosen_at=late))))
 
     places = {(one.file, one.place[-1]): one for one in found.differences}
-    before = places[pack_part.RULES, "verdicts_before"]
+    before = places[packs.RULES, "verdicts_before"]
     assert (before.stated, before.computed) == (0, 16)
 
 
@@ -166,7 +166,7 @@ def test_no_machine_without_a_rule(session: Session, study: Study, rater: Rater)
 
     found = members(packs.pack(session, study, None, RULE, settings=FEW).data)
 
-    (of_set,) = json.loads(found[pack_part.FIGURES]).values()
+    (of_set,) = json.loads(found[packs.PLANNED]).values()
     assert of_set["machine_help"] == []
     assert of_set["settled"]
     assert not any(b"Mesin" in data for data in found.values())
