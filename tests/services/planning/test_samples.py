@@ -17,11 +17,11 @@ from webapp.exporters.planning import samples as sample_words
 from webapp.i18n import speaking
 from webapp.metrics.planning.power import RatingPlanWish
 from webapp.services.judging import events
-from webapp.services.planning import plans, samples
-from webapp.services.planning.plans import NotAPair
+from webapp.services.planning import samples
 from webapp.services.planning.samples import (
     ChosenTooLate,
     NoRule,
+    NotAPair,
     RuleKind,
     RuleOutcome,
     SampleIsFixed,
@@ -254,8 +254,8 @@ def test_the_pair_that_varies_most_or_a_named_one_gives_the_deviation(
 ) -> None:
     api, hybrid, _ = three
     (one,) = samples.question_sets(session, study)
-    found = plans.rating_plan(session, study, one, WISH)
-    named = plans.rating_plan(session, study, one, WISH, pair=(hybrid, api))
+    found = samples.rating_plan(session, study, one, WISH)
+    named = samples.rating_plan(session, study, one, WISH, pair=(hybrid, api))
 
     # api - vector: 1, -1, 1, from their mean 1/3: 2/3, -4/3, 2/3; sqrt(24/9 / 2).
     assert found.spread is not None
@@ -268,7 +268,7 @@ def test_the_pair_that_varies_most_or_a_named_one_gives_the_deviation(
     assert named.spread.mean == pytest.approx(2 / 3)  # 1, 0, 1
     for pair in ((api, api), (api, "none")):
         with pytest.raises(NotAPair):
-            plans.rating_plan(session, study, one, WISH, pair=pair)
+            samples.rating_plan(session, study, one, WISH, pair=pair)
 
 
 def test_the_work_counts_raters_overlap_and_pace(
@@ -276,7 +276,7 @@ def test_the_work_counts_raters_overlap_and_pace(
 ) -> None:
     assert three
     (one,) = samples.question_sets(session, study)
-    alone = plans.effort(session, study, one)
+    alone = samples.effort(session, study, one)
     assert (alone.raters, alone.times) == (1, 1)
 
     session.add(Rater(study=study, name="Budi", created_at=NOW + timedelta(hours=1)))
@@ -284,7 +284,7 @@ def test_the_work_counts_raters_overlap_and_pace(
     study.overlap = 2
     session.flush()
 
-    shared = plans.effort(session, study, one)
+    shared = samples.effort(session, study, one)
     assert (shared.raters, shared.times) == (3, 2)
     assert shared.verdicts(10) == 60  # 10 x 3 things x 2
-    assert plans.effort(session, study, one, raters=1).times == 1
+    assert samples.effort(session, study, one, raters=1).times == 1

@@ -81,14 +81,14 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
     """
     from webapp.exporters.planning import plan as words
     from webapp.metrics.planning.power import Demand, RatingPlanWish
-    from webapp.services.planning import plans, samples
+    from webapp.services.planning import samples
 
     wish = RatingPlanWish(figure, difference, Demand(level, power), deviation, seed)
     with options.reading() as (session, study):
         asked = None
         if question_set is not None or samples.question_sets(session, study):
             asked = _question_set(session, study, question_set)
-        found = plans.rating_plan(session, study, asked, wish, pair=pair, raters=raters)
+        found = samples.rating_plan(session, study, asked, wish, pair=pair, raters=raters)
         if file_format == "json":
             write_json(words.plan_json(found))
         else:

@@ -1,17 +1,19 @@
-"""Which questions are asked: the rules of a question set, the samples they draw, and their figures.
+"""Which questions are asked and how many are enough: rules, the samples they draw, and plans.
 
 A sample of a fixed size is chosen before the first verdict; a report names the rule, its seed and
-when it was chosen. One rule at a time is in force for a question set.
+when it was chosen. One rule at a time is in force for a question set. A plan is made of what is
+known of two rated runs, the pool and the pace.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from itertools import combinations, product, takewhile
+from statistics import median
 from typing import Any
 
 from msgspec.structs import asdict, replace
@@ -21,13 +23,19 @@ from sqlalchemy.orm import Session, aliased
 from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import PlanningRule, SampledQuestion
-from webapp.db.tables.runs import Run
+from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
-from webapp.metrics.comparisons.differences import ComparedQuery, headline_difference, value_of
+from webapp.metrics.comparisons.differences import (
+    ComparedQuery,
+    headline_difference,
+    paired_values,
+    value_of,
+)
 from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling
 from webapp.metrics.planning import sampling as draws
+from webapp.metrics.planning.power import RatingEffort, RatingPlan, RatingPlanWish, plan, spread
 from webapp.metrics.planning.sampling import (
     STATED,
     ChosenRule,
@@ -39,12 +47,13 @@ from webapp.metrics.planning.sampling import (
     sampled_mean,
 )
 from webapp.records import QueryState
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.judging import changes
+from webapp.services.rating import pool
 from webapp.services.runs import reports
 from webapp.services.runs import runs as order
 from webapp.services.runs.reports import Rule
-from webapp.services.study import studies
+from webapp.services.study import standing, studies
 
 LARGEST_SEED = 2**31 - 1
 
@@ -423,3 +432,94 @@ def _value(figure: str, position: int, *runs: Mapping[int, ComparedQuery]) -> fl
         for queries in runs
     )
     return headline_difference(first, *second) if second else first
+
+
+PLAN_FIGURES = (
+    "mean_precision_at_5",
+    "mean_overall_precision",
+    "mrr",
+    "success_rate",
+    "mean_response_quality",
+)
+"""The figures that a plan can be for."""
+
+
+class NotAPair(Refused):
+    message = mark("A plan takes two runs of one question set")
+    remedy = mark("Choose two of the runs listed, or enter a standard deviation instead.")
+    command_remedy = mark("`relevansi runs` lists them.")
+    status = 422
+
+
+def rating_plan(
+    session: Session,
+    study: Study,
+    question_set: QuestionSet | None,
+    wish: RatingPlanWish,
+    *,
+    pair: tuple[str, str] | None = None,
+    raters: int | None = None,
+) -> RatingPlan:
+    """Return the plan, from the verdicts on a `pair` of runs by their ids.
+
+    Without a `pair` it is the one whose differences vary most of those that are rated. `raters`
+    replaces the number of the study's. Before there are questions the wish's deviation is all that
+    is known. Raises ``NotAPair``.
+    """
+    compared = runs_of(session, study, question_set.id) if question_set else []
+    names = chosen_runs.names_of(compared)
+    if pair is not None and len({*pair} & {*names}) < chosen_runs.FEWEST:
+        raise NotAPair(pair)
+    found = dict(_rated_pairs(session, study, compared, wish.figure))
+    chosen = next((one for one in found if pair is None or {*one} == {*pair}), None)
+    if pair is None:
+        varying = {one: spread(differences) for one, differences in found.items()}
+        chosen = max(found, key=lambda one: getattr(varying[one], "deviation", 0.0), default=None)
+    return plan(
+        wish,
+        effort(session, study, question_set, raters) if question_set else None,
+        has=len(question_set.questions) if question_set else 0,
+        pair=(names[chosen[0]], names[chosen[1]]) if chosen else None,
+        differences=found[chosen] if chosen else (),
+    )
+
+
+def _rated_pairs(
+    session: Session, study: Study, compared: Sequence[Run], figure: str
+) -> Iterator[tuple[tuple[str, str], tuple[float, ...]]]:
+    if len(compared) < chosen_runs.FEWEST:
+        return
+    judged = comparisons.judged_runs(session, study, compared, reports.rule_of(session, study))
+    for one, other in combinations(judged, 2):
+        values = paired_values(figure, one, other).values()
+        yield (one.run, other.run), tuple(first - second for first, second in values)
+
+
+def effort(
+    session: Session, study: Study, question_set: QuestionSet, raters: int | None = None
+) -> RatingEffort:
+    in_set = Question.question_set_id == question_set.id
+    things = session.scalar(
+        select(func.count())
+        .select_from(JudgedThing)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .where(in_set, pool.is_shown(study.id, study.pool_depth))
+    )
+    answers = session.scalar(
+        select(func.count())
+        .select_from(Query)
+        .join(Question)
+        .where(in_set, Query.state != str(QueryState.UNREADABLE))
+    )
+    present = studies.present(session, study)
+    count = raters or max(len(present), 1)
+    paces = [standing.rater_standing(session, one).pace for one in present]
+    known = [pace for pace in paces if pace is not None]
+    asked = max(len(question_set.questions), 1)
+    return RatingEffort(
+        things=(things or 0) / asked,
+        answers=(answers or 0) / asked,
+        raters=count,
+        times=min(study.overlap or count, count),
+        pace=median(known) if known else None,
+    )

@@ -23,7 +23,7 @@ from webapp.exporters.planning import settled as settled_words
 from webapp.i18n import gettext
 from webapp.metrics.planning.power import Demand, RatingPlanWish
 from webapp.services.comparisons import chosen_runs
-from webapp.services.planning import machine_help, plans, samples, settled
+from webapp.services.planning import machine_help, samples, settled
 from webapp.services.planning.samples import RuleKind, SampleTooSmall
 from webapp.services.runs import reports
 from webapp.services.study import assignments
@@ -48,7 +48,7 @@ STEP = 5
 class PlanForm(Form):
     """The wish of a plan; an empty pair takes the runs that vary most."""
 
-    figure = ChoiceField(plans.FIGURES, default=plans.FIGURES[0])
+    figure = ChoiceField(samples.PLAN_FIGURES, default=samples.PLAN_FIGURES[0])
     difference = DecimalField(0, 5)
     power = ChoiceField(POWERS, default=0.8)
     pair = LineField(200)
@@ -155,7 +155,7 @@ def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> d
     errors = {} if form.validate() else forms.messages(form)
     if form.pair.data not in {"", *pairs}:
         form.pair.put("")
-    figure = plans.FIGURES[0] if "figure" in errors else form.figure.data
+    figure = samples.PLAN_FIGURES[0] if "figure" in errors else form.figure.data
     if not form.difference.data and "difference" not in errors:
         form.difference.put(DIFFERENCES.get(figure, DIFFERENCE))
     wish = RatingPlanWish(
@@ -166,13 +166,13 @@ def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> d
     )
     first, _, second = form.pair.data.partition("~")
     pair = (first, second) if second else None
-    found = plans.rating_plan(
+    found = samples.rating_plan(
         session, study, question_set, wish, pair=pair, raters=form.raters.data
     )
     return {
         "form": form,
         "errors": errors,
-        "figures": {name: words.figure_name(name) for name in plans.FIGURES},
+        "figures": {name: words.figure_name(name) for name in samples.PLAN_FIGURES},
         "pairs": pairs,
         "section": plan_words.section(found),
         "raters": found.effort.raters if found.effort else None,
