@@ -230,12 +230,9 @@ def estimate_command(
 
 
 def _of_sample(part: dict[str, Any], wanted: list[str], figure: str) -> dict[str, Any]:
-    found = [
-        one
-        for one in part["figures"]
-        if one["figure"] == figure and len(one["runs"]) == len(wanted)
-    ]
-    one = found[0] if found else {"value": None, "lower": None, "upper": None, "n": 0}
+    found = (one for one in part["figures"] if one["figure"] == figure)
+    none = {"value": None, "lower": None, "upper": None, "n": 0}
+    one = next((one for one in found if len(one["runs"]) == len(wanted)), none)
     return {
         "value": one["value"],
         "low": one["lower"],

@@ -21,7 +21,7 @@ from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.metrics.comparisons.differences import headline_difference as apart
 from webapp.metrics.judging.figures import MEANS
-from webapp.metrics.judging.queries import QuerySummary, summarise
+from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.planning.assisted import HelpedFigure, MachineHelp, assisted_mean
 from webapp.metrics.planning.sampling import ValueRange
 from webapp.records import QueryState
@@ -82,8 +82,8 @@ def of_runs(
     judged: dict[str, _Judged] = {run.id: {} for run in compared}
     for query in verdicts.asked_queries(session, scope):
         judged[query.run_id][positions[query.key]] = (
-            summarise(said.judgments(query), cannot_tell=study.cannot_tell),
-            summarise(by_machine.judgments(query), cannot_tell=study.cannot_tell),
+            said.summary(query, cannot_tell=study.cannot_tell),
+            by_machine.summary(query, cannot_tell=study.cannot_tell),
         )
     sampling = samples.sampling(session, compared[0].question_set_id)
     sample = None if sampling is None else frozenset(sampling.sample)

@@ -299,8 +299,8 @@ def draw(
     wanted = SampleDraw(size, stratified)
     settings = {"size": size, "stratified": stratified, "draws": [asdict(wanted)]}
     rule = choose(session, owner, question_set.id, kind, now, settings=settings, seed=seed)
-    made = draws.extended((), _categories(question_set), wanted, rule.seed)
-    _store(session, rule, question_set, made)
+    made = draws.extended((), categories(question_set), wanted, rule.seed)
+    store(session, rule, question_set, made)
     return rule
 
 
@@ -320,10 +320,10 @@ def extend(
     stratified = bool(rule.settings.get("stratified") or category)
     wanted = SampleDraw(more, stratified, category)
     before = stated(session, rule).sample
-    found = draws.extended(before, _categories(question_set), wanted, rule.seed)
+    found = draws.extended(before, categories(question_set), wanted, rule.seed)
     if more < 1 or len(found) == len(before):
         raise SampleTooSmall(more)
-    _store(session, rule, question_set, found)
+    store(session, rule, question_set, found)
     steps = [asdict(one) for one in (*draws.from_settings(rule.settings), wanted)]
     changed = {"size": len(found), "stratified": stratified, "draws": steps}
     rule.settings = {**rule.settings, **changed}
@@ -344,12 +344,12 @@ def finish(session: Session, study: Study, question_set: QuestionSet, now: datet
     end(session, question_set.id, now, outcome)
 
 
-def _categories(question_set: QuestionSet) -> dict[int, str]:
+def categories(question_set: QuestionSet) -> dict[int, str]:
     # By position: ids say nothing outside a database.
     return {one.position: one.category for one in question_set.questions}
 
 
-def _store(
+def store(
     session: Session, rule: PlanningRule, whole: QuestionSet, drawn: Mapping[int, str]
 ) -> None:
     ids = {one.position: one.id for one in whole.questions}

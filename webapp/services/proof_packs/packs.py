@@ -20,9 +20,9 @@ from sqlalchemy.orm import Session
 from webapp.db.migrations import HEAD
 from webapp.db.tables.judging import Adjudication, Event, JudgedThing, Judgment, Property
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.planning import PlanningRule, SampledQuestion
+from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.runs import Query, Run
-from webapp.db.tables.study import Question, Study
+from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.exporters.comparisons.files import comparison_json
 from webapp.exporters.exports.metrics_tables import JsonValue, blindness_json, metrics_json
 from webapp.exporters.frame.csv_cells import csv_bytes
@@ -330,14 +330,10 @@ def draw_again(session: Session, verdicts_before: Callable[[int, datetime], int]
         row.verdicts_before = max(row.verdicts_before, before)
         if row.kind not in samples.SAMPLING:
             continue
-        asked = select(Question).where(Question.question_set_id == row.question_set_id)
-        questions = {question.position: question for question in session.scalars(asked)}
-        categories = {position: question.category for position, question in questions.items()}
-        drawn = sampling.drawn_again(categories, sampling.from_settings(row.settings), row.seed)
-        for position, (question, stratum) in enumerate(drawn.items(), start=1):
-            ids = {"rule_id": row.id, "question_id": questions[question].id}
-            session.add(SampledQuestion(**ids, position=position, stratum=stratum))
-    session.flush()
+        whole = session.get_one(QuestionSet, row.question_set_id)
+        steps = sampling.from_settings(row.settings)
+        drawn = sampling.drawn_again(samples.categories(whole), steps, row.seed)
+        samples.store(session, row, whole, drawn)
 
 
 def _planned(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:

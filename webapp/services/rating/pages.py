@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
@@ -52,14 +52,15 @@ from webapp.importers.runs import prices, property_cards
 from webapp.kinds import from_row, shown
 from webapp.kinds.property import EMOJI
 from webapp.metrics.judging import graded
-from webapp.metrics.judging.queries import QueryJudgments, counted, suggested_quality, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
-from webapp.records import CannotTell, EmptyOutcome, Item, Number, QueryState, Relevance, Scale
-from webapp.services.judging import live_metrics
+from webapp.metrics.judging.queries import counted, suggested_quality
+from webapp.records import CannotTell, EmptyOutcome, Item, QueryState, Relevance, Scale
+from webapp.services.judging import live_metrics, verdicts
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.live_metrics import Standing
+from webapp.services.judging.verdicts import Verdicts
 from webapp.services.rating import asked_again, pool, shares, tasks
-from webapp.services.rating.pool import REPEAT, QueryFilter
+from webapp.services.rating.pool import REPEAT, QueryFilter, Unit
 from webapp.services.rating.shares import Progress
 from webapp.services.rating.tasks import EVERYTHING, TaskPlace
 from webapp.services.study import studies
@@ -515,7 +516,7 @@ def blind_page(
     outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
     sees_figures = task.figures == ALL_FIGURES
     suggests = task.suggest_quality and None not in said
-    summaries = _summaries_of(session, task) if sees_figures or suggests else {}
+    summaries = _summaries_of(session, rater, task) if sees_figures or suggests else {}
     rated = _ratings(session, task) if None not in said or not task.asks_quality else ()
     answers = () if None in said else _answers(session, task, rated, summaries)
     noted = [row.notes for row in rated]
@@ -672,10 +673,10 @@ def _of_answers(columns: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _summaries_of(session: Session, task: Row[Any]) -> dict[int, Summary]:
+def _summaries_of(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]:
     # A repeat's come from its own verdicts alone: the stored ones would reveal that it is one.
     if task.kind == REPEAT:
-        return dict(_again(session, task))
+        return _again(session, rater, task)
     rows = tables(session).execute(_summaries(), {"task_id": task.id}).all()
     return {row.query_key: live_metrics.summary(row) for row in rows}
 
@@ -691,51 +692,20 @@ def _summaries() -> Select[*tuple[Any, ...]]:
     return _of_answers(select(*StoredSummary.__table__.columns)).join(StoredSummary, own)
 
 
-def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
-    listed: dict[int, list[Row[Any]]] = defaultdict(list)
-    again: dict[int, Number] = {}
-    scale = Scale.stored(task.scale)
-    for row in tables(session).execute(_said_again(), {"task_id": task.id}).all():
-        listed[row.id].append(row)
-        if row.thing is not None:
-            again[row.thing] = scale.numbers[row.verdict]
-    relevances, further = scale.relevances, graded.kept(_headline(task))
-    for answer, rows in listed.items():
-        first = rows[0]
-        said = QueryJudgments(
-            state=QueryState(first.state),
-            verdicts=tuple(relevances[row.verdict] for row in rows if row.rank is not None),
-            empty_outcome=EmptyOutcome(first.outcome) if first.outcome else None,
-            quality=first.quality,
-            asks_quality=first.asks_quality,
-        )
-        found = summarise(said, cannot_tell=task.cannot_tell)
-        own = {row.thing for row in rows}
-        shown = tuple(scale.numbers[row.verdict] for row in rows if row.rank is not None)
-        others = (grade for thing, grade in again.items() if thing not in own)
-        pool = tuple(grade for grade in (*shown, *others) if isinstance(grade, int))
-        grades = graded.RankedGrades(shown, pool, scale)
-        yield answer, found._replace(further=graded.spans_of(grades, further))
-
-
-@cache
-def _said_again() -> Select[*tuple[Any, ...]]:
-    emptiness = aliased(Repeat)
-    rated = and_(RepeatRating.task_id == Task.id, RepeatRating.query_key == Query.id)
-    same = and_(Repeat.task_id == Task.id, Repeat.judged_thing_id == Result.judged_thing_id)
-    empty = and_(emptiness.task_id == Task.id, emptiness.judged_thing_id == Query.emptiness_id)
-    columns = select(
-        *(Query.id, Query.state, Query.asks_quality, RepeatRating.quality),
-        *(Result.rank, Repeat.verdict),
-        Repeat.judged_thing_id.label("thing"),
-        emptiness.verdict.label("outcome"),
+def _again(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]:
+    own = select(Repeat.judged_thing_id, Repeat.verdict).where(Repeat.task_id == task.id)
+    rated = select(RepeatRating.query_key, RepeatRating.quality)
+    grades = session.execute(rated.where(RepeatRating.task_id == task.id)).all()
+    said = Verdicts(
+        by_thing={thing: verdict for thing, verdict in session.execute(own) if verdict},
+        quality={key: grade for key, grade in grades if grade is not None},
+        scale=Scale.stored(task.scale),
     )
-    return (
-        _of_answers(columns)
-        .outerjoin(RepeatRating, rated)
-        .outerjoin(Result, Result.query_key == Query.id)
-        .outerjoin(Repeat, same)
-        .outerjoin(emptiness, empty)
-        .where(or_(RepeatRating.task_id.is_not(None), Query.asks_quality.is_(False)))
-        .order_by(Query.id, Result.rank)
-    )
+    unit = pool.answers_in(rater.study_id, Unit(task.question_id, task.run_id))
+    is_shown = or_(Query.id.in_([key for key, _ in grades]), Query.asks_quality.is_(False))
+    scope = and_(Query.id.in_(select(Query.id).join(Run).where(unit)), is_shown)
+    further = graded.kept(_headline(task))
+    return {
+        answer.key: said.summary(answer, cannot_tell=task.cannot_tell, further=further)
+        for answer in verdicts.asked_queries(session, scope, pooled=bool(further))
+    }
