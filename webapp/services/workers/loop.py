@@ -148,7 +148,7 @@ class WorkLoop:
         self.failure: Exception | None = None
         """The latest error of ours, which `logger` has."""
 
-    def wake(self, work: OutsideWork[Any, Any], threads: int = 1, *, most: int) -> None:
+    def wake(self, work: OutsideWork[Any, Any], threads: int = 1, *, most: int = 64) -> None:
         """Let so many further threads do `work`, `most` at the same time; returns at once."""
         with self._changed:
             self._wakes += 1

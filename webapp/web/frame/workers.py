@@ -30,10 +30,6 @@ class Workers(WorkLoop):
         super().__init__(app.extensions["database"].writing, _now, app.logger)
         self._app = app
 
-    def wake(self, work: OutsideWork[Any, Any], threads: int = 1, *, most: int = 64) -> None:
-        """Let so many further threads do `work`, `most` at the same time; returns at once."""
-        super().wake(work, threads, most=most)
-
     def serve(self) -> None:
         """Go on with what the last process left; an application that serves nobody does not."""
         database = self._app.extensions["database"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from flask import session as cookie
 from markupsafe import Markup
-from msgspec import Struct
+from msgspec.structs import asdict
 from wtforms import Form
 
 from webapp.failures import Conflict
@@ -38,16 +39,6 @@ class NoPasswordYet(Conflict):
         "Set one on the page of the raters first, so that people who come in by a link are not the "
         "owner."
     )
-
-
-class ShownLink(Struct, frozen=True):
-    """A new link, shown this once, with its QR code as SVG; ``name`` is "" for everybody's."""
-
-    name: str
-    address: str
-    expires_at: datetime
-    code: Markup
-    is_local: bool
 
 
 class NameForm(Form):
@@ -169,7 +160,7 @@ def show_once(endpoint: str, made: NewLink) -> None:
     cookie[endpoint] = [made.token, made.expires_at.isoformat(), made.name]
 
 
-def shown_once(endpoint: str) -> ShownLink | None:
+def shown_once(endpoint: str) -> dict[str, Any] | None:
     """Return the link that was just made for `endpoint`, to be shown."""
     made = cookie.pop(endpoint, None)
     if made is None:
@@ -178,19 +169,17 @@ def shown_once(endpoint: str) -> ShownLink | None:
     return shown(endpoint, NewLink(token, datetime.fromisoformat(expires_at), name))
 
 
-def shown(endpoint: str, made: NewLink) -> ShownLink:
-    """Return a link to `endpoint` with its whole address and its code."""
+def shown(endpoint: str, made: NewLink) -> dict[str, Any]:
+    """Return a new link to `endpoint`, shown this once, with its QR code as SVG."""
     address = f"{session_cookie.scheme()}://{request.host}{url_for(endpoint, token=made.token)}"
-    return ShownLink(
-        name=made.name,
-        address=address,
-        expires_at=made.expires_at,
-        code=qr_code(address, gettext("QR code of the link")),
-        is_local=access.is_loopback(request.host),
-    )
+    return asdict(made) | {
+        "address": address,
+        "code": qr_code(address, gettext("QR code of the link")),
+        "is_local": access.is_loopback(request.host),
+    }
 
 
-def _page(link: ShownLink | None = None, form: InviteForm | None = None, **errors: str) -> str:
+def _page(link: dict[str, Any] | None = None, form: InviteForm | None = None, **errors: str) -> str:
     with access.reading() as (session, owner):
         invited = raters.invitation_lines(session, owner.study, access.now())
         return render_template(

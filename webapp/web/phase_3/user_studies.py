@@ -17,7 +17,6 @@ from webapp.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, U
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import LONGEST_ANSWER, LONGEST_LABEL, ChoiceField, LineField, WholeField
 from webapp.web.people import raters
-from webapp.web.people.raters import ShownLink
 from webapp.web.phase_3.participants import PseudonymForm
 
 blueprint = Blueprint("user_studies", __name__, url_prefix="/study/users")
@@ -164,7 +163,7 @@ def _context(
     form: SettingsForm | None = None,
     errors: dict[str, str] | None = None,
     consents: Mapping[str, str] | None = None,
-    link: ShownLink | None = None,
+    link: dict[str, Any] | None = None,
     pseudonym: str = "",
     tested: dict[str, str | int] | None = None,
 ) -> dict[str, Any]:
