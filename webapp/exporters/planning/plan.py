@@ -1,17 +1,14 @@
-"""A rating plan in words, as a table and as a curve; and what a comparison could have shown."""
+"""A rating plan in words and as a table; and what a comparison could have shown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from math import log
 from typing import Any
 
 from msgspec.structs import asdict
 
 from webapp import notation
 from webapp.exporters.comparisons import words
-from webapp.exporters.frame.canvas import PAGE, SMALL, WIDE, Canvas, Picture
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, whole_number
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.differences import Difference
@@ -22,10 +19,6 @@ from webapp.metrics.planning.power import (
     RatingPlan,
     smallest_difference,
 )
-
-HEIGHT = 200.0
-LEFT, FOOT, TOP, MARGIN = 44.0, 34.0, 14.0, 24.0
-LABELLED = (10, 30, 100, 300, 1000)
 
 
 def section(found: RatingPlan) -> Section:
@@ -54,7 +47,7 @@ def section(found: RatingPlan) -> Section:
             ),
         ),
     )
-    return Section("plan", title, said, (table,), (_curve(found, " ".join(said)),))
+    return Section("plan", title, said, (table,))
 
 
 def _sentences(found: RatingPlan) -> Iterator[str]:
@@ -214,48 +207,6 @@ def plan_json(found: RatingPlan) -> dict[str, Any]:
             for point in found.curve
         ],
     }
-
-
-def _curve(found: RatingPlan, described: str) -> Picture:
-    # Questions are on a logarithmic scale. A dot marks the questions of the set.
-    points = found.curve
-    high = max(max(point.shows, point.upper or 0) for point in points)
-    fewest, most = points[0].questions, points[-1].questions
-
-    def at(n: int, value: float) -> tuple[float, float]:
-        across = log(n / fewest) / log(most / fewest) * (WIDE - LEFT - MARGIN)
-        return LEFT + across, TOP + (1 - value / high) * (HEIGHT - TOP - FOOT)
-
-    def line(places: Sequence[tuple[float, float]], dash: str = "") -> None:
-        for start, end in pairwise(places):
-            canvas.line(start, end, stroke="accent", width=2, dash=dash)
-
-    canvas = Canvas(WIDE, PAGE)
-    for share in (0.0, 0.5, 1.0):
-        _, y = at(fewest, share * high)
-        canvas.line((LEFT, y), (WIDE - MARGIN, y), stroke="rule")
-        said = _amount(found, share * high)
-        canvas.text((LEFT - 6, y + 4), said, size=SMALL, fill="soft", anchor="end")
-    for n in LABELLED:
-        if fewest <= n <= most:
-            x, y = at(n, 0)
-            canvas.text((x, y + 15), notation.number(n), size=SMALL, fill="soft", anchor="middle")
-    corner = (WIDE - MARGIN, HEIGHT - FOOT + 30)
-    canvas.text(corner, gettext("questions"), size=SMALL, fill="soft", anchor="end")
-    uppers = [at(point.questions, point.upper) for point in points if point.upper is not None]
-    line(uppers, "4 3")
-    line([at(point.questions, point.shows) for point in points])
-    if found.shows is not None:
-        mark = at(found.has, found.shows)
-        canvas.dot(mark)
-        own, shown = notation.number(found.has), _amount(found, found.shows)
-        canvas.text((mark[0] + 8, mark[1] - 8), gettext("%(n)s: %(d)s", n=own, d=shown))
-    title = gettext("Smallest difference that a number of questions shows")
-    if uppers:
-        title = gettext(
-            "Smallest difference that a number of questions shows (dashed: with the upper limit)"
-        )
-    return canvas.picture("plan-curve", title, described, HEIGHT)
 
 
 def shown_by_one(difference: Difference, level: float) -> str:
