@@ -151,7 +151,7 @@ def choose(
     )
     session.add(rule)
     session.flush()
-    _log(session, rater.study, rule, (earlier.kind if earlier else None, rule.kind), now)
+    _log(session, rule, earlier.kind if earlier else None, now)
     return rule
 
 
@@ -204,7 +204,7 @@ def end(
     if rule is None:
         raise NoRule(question_set_id)
     _close(session, rule, now, outcome)
-    _log(session, session.get_one(Study, rule.study_id), rule, (rule.kind, None), now)
+    _log(session, rule, rule.kind, now)
     return rule
 
 
@@ -230,15 +230,10 @@ def _close(session: Session, rule: PlanningRule, now: datetime, outcome: RuleOut
     session.flush()
 
 
-def _log(
-    session: Session,
-    study: Study,
-    rule: PlanningRule,
-    change: tuple[str | None, str | None],
-    now: datetime,
-) -> None:
+def _log(session: Session, rule: PlanningRule, old: str | None, now: datetime) -> None:
+    study, new = session.get_one(Study, rule.study_id), None if rule.ended_at else rule.kind
     subject = f"question set {rule.question_set_id}, rule {rule.id}, seed {rule.seed}"
-    studies.log(session, study, "set rating rule", subject, *change, now)
+    studies.log(session, study, "set rating rule", subject, old, new, now)
 
 
 SAMPLING = frozenset({RuleKind.FIXED, RuleKind.SEQUENCE, RuleKind.MACHINE_HELP})

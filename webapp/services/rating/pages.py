@@ -39,7 +39,6 @@ from webapp.db.tables.judging import (
     JudgedThing,
     Judgment,
     QueryRating,
-    Repeat,
     RepeatRating,
     StoredSummary,
     Task,
@@ -693,11 +692,10 @@ def _summaries() -> Select[*tuple[Any, ...]]:
 
 
 def _again(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]:
-    own = select(Repeat.judged_thing_id, Repeat.verdict).where(Repeat.task_id == task.id)
     rated = select(RepeatRating.query_key, RepeatRating.quality)
     grades = session.execute(rated.where(RepeatRating.task_id == task.id)).all()
     said = Verdicts(
-        by_thing={thing: verdict for thing, verdict in session.execute(own) if verdict},
+        by_thing={thing: verdict for thing, (verdict, _) in shares.verdicts(session, task).items()},
         quality={key: grade for key, grade in grades if grade is not None},
         scale=Scale.stored(task.scale),
     )
