@@ -132,7 +132,7 @@ def rated(database: Database) -> tuple[tuple[bytes, ...], bytes]:
         first, second = rated_studies.rated_study(session, study)
         rule = reports.rule_of(session, study)
         csvs = tuple(
-            exports.rated_csv(session, study, run_id, rule, style=style).data
+            exports.export(session, study, run_id, rule, "csv", style=style).data
             for run_id in (first, second)
             for style in CsvStyle
         )

@@ -29,7 +29,13 @@ from webapp.kinds import shown
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.records import Click
 from webapp.services.exports import exports
-from webapp.services.exports.exports import EqualTexts, ForCollections, IndexUnknown, NotOfSpans
+from webapp.services.exports.exports import (
+    EqualTexts,
+    ForCollections,
+    IndexUnknown,
+    NotOfSpans,
+    RatedRun,
+)
 from webapp.services.judging import events
 from webapp.services.proof_packs import packs, verification
 from webapp.services.proof_packs.verification import DifferenceKind
@@ -68,7 +74,7 @@ def exported(session: Session, study: Study, run: str, form: str, rule: Rule = M
 def grades(session: Session, study: Study, run: str, by_text: bool = False) -> Grades:
     return {
         (one.question if by_text else one.query_id, one.identity): one.verdict
-        for one in exports.judged(session, study, run, MERGED)
+        for one in exports.judged(RatedRun(session, study, run, MERGED))
         if isinstance(one.verdict, int)
     }
 
@@ -138,8 +144,8 @@ def test_judgments_come_in_again_as_they_went_out(
 def test_a_run_comes_in_again_with_its_order_and_its_own_scores(
     session: Session, study: Study, runs: list[str]
 ) -> None:
-    plain = exports.run_file(session, study, runs[0], MERGED).data.decode()
-    file = exports.run_file(session, study, runs[0], MERGED, scores=True)
+    plain = exports.export(session, study, runs[0], MERGED, "run").data.decode()
+    file = exports.export(session, study, runs[0], MERGED, "run", scores=True)
     of_run = select(Query).where(Query.run_id == runs[0]).order_by(Query.id)
     first = session.scalars(of_run).first()
     assert first is not None
@@ -162,7 +168,7 @@ def test_a_run_comes_in_again_with_its_order_and_its_own_scores(
 def test_unjudged_results_are_minus_one_where_that_is_wanted(
     session: Session, study: Study, runs: list[str]
 ) -> None:
-    file = exports.qrels(session, study, runs[0], MERGED, unjudged=True)
+    file = exports.export(session, study, runs[0], MERGED, "qrels", unjudged=True)
     ours = reports.report(session, study, runs[0], MERGED, figures=("infAP",))
     ranked = exported(session, study, runs[0], "run").decode()
 
@@ -190,7 +196,7 @@ def test_beir_has_every_item_of_the_pool_and_a_card(
     header, *lines = (line.split("\t") for line in files["qrels/test.tsv"].splitlines())
     assert header == ["query-id", "corpus-id", "score"]
     assert {line[1] for line in lines} <= set(corpus)
-    listed = exports.judged(session, study, runs[0], MERGED)
+    listed = exports.judged(RatedRun(session, study, runs[0], MERGED))
     assert all(corpus[one.docno]["text"] for one in listed if one.rank and not one.is_below)
     assert "dewi, rafi" in files["README.md"]
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.fixture(name="rated_csv")
 def _rated_csv(session: Session, study: Study, rater: Rater, rated_run: str) -> bytes:
     """The rated run as a CSV: quality 3 and a note on question 1, a false negative on 3."""
-    return exports.rated_csv(session, study, rated_run, reports.of_rater(rater)).data
+    return exports.export(session, study, rated_run, reports.of_rater(rater), "csv").data
 
 
 def named(values: tuple[RatedValue, ...]) -> list[tuple[int, str]]:

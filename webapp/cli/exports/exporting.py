@@ -7,9 +7,10 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import wraps
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 from msgspec import to_builtins
@@ -19,7 +20,7 @@ from webapp import labels, notation
 from webapp.chatbot.failures import CallFailed
 from webapp.cli.frame import options
 from webapp.cli.frame.commands import AppFactory
-from webapp.cli.frame.options import FILE, formats, output_option
+from webapp.cli.frame.options import FILE, Command, formats, output_option
 from webapp.cli.frame.output import (
     TerminalTable,
     printed,
@@ -51,7 +52,24 @@ from webapp.services.runs.runs import SourceComparison
 from webapp.services.study import studies
 
 WIDTH = 100
-RULES = click.Choice(["majority", "adjudicated"])
+
+
+def by_rule(command: Command) -> Command:
+    """Add the options for whose judgments count; the command gets the name of their ``rule``."""
+
+    @click.option("--rater", help="Only this rater's judgments.")
+    @click.option(
+        "--rule",
+        type=click.Choice([reports.MAJORITY, reports.ADJUDICATED]),
+        help="How several raters' judgments become one.",
+    )
+    @wraps(command)
+    def named(*args: Any, rater: str | None, rule: str | None, **own: Any) -> Any:
+        if rater and rule:
+            raise click.UsageError(gettext("Say either --rater or --rule."))
+        return command(*args, rule=f"rater {rater}" if rater else rule, **own)
+
+    return cast("Command", named)
 
 
 @click.command("metrics")
@@ -59,8 +77,7 @@ RULES = click.Choice(["majority", "adjudicated"])
 @click.option(
     "--input", "rated_file", type=FILE, help="A rated CSV, of this app or of the original page."
 )
-@click.option("--rater", help="Only this rater's judgments.")
-@click.option("--rule", type=RULES, help="How several raters' judgments become one.")
+@by_rule
 @click.option(
     "--figures",
     metavar="NAMES",
@@ -71,7 +88,6 @@ RULES = click.Choice(["majority", "adjudicated"])
 def metrics_command(
     run_id: str | None,
     rated_file: Path | None,
-    rater: str | None,
     rule: str | None,
     figures: str | None,
     file_format: str,
@@ -86,11 +102,11 @@ def metrics_command(
     if explain:
         write(measures_markdown().encode(), output)
         return
-    if run_id is None and rated_file is None and not (rater or rule):
+    if run_id is None and rated_file is None and not rule:
         rated_file = _newest_rated(Path())
     if (run_id is None) == (rated_file is None):
         raise click.UsageError(gettext("Say either --run or --input."))
-    if rated_file is not None and (rater or rule):
+    if rated_file is not None and rule:
         raise click.UsageError(gettext("A rated CSV has its judgments merged already."))
     if rated_file is not None and figures:
         raise click.UsageError(gettext("A rated CSV has no grades: --figures needs --run."))
@@ -102,7 +118,7 @@ def metrics_command(
     else:
         assert run_id is not None
         with options.reading() as (session, study):
-            chosen = reports.rule_of(session, study, rule_name(rater, rule))
+            chosen = reports.rule_of(session, study, rule)
             report = reports.in_words(session, study, run_id, chosen, figures=names)
     for problem in found:
         say(f"relevansi: {problems.message(problem)}", err=True)
@@ -127,13 +143,6 @@ def _newest_rated(folder: Path) -> Path | None:
     told = gettext("%(file)s is the newest rated CSV here.", file=newest)
     say(f"relevansi: {told}", err=True)
     return newest
-
-
-def rule_name(rater: str | None, rule: str | None) -> str | None:
-    """Return the name of the rule that the two options choose; ``None`` for the default."""
-    if rater and rule:
-        raise click.UsageError(gettext("Say either --rater or --rule."))
-    return f"rater {rater}" if rater else rule
 
 
 def _document(report: RunReport, found: Sequence[Problem], *, from_file: bool) -> dict[str, object]:
@@ -187,8 +196,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {
 
 @click.command("export")
 @click.argument("run_id", metavar="[ID]", required=False)
-@click.option("--rater", help="Only this rater's judgments.")
-@click.option("--rule", type=RULES, help="How several raters' judgments become one.")
+@by_rule
 @click.option(
     "--format",
     "file_format",
@@ -211,7 +219,6 @@ def export_command(
     create_app: AppFactory,
     /,
     run_id: str | None,
-    rater: str | None,
     rule: str | None,
     file_format: str,
     output: Path | None,
@@ -234,7 +241,7 @@ def export_command(
     if run_id is None and file_format != PACK:
         raise click.UsageError(gettext("Name a run; only --format proof-pack takes all of them."))
     given = _options(file_format, style=CsvStyle.EXCEL if excel else None, **own)
-    if file_format == PAGE and (rater or rule):
+    if file_format == PAGE and rule:
         raise click.UsageError(
             gettext(
                 "html is a file to rate in: it holds no verdicts, so --rater and --rule cannot be "
@@ -243,7 +250,7 @@ def export_command(
         )
     notes: Sequence[str] = ()
     with options.reading() as (session, study):
-        chosen = reports.rule_of(session, study, rule_name(rater, rule))
+        chosen = reports.rule_of(session, study, rule)
         if file_format == PACK:
             data = _pack(session, study, run_id, chosen)
         elif file_format == PAGE:
@@ -252,8 +259,7 @@ def export_command(
             if studies.is_blind(session, study):
                 notes = [gettext("The study is blind: the file names neither method, LLM nor run.")]
         else:
-            make = exports.FORMATS[file_format]
-            file = make(session, study, run_id or "", chosen, **given)
+            file = exports.export(session, study, run_id or "", chosen, file_format, **given)
             data, notes = file.data, file.notes
             if labels.scale().top > 1:
                 notes = [labels.rule(chosen.name), *notes]
@@ -358,12 +364,11 @@ def push_command(to: str, endpoint: str, run_id: str, rule: str, file_format: st
 
 @click.command("export-tree")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--rater", help="Only this rater's judgments.")
-@click.option("--rule", type=RULES, help="How several raters' judgments become one.")
+@by_rule
 @click.option("--replace", is_flag=True, help="Write over files in DIR that are different.")
 @click.pass_obj
 def export_tree_command(
-    create_app: AppFactory, folder: Path, rater: str | None, rule: str | None, *, replace: bool
+    create_app: AppFactory, folder: Path, rule: str | None, *, replace: bool
 ) -> None:
     """Write every run into DIR: a folder per search method, reports beside the folders.
 
@@ -371,7 +376,7 @@ def export_tree_command(
     and, once it is rated, the rated CSV. Files of DIR that are not of this tree stay.
     """
     with page_maker(create_app) as to_rate, options.reading() as (session, study):
-        chosen = reports.rule_of(session, study, rule_name(rater, rule))
+        chosen = reports.rule_of(session, study, rule)
         files, notes = exports.tree(session, study, chosen, to_rate)
     if not files:
         raise click.ClickException(gettext("There is no run yet; `relevansi import` reads one."))

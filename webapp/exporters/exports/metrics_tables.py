@@ -99,18 +99,7 @@ _EXPONENT = re.compile(rb"[0-9]e-?[0-9]+,?(?:\n|\Z)|0\.0000")
 
 
 def json_of_list(head: Mapping[str, JsonValue], name: str, items: Iterable[JsonValue]) -> bytes:
-    """`head` with a list under `name` behind it, as JSON indented by one; made item by item.
-
-    >>> print(json_of_list({"run": "a"}, "queries", [{"n": 1}]).decode())
-    {
-     "run": "a",
-     "queries": [
-      {
-       "n": 1
-      }
-     ]
-    }
-    """
+    """`head` with a list under `name` behind it, as JSON indented by one; made item by item."""
     parts = []
     for item in items:
         text = msgspec.json.format(msgspec.json.encode(item), indent=1)

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.orm import Session, selectinload
 
 from webapp.db.tables.judging import JudgedThing, Property
+from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.exporters.exports import csv_ratings, judged_results, metrics_tables, run_folders
@@ -78,41 +79,70 @@ class ExportedFile(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class RatedRun(NamedTuple):
+    """A run that is written with its verdicts under a rule."""
+
+    session: Session
+    study: Study
+    run_id: str
+    rule: Rule
+
+    @property
+    def run(self) -> Run:
+        return runs.find(self.session, self.study, self.run_id)
+
+    @property
+    def rated_by(self) -> str:
+        """The name of the rater, or of the rule by which raters are merged."""
+        if self.rule.rater:
+            return studies.called(self.rule.rater)
+        scale, is_majority = Scale.stored(self.study.scale), self.rule.name == reports.MAJORITY
+        return scale.merging(self.study.merging) if is_majority else self.rule.name
+
+    def report(self, rater: Rater | None = None) -> RunReport:
+        """Return the report under the rule, or of one `rater`."""
+        rule = reports.of_rater(rater) if rater else self.rule
+        return reports.report(self.session, self.study, self.run_id, rule)
+
+    def said_unasked(self) -> tuple[str, ...]:
+        return said_unasked(reports.unasked(self.session, self.run_id))
+
+    def file(self, name: str, data: bytes, *notes: str) -> ExportedFile:
+        """Return a file of the run, named with the day of the run, else of its import.
+
+        The id keeps runs of one day apart.
+        """
+        stated = run_folders.moment(self.run.timestamp).partition("_")[0]
+        day = stated if stated.isdecimal() else file_day(self.run.imported_at)
+        stem, _, ending = name.partition(".")
+        name = f"{stem}_{day}_{self.run_id}.{ending}"
+        return ExportedFile(name, MEDIA_TYPES[ending], data, notes)
+
+
 def export(
-    session: Session, study: Study, run_id: str, rule: Rule, file_format: str
+    session: Session, study: Study, run_id: str, rule: Rule, file_format: str, **own: Any
 ) -> ExportedFile:
-    """Return a run under `rule` as a file in one of ``FORMATS``.
+    """Return a run under `rule` as a file in one of ``FORMATS``, with options of its `own`.
 
     Raises ``UnknownRun``; ``KeyError`` for an unknown format.
     """
-    return FORMATS[file_format](session, study, run_id, rule)
+    return FORMATS[file_format](RatedRun(session, study, run_id, rule), **own)
 
 
-def rated_csv(
-    session: Session, study: Study, run_id: str, rule: Rule, *, style: CsvStyle = CsvStyle.PLAIN
-) -> ExportedFile:
-    """Return the rated CSV, one line per query."""
-    report = reports.report(session, study, run_id, rule)
+def _rated_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
+    report = of.report()
     data = csv_ratings.rated_csv(report, style=style)
-    return _file(session, study, run_id, "evaluation_rated.csv", data, *csv_ratings.said(report))
+    return of.file("evaluation_rated.csv", data, *csv_ratings.said(report))
 
 
-def wide_csv(
-    session: Session, study: Study, run_id: str, rule: Rule, *, style: CsvStyle = CsvStyle.PLAIN
-) -> ExportedFile:
-    """Return the rated CSV with further columns for each rater of the study."""
-    own = {
-        rater.name: reports.report(session, study, run_id, reports.of_rater(rater))
-        for rater in studies.raters(session, study)
-    }
-    merged = reports.report(session, study, run_id, rule)
+def _wide_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
+    own = {rater.name: of.report(rater) for rater in studies.raters(of.session, of.study)}
+    merged = of.report()
     data = csv_ratings.wide_csv(merged, own, style=style)
-    return _file(session, study, run_id, "evaluation_raters.csv", data, *csv_ratings.said(merged))
+    return of.file("evaluation_raters.csv", data, *csv_ratings.said(merged))
 
 
-def long_csv(
-    session: Session, study: Study, run_id: str, rule: Rule, *, style: CsvStyle = CsvStyle.PLAIN
-) -> ExportedFile:
+def _long_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
     """Return one line per result, by ids that stay the same; the first names the columns.
 
     ``property`` is the property's identity, ``document`` the id of one of a collection, and
@@ -121,83 +151,72 @@ def long_csv(
     grade (1 or 0 on a binary scale), ``unsure`` or, unjudged, blank. ``seconds`` is the time from
     the rater's verdict before, where it is known and no break.
     """
-    of_run, of_collection = Query.run_id == run_id, KINDS[study.kind].of_collection
+    rater, of_collection = of.rule.rater, KINDS[of.study.kind].of_collection
+    in_run, scale = Query.run_id == of.run_id, Scale.stored(of.study.scale)
     origins: Mapping[int, str] = {}
     seconds: Mapping[tuple[int, int], float] = {}
-    name = _merged_as(study, rule) if of_collection else rule.name
-    if rule.rater is None:
-        is_adjudicated = rule.name == reports.ADJUDICATED
-        origins = reports.provenances(session, study, of_run, adjudicated=is_adjudicated)
-    else:
-        name = studies.called(rule.rater)
-        seconds = reports.seconds(session, of_run, [rule.rater]) if of_collection else {}
-    scale = Scale.stored(study.scale)
+    if rater is None:
+        is_adjudicated = of.rule.name == reports.ADJUDICATED
+        origins = reports.provenances(of.session, of.study, in_run, adjudicated=is_adjudicated)
+    elif of_collection:
+        seconds = reports.seconds(of.session, in_run, [rater])
+    name = of.rated_by if rater or of_collection else of.rule.name
     rows: list[Sequence[Cell]] = [csv_ratings.LONG_COLUMNS]
     if of_collection:
         rows = [csv_ratings.LONG_COLUMNS_OF_DOCUMENTS]
-    for one in judged(session, study, run_id, rule):
+    for one in judged(of):
         if one.rank is None or one.is_below:
             continue
         cells: tuple[Cell, ...] = (
-            *(run_id, name, one.query_id, one.rank),
+            *(of.run_id, name, one.query_id, one.rank),
             *(one.docno if of_collection else one.identity, one.content, one.title, one.verdict),
             origins.get(one.thing),
         )
         if of_collection:
-            gap = seconds.get((rule.rater.id, one.thing)) if rule.rater else None
+            gap = seconds.get((rater.id, one.thing)) if rater else None
             cells = (*cells, grade_word(one.verdict, scale), gap)
         rows.append(cells)
-    data = csv_bytes(rows, style=style)
-    return _file(session, study, run_id, "judgments.csv", data, *_unasked(session, run_id))
+    return of.file("judgments.csv", csv_bytes(rows, style=style), *of.said_unasked())
 
 
-def spreadsheet(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
+def _spreadsheet(of: RatedRun) -> ExportedFile:
     """Return the rated CSV's cells as an XLSX workbook: numbers unrounded, no formulas."""
-    report = reports.report(session, study, run_id, rule)
+    report = of.report()
     columns, rows = csv_ratings.columns_of(report), csv_ratings.rated_rows(report)
     data = workbook([Sheet("ratings", columns, rows)])
-    return _file(session, study, run_id, "evaluation_rated.xlsx", data, *csv_ratings.said(report))
+    return of.file("evaluation_rated.xlsx", data, *csv_ratings.said(report))
 
 
-def report(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
+def _report(of: RatedRun) -> ExportedFile:
     """Return the report of the run: its figures, what they mean, and the references."""
-    run = runs.find(session, study, run_id)
-    called = run_folders.called(run.search_method, run.llm, run.timestamp)
-    data = metrics_tables.runs_markdown([(called, reports.in_words(session, study, run_id, rule))])
-    return _file(session, study, run_id, "evaluation_report.md", data)
+    called = run_folders.called(of.run.search_method, of.run.llm, of.run.timestamp)
+    data = metrics_tables.runs_markdown([(called, reports.in_words(*of))])
+    return of.file("evaluation_report.md", data)
 
 
-def qrels(
-    session: Session, study: Study, run_id: str, rule: Rule, *, unjudged: bool = False
-) -> ExportedFile:
+def _qrels(of: RatedRun, *, unjudged: bool = False) -> ExportedFile:
     """Return the judgments in TREC form; `unjudged` results with the grade -1."""
-    text, notes = judged_results.qrels(judged(session, study, run_id, rule), unjudged=unjudged)
-    notes = (*notes, *_unasked(session, run_id))
-    return _file(session, study, run_id, "qrels.txt", text.encode(), *notes)
+    text, notes = judged_results.qrels(judged(of), unjudged=unjudged)
+    return of.file("qrels.txt", text.encode(), *notes, *of.said_unasked())
 
 
-def run_file(
-    session: Session, study: Study, run_id: str, rule: Rule, *, scores: bool = False
-) -> ExportedFile:
+def _run_file(of: RatedRun, *, scores: bool = False) -> ExportedFile:
     """Return the ranked lists in TREC form, tagged with the run's id; with their own `scores`."""
-    found = judged(session, study, run_id, rule)
-    text = judged_results.run_file(found, tag=run_id, scores=scores)
+    text = judged_results.run_file(judged(of), tag=of.run_id, scores=scores)
     notes = (gettext(SCORES_BESIDE),) if scores else ()
-    return _file(
-        session, study, run_id, "run.txt", text.encode(), *notes, *_unasked(session, run_id)
-    )
+    return of.file("run.txt", text.encode(), *notes, *of.said_unasked())
 
 
-def judged(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[JudgedResult]:
+def judged(of: RatedRun) -> Iterator[JudgedResult]:
     """Yield the results of a run in order, question by question.
 
     Where figures rest on the pool of a question, ranks below those that are judged follow, and
     what else was pooled.
     """
-    run = runs.find(session, study, run_id)
-    kind, scope = KINDS[study.kind], reports.asked_of(run.id)
+    session, study, run_id, rule = of
+    kind, scope = KINDS[study.kind], reports.asked_of(of.run.id)
     pooled = studies.is_pooled(study)
-    said = reports.verdicts_under(session, study, Query.run_id == run.id, rule, pooled=pooled)
+    said = reports.verdicts_under(session, study, Query.run_id == run_id, rule, pooled=pooled)
     in_scope = (verdicts.pool_of if pooled else verdicts.judged_things)(scope)
     of_things = select(JudgedThing.id, JudgedThing.content, JudgedThing.card, Property.identity)
     of_things = of_things.join(Property).where(JudgedThing.id.in_(in_scope))
@@ -248,9 +267,7 @@ def judged(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[
             )
 
 
-def run_json(
-    session: Session, study: Study, run_id: str, rule: Rule, *, texts: bool = False
-) -> ExportedFile:
+def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
     """Return the run with every card, all its details and verdict as one JSON document.
 
     Details that only a listing's record has are in it, even if raters may not see them. A result's
@@ -259,9 +276,9 @@ def run_json(
     a collection, ``kind``, ``scale`` and ``merging`` are stated, ``external_id`` for each question,
     and the `texts` of documents only where they are wanted.
     """
-    kind, scale = KINDS[study.kind], Scale.stored(study.scale)
+    session, study, run_id, rule = of
+    kind, scale, run = KINDS[study.kind], Scale.stored(study.scale), of.run
     without = () if texts else ("text",)
-    run = runs.find(session, study, run_id)
     said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
     blindness = reports.blindness(session, study, Query.run_id == run_id, rule)
     unasked = reports.unasked(session, run_id)
@@ -309,7 +326,7 @@ def run_json(
         for query, results, known in particulars.of_run(session, run, asked, with_record=True)
     )
     data = metrics_tables.json_of_list(head, "queries", queries)
-    return _file(session, study, run_id, "run.json", data, *said_unasked(unasked))
+    return of.file("run.json", data, *said_unasked(unasked))
 
 
 class ForCollections(Refused):
@@ -345,38 +362,38 @@ TOOLS = {
 BY_TEXT = {"srw", "quepid", "quepid-book"}
 
 
-def for_tool(
-    session: Session, study: Study, run_id: str, rule: Rule, *, form: str, index: str = ""
-) -> ExportedFile:
+def _for_tool(of: RatedRun, *, form: str, index: str = "") -> ExportedFile:
     """Return the judgments in one of ``TOOLS``; `index` is that of rank-eval.
 
     Raises ``ForCollections``, ``EqualTexts``, ``NotOfSpans`` and ``IndexUnknown``.
     """
-    found = _of_collection(session, study, run_id, rule, form)
-    scale, notes = Scale.stored(study.scale), _unasked(session, run_id)
-    name = studies.called(rule.rater) if rule.rater else _merged_as(study, rule)
+    found, study, rater = _of_collection(of, form), of.study, of.rule.rater
+    scale, notes = Scale.stored(study.scale), of.said_unasked()
     match form:
         case "beir":
-            card = _card(session, study, run_id, rule, found)
-            data = packed_folder(judged_results.beir(found, card))
+            data = packed_folder(judged_results.beir(found, _card(of, found)))
         case "srw":
             title = studies.shown_name(study)
-            data = judged_results.search_relevance(found, name=title, description=name)
+            data = judged_results.search_relevance(found, name=title, description=of.rated_by)
         case "phoenix":
             if not any(one.span_id for one in found):
-                raise NotOfSpans(run_id)
-            is_machine = rule.rater is not None and rule.rater.is_machine
-            data = judged_results.phoenix(found, rater=name, scale=scale, is_machine=is_machine)
+                raise NotOfSpans(of.run_id)
+            by_machine = rater is not None and rater.is_machine
+            name = of.rated_by
+            data = judged_results.phoenix(found, rater=name, scale=scale, is_machine=by_machine)
         case "rank-eval":
             if not index and not all(one.index for one, _ in judged_results.graded(found)):
-                raise IndexUnknown(run_id)
+                raise IndexUnknown(of.run_id)
             from_grade = scale.relevant_from
             data = judged_results.rank_eval(found, index=index, relevant_from=from_grade)
             notes = (gettext(OWN_QUERY), *notes)
         case "quepid":
             data = judged_results.quepid(found)
         case _:
-            data = _book(session, study, run_id)
+            alone = ((one, reports.of_rater(one)) for one in studies.raters(of.session, study))
+            data = judged_results.quepid_book(
+                {one.name: [*judged(of._replace(rule=rule))] for one, rule in alone}
+            )
     unsure = sum(one.verdict == "unsure" for one in found)
     if unsure and form != "phoenix":
         said = ngettext(
@@ -385,42 +402,28 @@ def for_tool(
             unsure,
         )
         notes = (said, *notes)
-    return _file(session, study, run_id, TOOLS[form], data, *notes)
+    return of.file(TOOLS[form], data, *notes)
 
 
-def _of_collection(
-    session: Session, study: Study, run_id: str, rule: Rule, form: str
-) -> list[JudgedResult]:
-    if form not in offered(study):
+def _of_collection(of: RatedRun, form: str) -> list[JudgedResult]:
+    if form not in offered(of.study):
         raise ForCollections(form)
-    found = [*judged(session, study, run_id, rule)]
+    found = [*judged(of)]
     texts = Counter({one.query_id: one.question for one in found}.values())
     if form in BY_TEXT and (twice := [text for text, n in texts.items() if n > 1]):
         raise EqualTexts(twice[0])
     return found
 
 
-def _book(session: Session, study: Study, run_id: str) -> bytes:
-    alone = ((one.name, reports.of_rater(one)) for one in studies.raters(session, study))
-    by_rater = {name: [*judged(session, study, run_id, rule)] for name, rule in alone}
-    return judged_results.quepid_book(by_rater)
-
-
-def _card(
-    session: Session, study: Study, run_id: str, rule: Rule, found: Sequence[JudgedResult]
-) -> str:
+def _card(of: RatedRun, found: Sequence[JudgedResult]) -> str:
+    kinds = [ItemKind.CARDS]
     return judged_results.dataset_card(
-        reports.in_words(session, study, run_id, rule),
-        title=studies.shown_name(study),
-        guidelines=studies.guidelines(study),
-        agreement=agreement.report(session, study, kinds=[ItemKind.CARDS]).kinds[0],
+        reports.in_words(*of),
+        title=studies.shown_name(of.study),
+        guidelines=studies.guidelines(of.study),
+        agreement=agreement.report(of.session, of.study, kinds=kinds).kinds[0],
         results=found,
     )
-
-
-def _merged_as(study: Study, rule: Rule) -> str:
-    is_majority = rule.name == reports.MAJORITY
-    return Scale.stored(study.scale).merging(study.merging) if is_majority else rule.name
 
 
 def offered(study: Study) -> tuple[str, ...]:
@@ -430,34 +433,16 @@ def offered(study: Study) -> tuple[str, ...]:
 
 
 FORMATS: Mapping[str, Callable[..., ExportedFile]] = {
-    "csv": rated_csv,
-    "wide-csv": wide_csv,
-    "long-csv": long_csv,
-    "xlsx": spreadsheet,
-    "report": report,
-    "qrels": qrels,
-    "run": run_file,
-    "json": run_json,
-    **{form: partial(for_tool, form=form) for form in TOOLS},
+    "csv": _rated_csv,
+    "wide-csv": _wide_csv,
+    "long-csv": _long_csv,
+    "xlsx": _spreadsheet,
+    "report": _report,
+    "qrels": _qrels,
+    "run": _run_file,
+    "json": _run_json,
+    **{form: partial(_for_tool, form=form) for form in TOOLS},
 }
-
-
-def _file(
-    session: Session, study: Study, run_id: str, name: str, data: bytes, *notes: str
-) -> ExportedFile:
-    """Return a file of a run, named with the day of the run, else of its import.
-
-    The id keeps runs of one day apart.
-    """
-    run = runs.find(session, study, run_id)
-    stated = run_folders.moment(run.timestamp).partition("_")[0]
-    day = stated if stated.isdecimal() else file_day(run.imported_at)
-    stem, _, ending = name.partition(".")
-    return ExportedFile(f"{stem}_{day}_{run_id}.{ending}", MEDIA_TYPES[ending], data, notes)
-
-
-def _unasked(session: Session, run_id: str) -> tuple[str, ...]:
-    return said_unasked(reports.unasked(session, run_id))
 
 
 Printer = Callable[[Session, Study, str, Rule], bytes]

@@ -81,12 +81,7 @@ def in_order(events: Iterable[PlacedT]) -> Sequence[PlacedT]:
 
 def standing(events: Iterable[PlacedT]) -> PlacedT | None:
     """Return the event in force: the last one in order, ``None`` if there is none."""
-    latest: dict[str, PlacedT] = {}
-    for event in events:
-        known = latest.get(event.device)
-        if known is None or _in_device(known) <= _in_device(event):
-            latest[event.device] = event
-    return max(latest.values(), key=lambda event: (made_at(event), event.device), default=None)
+    return next(reversed(in_order(events)), None)
 
 
 def _in_device(event: Any) -> tuple[str, int, datetime]:
@@ -539,11 +534,12 @@ def judge_open(
         .group_by(Result.judged_thing_id)
         .order_by(Result.judged_thing_id)
     )
-    targets = [Target("verdict", thing_id, query.id) for thing_id in open_things]
-    for number, target in enumerate(targets):
+    changes = []
+    for number, thing_id in enumerate(open_things):
         part = Click(f"{click.event_id}:{number}", click.received_at, click.client_time)
-        record(session, rater, target, relevance, part, cause="bulk")
-    refresh(session, rater, targets)
+        changes.append(TargetChange(Target("verdict", thing_id, query.id), relevance, part))
+    record_all(session, rater, changes, cause="bulk")
+    refresh(session, rater, [change.target for change in changes])
 
 
 def rate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from operator import methodcaller
 from typing import Any
 
@@ -104,15 +104,8 @@ def refresh_touched(
 
 
 def _further(study: Row[Any] | Study) -> tuple[str, ...]:
-    top = study.scale["top"] if study.scale else 1
-    return _kept(study.kind, tuple(study.measures) if study.measures else (), top)
-
-
-@lru_cache
-def _kept(kind: str, measures: Sequence[str], top: int) -> tuple[str, ...]:
     from webapp.services.study import studies  # which makes rows here for new raters
 
-    study = Study(kind=kind, measures=[*measures], scale=Scale(top).to_store())
     return graded.kept(studies.headline(study))
 
 

@@ -6,7 +6,7 @@ content, so the same state gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from itertools import count
@@ -48,13 +48,13 @@ from webapp.services.runs.reports import Rule
 from webapp.services.study import assignments as blinding
 from webapp.services.study import studies
 
-EXPORTS: Mapping[str, Callable[[Session, Study, str, Rule], ExportedFile]] = {
-    "rated.csv": exports.rated_csv,
-    "raters.csv": exports.wide_csv,
-    "judgments.csv": exports.long_csv,
-    "qrels.txt": exports.qrels,
-    "run.txt": exports.run_file,
-    "run.json": exports.run_json,
+EXPORTS = {
+    "rated.csv": "csv",
+    "raters.csv": "wide-csv",
+    "judgments.csv": "long-csv",
+    "qrels.txt": "qrels",
+    "run.txt": "run",
+    "run.json": "json",
 }
 """The members of a run that can also be had one by one."""
 LONG_FROM = 300
@@ -151,8 +151,9 @@ def members(
     for key in sets:
         yield f"questions/{key}.json", files_of.json_file(_questions(session, key))
     for run in found:
-        for name, export in EXPORTS.items():
-            yield proof_files.of_run(run.id, name), export(session, study, run.id, rule).data
+        for name, file_format in EXPORTS.items():
+            file = exports.export(session, study, run.id, rule, file_format)
+            yield proof_files.of_run(run.id, name), file.data
             tell(next(done), steps)
         by_rule = figures(session, study, run.id)
         yield proof_files.of_run(run.id, proof_files.FIGURES), files_of.json_file(by_rule)
