@@ -6,7 +6,7 @@ content, so the same state gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from itertools import count
