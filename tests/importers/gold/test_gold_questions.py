@@ -255,7 +255,6 @@ def test_what_the_listing_says_stands_over_what_was_parsed_null_included() -> No
         price=Fraction(2_000_000_000),
         bedrooms=None,
         floors=Fraction(2),
-        verified=True,
     )
 
 
@@ -313,7 +312,7 @@ def test_a_verified_record_that_says_nothing_stands_as_null_over_the_answer(text
 
     card = facts(**{**parsed, "name": "A", "verified": True, "api_data": record})
 
-    assert card == CardFacts(name="A", verified=True)
+    assert card == CardFacts(name="A")
     blank = dict.fromkeys(("location", "price", "bedrooms", "latitude", "slug"), text)
     assert facts(**blank) == CardFacts()
 

@@ -48,8 +48,6 @@ class UserStudy(Base):
     last_number: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
 
-    study: Mapped[Study] = relationship()
-
 
 class ConsentText(Base):
     """The text that participants agree to, in one language; every version ever shown is kept.

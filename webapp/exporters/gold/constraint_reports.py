@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
+from msgspec.structs import asdict
+
 from webapp import notation
 from webapp.exporters.comparisons import document, words
 from webapp.exporters.comparisons.files import difference_json, signed_ranks_json
@@ -18,7 +20,6 @@ from webapp.metrics.gold.constraints import (
     CARD,
     PART,
     CheckedContender,
-    ConfusionMatrix,
     ConstraintComparison,
     ConstraintConfusion,
     ConstraintFigure,
@@ -36,6 +37,7 @@ CELLS = {
     ConstraintConfusion.FP: mark("FP: no data, met"),
     ConstraintConfusion.TN: mark("TN: no data, not met"),
 }
+OF_MATRIX = ("precision", "recall", "f1_score", "accuracy")
 
 
 def section(found: ConstraintComparison) -> Section:
@@ -209,7 +211,8 @@ def constraints_json(report: ConstraintReport) -> dict[str, Any]:
         "mean_cpr": _rounded(whole.mean_cpr),
         "strict_success_ratio": _rounded(whole.strict_success_ratio),
         "query_success_rate": _rounded(whole.success_rate),
-        "confusion_matrix": confusion_json(whole.matrix),
+        "confusion_matrix": asdict(whole.matrix)
+        | {name: _rounded(getattr(whole.matrix, name)) for name in OF_MATRIX},
         "category_metrics": {
             name: {
                 "total_queries": part.n_queries,
@@ -235,19 +238,6 @@ def constraints_json(report: ConstraintReport) -> dict[str, Any]:
             }
             for query in report.queries
         ],
-    }
-
-
-def confusion_json(matrix: ConfusionMatrix) -> dict[str, Any]:
-    return {
-        "tp": matrix.tp,
-        "fp": matrix.fp,
-        "tn": matrix.tn,
-        "fn": matrix.fn,
-        "precision": _rounded(matrix.precision),
-        "recall": _rounded(matrix.recall),
-        "f1_score": _rounded(matrix.f1_score),
-        "accuracy": _rounded(matrix.accuracy),
     }
 
 

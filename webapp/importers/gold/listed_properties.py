@@ -105,8 +105,8 @@ def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
     if not isinstance(raw, dict):
         wrong.append(("", raw, "object"))
         return CardFacts()
-    verified, details = raw.get("verified") is True, raw.get("api_data")
-    shown = {**raw, **details} if verified and isinstance(details, dict) else raw
+    details = raw.get("api_data") if raw.get("verified") is True else None
+    shown = {**raw, **details} if isinstance(details, dict) else raw
 
     def text(key: str) -> str:
         value = shown.get(key)
@@ -139,7 +139,6 @@ def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
         if latitude and longitude
         else None,  # 0 is absent
         slug=text("slug") or None,
-        verified=verified,
     )
 
 

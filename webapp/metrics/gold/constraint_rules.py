@@ -121,7 +121,6 @@ class CardFacts(Struct, frozen=True):
     floors: Fraction | None = None
     point: Point | None = None
     slug: str | None = None
-    verified: bool = False
 
 
 class Check(Struct, frozen=True):

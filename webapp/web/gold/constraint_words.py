@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from babel.numbers import format_decimal
+from msgspec.structs import asdict
 
 from webapp.i18n import gettext, language, mark
 from webapp.metrics.gold.constraint_rules import (
@@ -43,10 +44,9 @@ KINDS = {
 
 def asked(constraints: Constraints) -> list[tuple[str, str]]:
     """Return the constraints that a question sets, in their fixed order: label and rule."""
-    rules = [(name, getattr(constraints, name)) for name in CONSTRAINT_LABELS]
     return [
         (gettext(CONSTRAINT_LABELS[name]), rule_words(name, rule))
-        for name, rule in rules
+        for name, rule in asdict(constraints).items()
         if rule is not None
     ]
 
