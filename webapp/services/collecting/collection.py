@@ -6,10 +6,8 @@ the question that was on its way.
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -25,6 +23,7 @@ from webapp.i18n import mark
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.questions import ReadQuestion
 from webapp.records import CollectedAnswer, CollectedRun
+from webapp.services.backups.backups import sync
 
 LATEST = "test_results_latest.json"
 UNFINISHED = ".part"
@@ -177,17 +176,12 @@ def write_durably(path: Path, data: bytes) -> None:
     """Write the file `path` so that a crash leaves it whole: as it was, or as it is now."""
     beside = path.with_name(f"{path.name}.tmp")
     try:
-        with beside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        beside.write_bytes(data)
+        sync(beside)
         beside.replace(path)
+        sync(path)  # its name, too
     finally:
         beside.unlink(missing_ok=True)
-    with suppress(OSError):  # Windows opens no folders, and needs none of this
-        folder = os.open(path.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
 
 
 def _asked(
