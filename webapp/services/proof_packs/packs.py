@@ -14,14 +14,24 @@ from typing import Any
 
 from msgspec import to_builtins
 from msgspec.structs import replace
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from webapp.db.migrations import HEAD
-from webapp.db.tables.judging import Adjudication, Event, JudgedThing, Judgment, Property
+from webapp.db.tables.base import Base
+from webapp.db.tables.evaluations import GoldVersion
+from webapp.db.tables.judging import (
+    Adjudication,
+    Event,
+    JudgedThing,
+    Judgment,
+    Property,
+    QueryRating,
+    WordingOpened,
+)
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.planning import PlanningRule
-from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.exporters.comparisons.files import comparison_json
 from webapp.exporters.exports.metrics_tables import JsonValue, blindness_json, metrics_json
@@ -40,8 +50,8 @@ from webapp.records import BINARY, Scale, Tell, nobody
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.exports import exports
 from webapp.services.exports.exports import ExportedFile
+from webapp.services.judging import verdicts
 from webapp.services.planning import machine_help, samples, settled
-from webapp.services.proof_packs import rows
 from webapp.services.rating import pool
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
@@ -59,6 +69,18 @@ EXPORTS = {
 """The members of a run that can also be had one by one."""
 LONG_FROM = 300
 """The answers from which a pack is made beside the requests: ten runs of thirty questions."""
+LEFT_OUT = {"studies": {"password", "order_secret", "order_seed", "revision"}}
+"""The columns that no pack holds: what opens a study, or traces a blind answer."""
+CARDS = {"judged_things": {"card"}}
+"""Those that a pack holds only where results do not have whole cards: else it is their fullest."""
+
+PACKED: tuple[type[Base], ...] = (
+    *(Study, Rater, QuestionSet, Question, Run, RunFile, Property, JudgedThing, Query, Result),
+    *(Judgment, QueryRating, Adjudication, Event, WordingOpened, LogEntry, GoldVersion),
+    PlanningRule,
+)
+"""The tables whose rows are packed, those that others refer to first."""
+NAMES = frozenset(table.__tablename__ for table in PACKED)
 
 
 class NoRuns(Missing):
@@ -94,8 +116,8 @@ def pack(
     whole = run_id is None
     with speaking(SOURCE_LANGUAGE):
         machines = _machines(session, study, found)
-        packed = rows.of_runs(session, study, found, machines, whole=whole)
-        files = {proof_files.of_table(name): files_of.lines(rows) for name, rows in packed.items()}
+        rows = _rows_of(session, study, found, machines, whole=whole)
+        files = {proof_files.of_table(name): files_of.lines(own) for name, own in rows.items()}
         files |= dict(members(session, study, found, rule, settings, tell=tell))
         about = {
             **facts(session, study, found, rule, settings),
@@ -107,6 +129,78 @@ def pack(
         data = files_of.pack(about, pool.commitment(study.order_secret), files, ABOUT)
     name = "proof_pack.zip" if whole else f"proof_pack_{run_id}.zip"
     return ExportedFile(name, "application/zip", data)
+
+
+def _rows_of(
+    session: Session, study: Study, runs: Sequence[Run], machines: Sequence[int], *, whole: bool
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows behind the figures of `runs`, with the verdicts of people and `machines`.
+
+    With `whole` every event of the study's people is there, also on what was deleted since.
+    """
+    conditions = _wanted(study, runs, machines, whole=whole)
+    left_out = LEFT_OUT | (CARDS if KINDS[study.kind].of_one_run is None else {})
+    found: dict[str, list[dict[str, Any]]] = {}
+    for model in PACKED:
+        table = Base.metadata.tables[model.__tablename__]
+        columns = [one for one in table.columns if one.name not in left_out.get(table.name, ())]
+        wanted = select(*columns).where(conditions[model]).order_by(*table.primary_key)
+        found[table.name] = [dict(row._mapping) for row in session.execute(wanted)]
+    return found
+
+
+def judged_things(study: Study, scope: verdicts.Scope) -> Select[Any]:
+    """Return the statement over the judged things on which the figures of queries rest.
+
+    Ranking figures rest on all that was judged for their questions.
+    """
+    return (verdicts.pool_of if studies.is_pooled(study) else verdicts.judged_things)(scope)
+
+
+def _wanted(
+    study: Study, runs: Sequence[Run], machines: Sequence[int], *, whole: bool
+) -> Mapping[type[Base], ColumnElement[bool]]:
+    sets = {run.question_set_id for run in runs}
+    scope = Query.run_id.in_([run.id for run in runs])
+    queries = select(Query.id).where(scope)
+    shown = judged_things(study, scope)
+    people = and_(Rater.study_id == study.id, Rater.is_machine.is_(False))
+    raters = or_(people, Rater.id.in_(machines))
+    rater_ids = select(Rater.id).where(raters)
+    of_answers = and_(Event.judged_thing_id.is_(None), Event.query_key.in_(queries))
+    about = true() if whole else or_(Event.judged_thing_id.in_(shown), of_answers)
+    logged = and_(Event.rater_id.in_(select(Rater.id).where(people)), about)
+    clicked = select(Event.judged_thing_id).where(logged)
+    things = or_(JudgedThing.id.in_(shown), JudgedThing.id.in_(clicked))
+    newest = select(func.max(GoldVersion.id)).group_by(GoldVersion.question_set_id)
+    return {
+        Study: Study.id == study.id,
+        Rater: raters,
+        QuestionSet: QuestionSet.id.in_(sets),
+        Question: Question.question_set_id.in_(sets),
+        Run: Run.id.in_([run.id for run in runs]),
+        RunFile: RunFile.run_id.in_([run.id for run in runs]),
+        Property: Property.id.in_(select(JudgedThing.property_id).where(things)),
+        JudgedThing: things,
+        Query: scope,
+        Result: Result.query_key.in_(queries),
+        Judgment: and_(
+            Judgment.verdict.is_not(None),
+            Judgment.judged_thing_id.in_(shown),
+            Judgment.rater_id.in_(rater_ids),
+        ),
+        QueryRating: and_(
+            QueryRating.query_key.in_(queries),
+            QueryRating.rater_id.in_(rater_ids),
+            or_(QueryRating.quality.is_not(None), QueryRating.notes != ""),
+        ),
+        Adjudication: Adjudication.judged_thing_id.in_(shown),
+        Event: logged,
+        WordingOpened: WordingOpened.query_key.in_(queries),
+        LogEntry: and_(LogEntry.study_id == study.id, LogEntry.action.in_(blinding.SWITCHES)),
+        GoldVersion: and_(GoldVersion.question_set_id.in_(sets), GoldVersion.id.in_(newest)),
+        PlanningRule: PlanningRule.question_set_id.in_(sets),
+    }
 
 
 def is_long(session: Session, study: Study, run_id: str | None, rule: Rule) -> bool:
@@ -186,7 +280,7 @@ def given_verdicts(
     session: Session, study: Study, found: Sequence[Run]
 ) -> Iterator[tuple[tuple[int, int], Sequence[Any]]]:
     """Yield the keys and the cells of people's current verdicts on what the runs show."""
-    shown = rows.judged_things(study, Query.run_id.in_([run.id for run in found]))
+    shown = judged_things(study, Query.run_id.in_([run.id for run in found]))
     people = [rater.id for rater in studies.raters(session, study)]
     wanted = (
         select(

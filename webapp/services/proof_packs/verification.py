@@ -12,6 +12,7 @@ import io
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
@@ -19,11 +20,13 @@ from itertools import islice, takewhile, zip_longest
 from math import isclose
 from typing import Any
 
-from msgspec import Struct, field
-from sqlalchemy import select
+from msgspec import Struct, ValidationError, field
+from sqlalchemy import Table, create_engine, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import StaticPool
 
+from webapp.db.tables.base import Base, Moment
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
@@ -32,12 +35,13 @@ from webapp.exporters.proof_packs.pack import json_file
 from webapp.failures import Failure
 from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.importers.proof_packs.pack import ProofPack, UnreadableMember
+from webapp.importers.runs.json_documents import storable_text
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
 from webapp.records import EmptyOutcome, Scale, Tell, nobody
+from webapp.services.backups import backups, moving
 from webapp.services.judging.events import standing
-from webapp.services.proof_packs import packs, rows
-from webapp.services.proof_packs.rows import UnfitRows
+from webapp.services.proof_packs import packs
 from webapp.services.runs import reports, runs
 
 Value = str | int | float | bool | None
@@ -149,7 +153,7 @@ class _Work:
         if stated is None:
             return
         try:
-            with rows.loaded(stated) as (session, study):
+            with _loaded(stated) as (session, study):
                 judged = self._replay(session, study)
                 self._make(session, study, tell)
                 for key, value in judged.items():
@@ -178,7 +182,7 @@ class _Work:
     def _rows(self) -> dict[str, Any] | None:
         """Return the rows by table; ``None`` if a table cannot be read."""
         found: dict[str, Any] = {}
-        for table in sorted(rows.NAMES):
+        for table in sorted(packs.NAMES):
             name = proof_files.of_table(table)
             if name in self.pack.names:
                 found[table] = self._tried(partial(self.pack.json, name))
@@ -195,7 +199,7 @@ class _Work:
         drawn = manifest.resampling
         settings = Resampling(drawn.resamples, drawn.seed, drawn.confidence)
         self._facts(packs.facts(session, study, packed, rule, settings))
-        made = {proof_files.README, *map(proof_files.of_table, rows.NAMES)}
+        made = {proof_files.README, *map(proof_files.of_table, packs.NAMES)}
         for name, computed in packs.members(session, study, packed, rule, settings, tell=tell):
             made.add(name)
             if self._differs(name, computed) and name == proof_files.VERDICTS:
@@ -263,7 +267,7 @@ class _Work:
         A machine's are taken as stated: its events are in no pack.
         """
         made = _judged(session.scalars(select(Event).order_by(Event.id)))
-        shown = set(session.scalars(rows.judged_things(study, Query.id.is_not(None))))
+        shown = set(session.scalars(packs.judged_things(study, Query.id.is_not(None))))
         answers = set(session.scalars(select(Query.id)))
         made = {
             (name, rater, about): value
@@ -325,6 +329,67 @@ class _Work:
             if about <= {DifferenceKind.HASH}:
                 self._add(DifferenceKind.UNREADABLE, wrong.name, stated=wrong.why)
             return None
+
+
+class UnfitRows(ValueError):
+    """Rows that no study has: their table, and what is wrong with them."""
+
+
+@contextmanager
+def _loaded(rows: Mapping[str, Any]) -> Iterator[tuple[Session, Study]]:
+    """Yield the study of these rows in a database of its own, in memory.
+
+    Raises ``UnfitRows``. Nothing in it is good for more than to be exported.
+    """
+    engine = create_engine("sqlite://", poolclass=StaticPool)
+    Base.metadata.create_all(engine)
+    with Session(engine) as session:
+        for model in packs.PACKED:
+            name = model.__tablename__
+            _load(session, Base.metadata.tables[name], rows.get(name, ()))
+        found = session.scalars(select(Study)).all()
+        if len(found) != 1:
+            raise UnfitRows("studies", f"{len(found)} rows")
+        try:
+            graded = {*Scale.stored(found[0].scale).verdicts, *EmptyOutcome, None}
+        except (ValueError, ValidationError) as wrong:
+            raise UnfitRows("studies", f"scale: {wrong}"[:200]) from wrong
+        for column, allowed in backups.VALUES.items():
+            of_scale = graded if column.key == "verdict" else allowed
+            for value in session.scalars(select(column).distinct()):
+                if value not in allowed & of_scale:
+                    table = column.class_.__tablename__
+                    raise UnfitRows(table, f"{column.key} {value!r:.80}")
+        yield session, found[0]
+    engine.dispose()
+
+
+def _load(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows as a file has them; columns that they lack have their default."""
+    if not isinstance(rows, list):
+        raise UnfitRows(table.name, "no list")
+    alike: dict[frozenset[str], list[dict[str, Any]]] = {}
+    for number, stated in enumerate(rows, start=1):
+        try:
+            row = {name: _value(table, name, stated[name]) for name in dict(stated)}
+            filled = {column.name: row.get(column.name) for column in table.columns}
+            moving.check_fit(table, filled, filled.keys() - row.keys())
+        except (KeyError, ValueError, TypeError, moving.UnfitRow) as wrong:
+            raise UnfitRows(table.name, f"{number}: {wrong}"[:200]) from wrong
+        alike.setdefault(frozenset(row), []).append(row)
+    for values in alike.values():
+        session.execute(insert(table), values)
+
+
+def _value(table: Table, name: str, stated: Any) -> Any:
+    """Return a value as its column holds it; raises ``KeyError`` for a column that is not there."""
+    if isinstance(table.columns[name].type, Moment) and stated is not None:
+        return datetime.fromisoformat(stated)
+    if isinstance(stated, str) and stated != storable_text(stated):
+        raise ValueError("characters that no file can hold")
+    if isinstance(stated, int) and abs(stated) >= 2**63:
+        raise ValueError("too large")
+    return stated
 
 
 def _judged(events: Iterable[Event]) -> dict[Key, Value]:
