@@ -13,7 +13,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache
 from threading import BoundedSemaphore, Lock
 from typing import Any, NamedTuple
 
@@ -297,7 +297,6 @@ def _fits_former(stored: str, password: str) -> bool:
     return hmac.compare_digest(found, b64decode(wanted))
 
 
-@lru_cache(maxsize=1024)
 def seal(secret: str) -> str:
     """Return the seal that a session cookie carries of what let its browser in."""
     return hashlib.sha256(f"seal/{secret}".encode()).hexdigest()[:SEAL_LENGTH]

@@ -605,8 +605,10 @@ def _answers(
         grades = {key: suggested(one, task.cannot_tell) for key, one in summaries.items()}
     listed: dict[int, list[Item]] = {row.id: [] for row in found}
     asked = prices.read_note(task.question)
-    for answer, card in tables(session).execute(_listed(), {"answers": [*listed]}):
-        listed[answer].append(from_row(card).uniform(asked))
+    cards = select(Result.query_key, JudgedThing.card).join(JudgedThing)
+    cards = cards.where(Result.query_key.in_([*listed])).order_by(Result.query_key, Result.rank)
+    for answer, card in session.execute(cards):
+        listed[answer].append(from_row(card or {}).uniform(asked))
     shown = []
     for number, row in enumerate(found):
         before, after = property_cards.prose(row.response)
@@ -626,16 +628,6 @@ def _answers(
             )
         )
     return tuple(shown)
-
-
-@cache
-def _listed() -> Select[*tuple[Any, ...]]:
-    return (
-        select(Result.query_key, JudgedThing.card)
-        .join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
-        .where(Result.query_key.in_(bindparam("answers", expanding=True)))
-        .order_by(Result.query_key, Result.rank)
-    )
 
 
 def _in_one_style(turn: EarlierTurn) -> str:

@@ -138,8 +138,10 @@ def of_rater(session: Session, rater: Rater) -> StudyShare:
 def _share(
     session: Session, rater: Rater, units: Mapping[Unit, UnitProgress], taken: Collection[Unit]
 ) -> StudyShare:
-    rows = tables(session).execute(_given(), {"rater_id": rater.id}).all()
-    given = tuple(Given(name, Unit(*unit), kind, late) for name, *unit, kind, late in rows)
+    tasks = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)
+    tasks = tasks.where(Task.rater_id == rater.id, is_put_to_raters(Task.question_id))
+    rows = tables(session).execute(tasks.order_by(Task.claimed_at, Task.id)).all()
+    given = tuple(Given(key, Unit(asked, run), kind, late) for key, asked, run, kind, late in rows)
     own = assignments.assigned(session, rater)
     gone = {one.unit for one in given}.union(taken)
     order: Iterable[Unit] = units
@@ -165,13 +167,6 @@ def _tasks_mark() -> Select[*tuple[Any, ...]]:
     asked_again = func.max(Task.asked_again_at)
     marks = select(*given, *postponed, asked_again, overlap.scalar_subquery())
     return marks.where(Task.rater_id == bindparam("rater_id"))
-
-
-@cache
-def _given() -> Select[*tuple[Any, ...]]:
-    columns = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)
-    own = columns.where(Task.rater_id == bindparam("rater_id"), is_put_to_raters(Task.question_id))
-    return own.order_by(Task.claimed_at, Task.id)
 
 
 def _taken(session: Session, overlap: int | None) -> frozenset[Unit]:

@@ -11,14 +11,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from functools import cache
 from string import ascii_uppercase
 
 from msgspec import Struct
-from sqlalchemy import Select, bindparam, delete, func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.engine import tables
 from webapp.db.tables.judging import WordingOpened
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query
@@ -73,12 +71,8 @@ class Numbered(Struct, frozen=True):
 
 def assigned(session: Session, rater: Rater) -> frozenset[int] | None:
     """Return the questions named for a rater; ``None`` where none is, which means all."""
-    return frozenset(tables(session).scalars(_assigned(), {"rater_id": rater.id})) or None
-
-
-@cache
-def _assigned() -> Select[int]:
-    return select(Assignment.question_id).where(Assignment.rater_id == bindparam("rater_id"))
+    named = select(Assignment.question_id).where(Assignment.rater_id == rater.id)
+    return frozenset(session.scalars(named)) or None
 
 
 def by_rater(session: Session, study: Study) -> dict[int, frozenset[int]]:
