@@ -22,7 +22,7 @@ from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
 from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Property
-from webapp.services.backups import backups, moving
+from webapp.services.backups import backups
 
 
 @pytest.fixture(name="other")
@@ -97,10 +97,10 @@ def test_every_row_of_every_table_comes_back_and_new_ones_are_numbered_on(
 
     assert about.counts == dict.fromkeys(Base.metadata.tables, ROWS)
     with database.reading() as old, other.reading() as new:
-        for table in moving.tables():
+        for table in backups.tables():
             rows = select(table).order_by(*table.primary_key)
-            assert sorted(map(moving.canonical, new.execute(rows))) == sorted(
-                map(moving.canonical, old.execute(rows))
+            assert sorted(map(backups.canonical, new.execute(rows))) == sorted(
+                map(backups.canonical, old.execute(rows))
             )
     add(other, "slug:new")
     other.close()

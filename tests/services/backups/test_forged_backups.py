@@ -23,7 +23,7 @@ from webapp.db.migrations import HEAD
 from webapp.db.tables.judging import Judgment, Property
 from webapp.db.tables.people import Attempt
 from webapp.db.tables.study import Assignment, Study
-from webapp.services.backups import backups, moving
+from webapp.services.backups import backups
 from webapp.services.study import studies
 
 RUNS = "INSERT INTO attempts (source, at) VALUES ('ran by the file', '2026-01-01 00:00:00')"
@@ -188,7 +188,7 @@ def written(file: Path, content: Path, **stated: Any) -> Path:
     opened = Database(sqlite_url(content))
     there = set(inspect(opened.engine).get_table_names())
     with opened.reading() as session:
-        counts = moving.counts(session, there)
+        counts = backups.counts(session, there)
     opened.close()
     data = content.read_bytes()
     about = {

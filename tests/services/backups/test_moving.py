@@ -14,8 +14,8 @@ from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Property
 from webapp.db.tables.study import Study
-from webapp.services.backups import moving
-from webapp.services.backups.moving import MovedTable, RowsDiffer, TargetNotEmpty, UnfitRow
+from webapp.services.backups import backups
+from webapp.services.backups.backups import MovedTable, RowsDiffer, TargetNotEmpty, UnfitRow
 
 
 @pytest.fixture(name="other")
@@ -33,7 +33,7 @@ def _other(
 
 def moved(source: Database, target: Database) -> tuple[MovedTable, ...]:
     with source.reading() as old, target.writing() as new:
-        found = moving.move(old, new)
+        found = backups.move(old, new)
         new.commit()
     return found
 
@@ -41,7 +41,7 @@ def moved(source: Database, target: Database) -> tuple[MovedTable, ...]:
 def test_every_row_of_every_table_arrives_with_every_type_and_new_ones_are_numbered_on(
     database: Database, other: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(moving, "CHUNK", ROWS - 1)
+    monkeypatch.setattr(backups, "CHUNK", ROWS - 1)
     with database.writing() as session:
         fill(session)
         session.commit()
@@ -50,7 +50,7 @@ def test_every_row_of_every_table_arrives_with_every_type_and_new_ones_are_numbe
 
     assert {table.name: table.rows for table in found} == dict.fromkeys(Base.metadata.tables, ROWS)
     assert len({table.digest for table in found}) > len(found) - 3  # some have equal columns
-    for table in moving.tables():
+    for table in backups.tables():
         with database.reading() as old, other.reading() as new:
             rows = select(table).order_by(*table.primary_key)
             assert new.execute(rows).all() == old.execute(rows).all()
@@ -90,12 +90,12 @@ def test_a_row_that_changed_on_the_way_is_named_and_nothing_stays(
     with database.writing() as session:
         session.add(Study(name="one", created_at=NOW))
         session.commit()
-    monkeypatch.setattr(moving, "_count_on", lambda target: target.execute(spoil))
+    monkeypatch.setattr(backups, "_count_on", lambda target: target.execute(spoil))
 
     with pytest.raises(RowsDiffer, match=r'studies: {"id": 1}'):
         moved(database, other)
     with other.reading() as session:
-        assert not any(moving.counts(session).values())
+        assert not any(backups.counts(session).values())
 
 
 def test_what_the_other_engine_cannot_hold_is_told(database: Database, other: Database) -> None:

@@ -106,7 +106,7 @@ def move_command(database_url: str) -> None:
     anything. The database in use stays as it is. Stop the server first: what is clicked
     meanwhile is not taken along.
     """
-    from webapp.services.backups import backups, moving
+    from webapp.services.backups import backups
 
     old_url = Settings.from_environment().database_url
     new = _other(old_url, with_driver(database_url))
@@ -117,11 +117,11 @@ def move_command(database_url: str) -> None:
             raise DatabaseOutOfDate(source.description)
         target.prepare()
         with source.reading() as old, target.writing() as session:
-            with output.bar(2 * sum(moving.counts(old).values())) as bar:
-                moved = moving.move(old, session, lambda name, rows: bar.advance(rows, name=name))
+            with output.bar(2 * sum(backups.counts(old).values())) as bar:
+                moved = backups.move(old, session, lambda name, rows: bar.advance(rows, name=name))
             session.commit()
         with source.reading() as later:
-            now = moving.counts(later)
+            now = backups.counts(later)
         where = target.description
     width = max(len(table.name) for table in moved)
     for table in moved:

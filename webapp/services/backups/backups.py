@@ -1,4 +1,4 @@
-"""The whole database as one file, taken while it is in use, and put back.
+"""The whole database as one file, taken while it is in use, and put back; or moved to another.
 
 A backup is a zip of two members: a description (``backup.json``), and all rows as a SQLite
 database, from whichever engine they came. It goes to a file beside the wanted one, is synced to
@@ -6,10 +6,15 @@ disk, and then takes its name, so that a backup is there whole or not at all.
 
 A restore takes rows and nothing else out of the file: they are written into tables made here, of
 the backup's version, and those are brought to this one. What else the file defines is left behind.
+
+A move goes row by row, tables in the order in which they refer to each other, a chunk at a time;
+afterwards every row is read again on both sides and compared in one canonical form. All of it is
+one transaction at the target, and the source is only read.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -17,30 +22,49 @@ import sqlite3
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import file_digest, sha256
 from importlib.metadata import version
+from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, NamedTuple, get_args
 
-from msgspec import DecodeError, Meta, Struct, json
-from sqlalchemy import inspect, select
-from sqlalchemy.exc import DatabaseError
+import msgspec
+from msgspec import DecodeError, Meta, Struct
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    ColumnElement,
+    Float,
+    Integer,
+    LargeBinary,
+    Result,
+    String,
+    Table,
+    collate,
+    func,
+    insert,
+    inspect,
+    select,
+    text,
+)
+from sqlalchemy.exc import DatabaseError, DBAPIError
 from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.types import TypeEngine
 
 from webapp.config import sqlite_url
 from webapp.db import outages, sqlite_files
 from webapp.db.engine import Database, known_versions
 from webapp.db.outages import Outage, outage
+from webapp.db.tables.base import Base, Moment
 from webapp.db.tables.judging import Adjudication, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Scale
-from webapp.services.backups import moving
 
 OTHER_BACKUP = mark("Restore another backup.")
 
@@ -170,7 +194,7 @@ def back_up(database: Database, file: Path, now: datetime, *, replace: bool = Fa
         packed = folder / "backup.zip"
         packed.touch(mode=0o600)
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(ABOUT, json.format(json.encode(about)))
+            archive.writestr(ABOUT, msgspec.json.format(msgspec.json.encode(about)))
             archive.write(content, content.name)
         sync(packed)
         if file.exists() and not replace:
@@ -184,7 +208,7 @@ def read(file: Path) -> About:
     """Return the description in a backup; raises ``NotABackup`` and ``NewerBackup``."""
     try:
         with zipfile.ZipFile(file) as archive, archive.open(ABOUT) as member:
-            about = json.decode(member.read(MOST_ABOUT), type=About)
+            about = msgspec.json.decode(member.read(MOST_ABOUT), type=About)
             has_content = CONTENT in archive.namelist()
     except (*UNREADABLE, DecodeError, UnicodeDecodeError) as wrong:
         raise NotABackup(str(file)) from wrong
@@ -237,7 +261,7 @@ def _taken(database: Database, content: Path) -> tuple[str, dict[str, int]]:
         with _opened(content) as copy:
             copy.prepare()
             with database.reading() as source, copy.writing() as target:
-                moving.move(source, target)
+                move(source, target)
                 target.commit()
         sqlite_files.close(content)
     with _opened(content) as taken:
@@ -254,7 +278,7 @@ def _opened(content: Path) -> closing[Database]:
 def _counts(database: Database) -> dict[str, int]:
     there = set(inspect(database.engine).get_table_names())
     with database.reading() as session:
-        return moving.counts(session, there)
+        return counts(session, there)
 
 
 def _has_rows(database: Database) -> bool:
@@ -332,10 +356,10 @@ def _put_postgres(database: Database, content: Path, about: About, name: str | N
 def _copy_rows(content: Path, target: Session, about: About) -> None:
     try:
         with _opened(content) as copy, copy.reading() as source:
-            moving.move(source, target)
-    except (moving.UnfitRow, moving.RowsDiffer, ValueError, TypeError) as wrong:
+            move(source, target)
+    except (UnfitRow, RowsDiffer, ValueError, TypeError) as wrong:
         raise DamagedBackup(*wrong.args) from wrong
-    _agree(about, moving.counts(target))
+    _agree(about, counts(target))
 
 
 def _agree(about: About, counts: Mapping[str, int]) -> None:
@@ -364,3 +388,170 @@ def _unpack(file: Path, about: About, content: Path) -> None:
         raise DamagedBackup(str(file)) from damaged
     if (digest.hexdigest(), size) != (about.sha256, about.size):
         raise DamagedBackup(str(file))
+
+
+CHUNK = 500
+"""Rows that are in memory at once; of a table that holds files, one."""
+
+_PYTHON_TYPES: Sequence[tuple[type[TypeEngine[Any]], tuple[type, ...]]] = (
+    (Boolean, (bool,)),
+    (Integer, (int,)),
+    (Float, (float, int)),
+    (LargeBinary, (bytes,)),
+    (Moment, (datetime,)),
+)
+"""The types of the values in a column of each type; JSON and texts are checked apart."""
+
+Told = Callable[[str, int], None]
+"""A function that is told the progress: a table's name and how many rows were done."""
+CHECK = mark("`relevansi check` looks at the database in use.")
+
+
+class TargetNotEmpty(Conflict):
+    message = mark("The other database is not empty (%(name)s)")
+    remedy = mark("A move needs an empty database.")
+
+
+class UnfitRow(Refused):
+    message = mark("The other database does not take a row, so nothing was moved: %(name)s")
+    remedy = CHECK
+
+
+class RowsDiffer(Conflict):
+    message = mark("A row came out differently, so nothing was moved: %(name)s")
+    remedy = CHECK
+
+
+class MovedTable(NamedTuple):
+    """A table as it is on both sides: how many rows, and the SHA-256 over all of them."""
+
+    name: str
+    rows: int
+    digest: str
+
+
+def tables() -> Sequence[Table]:
+    """Return every table, those that others refer to first."""
+    return Base.metadata.sorted_tables
+
+
+def counts(session: Session, there: Container[str] | None = None) -> dict[str, int]:
+    """Return how many rows each table has; with `there`, only of tables with these names."""
+    return {
+        table.name: session.scalar(select(func.count()).select_from(table)) or 0
+        for table in tables()
+        if there is None or table.name in there
+    }
+
+
+def move(
+    source: Session, target: Session, told: Told = lambda _table, _rows: None
+) -> tuple[MovedTable, ...]:
+    """Copy every row of `source` into the empty `target` and return the tables both then hold.
+
+    The caller commits. `told` is called for each row twice: written, then compared. Raises
+    ``TargetNotEmpty``, ``UnfitRow`` and ``RowsDiffer``; the target is to be rolled back then.
+    """
+    if target.get_bind().dialect.name == "postgresql":  # a session that writes to SQLite is alone
+        names = ", ".join(table.name for table in tables())
+        target.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
+    if filled := [name for name, rows in counts(target).items() if rows]:
+        raise TargetNotEmpty(", ".join(filled))
+    for table in tables():
+        _copy(source, target, table, told)
+    _count_on(target)
+    return tuple(_compare(source, target, table, told) for table in tables())
+
+
+def canonical(row: Sequence[Any]) -> str:
+    """Return a row's values in one form, the same for every database.
+
+    >>> canonical([1, True, None, 0.1, datetime(2026, 3, 1, 9, 0, tzinfo=UTC), {"a": 1}])
+    '[1, true, null, 0.1, {"moment": "2026-03-01T09:00:00.000000+00:00"}, {"a": 1}]'
+
+    Moments are in UTC to the microsecond, floats to their last bit, bytes by their SHA-256.
+    """
+    return json.dumps(list(row), default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return {"moment": value.astimezone(UTC).isoformat(timespec="microseconds")}
+    return {"bytes": sha256(value).hexdigest()}
+
+
+def _copy(source: Session, target: Session, table: Table, told: Told) -> None:
+    with _rows(source, table) as found:
+        for rows in found.partitions():
+            values = [row._asdict() for row in rows]
+            for row in values:
+                check_fit(table, row)
+            try:
+                target.execute(insert(table), values)
+            except DBAPIError as refused:
+                raise UnfitRow(f"{table.name}: {str(refused.orig).splitlines()[0]}") from refused
+            told(table.name, len(rows))
+
+
+def check_fit(table: Table, row: Mapping[str, Any], absent: Container[str] = ()) -> None:
+    """Raise ``UnfitRow`` for a value that its column does not hold; SQLite takes any value.
+
+    Columns that are `absent` and have a default are not looked at.
+    """
+    for column in table.columns:
+        if column.name in absent and (column.default is not None or column.server_default):
+            continue
+        value = row[column.name]
+        if value is None:
+            fits = bool(column.nullable) or isinstance(column.type, JSON)
+        elif isinstance(column.type, JSON):
+            fits = True
+        elif isinstance(column.type, String):
+            fits = isinstance(value, str) and len(value) <= (column.type.length or len(value))
+        else:
+            types = (types for kind, types in _PYTHON_TYPES if isinstance(column.type, kind))
+            fits = type(value) in next(types)
+        if not fits:
+            raise UnfitRow(f"{table.name}.{column.name}: {value!r:.80}")
+
+
+def _rows(session: Session, table: Table) -> Result[Any]:
+    """Return a table's rows by their key, read in chunks; text keys are ordered by their bytes."""
+    is_postgres = session.get_bind().dialect.name == "postgresql"
+    key: list[ColumnElement[Any]] = [
+        collate(column, "C") if is_postgres and isinstance(column.type, String) else column
+        for column in table.primary_key
+    ]  # as SQLite orders
+    has_files = any(isinstance(column.type, LargeBinary) for column in table.columns)
+    at_once = {"yield_per": 1 if has_files else CHUNK}
+    return session.execute(select(table).order_by(*key), execution_options=at_once)
+
+
+def _count_on(target: Session) -> None:
+    """Let PostgreSQL number new rows after those that came; SQLite does so by itself."""
+    if target.get_bind().dialect.name != "postgresql":
+        return
+    for table in tables():
+        column = table.autoincrement_column
+        if column is None:
+            continue
+        highest = target.scalar(select(func.max(column)))
+        target.execute(
+            text("SELECT setval(pg_get_serial_sequence(:table, :column), :next, false)"),
+            {"table": table.name, "column": column.name, "next": (highest or 0) + 1},
+        )
+
+
+def _compare(source: Session, target: Session, table: Table, told: Told) -> MovedTable:
+    digest, count = sha256(), 0
+    with _rows(source, table) as read, _rows(target, table) as written:
+        for here, there in zip_longest(read, written):
+            said = None if here is None else canonical(here)
+            if there is None or said is None or said != canonical(there):
+                row = (here if there is None else there)._mapping
+                key = {column.name: row[column.name] for column in table.primary_key}
+                raise RowsDiffer(f"{table.name}: {json.dumps(key)}")
+            digest.update(said.encode() + b"\n")
+            count += 1
+            told(table.name, 1)
+    return MovedTable(table.name, count, digest.hexdigest())

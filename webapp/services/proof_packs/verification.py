@@ -39,7 +39,7 @@ from webapp.importers.runs.json_documents import storable_text
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
 from webapp.records import EmptyOutcome, Scale, Tell, nobody
-from webapp.services.backups import backups, moving
+from webapp.services.backups import backups
 from webapp.services.judging.events import standing
 from webapp.services.proof_packs import packs
 from webapp.services.runs import reports, runs
@@ -373,8 +373,8 @@ def _load(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) -> 
         try:
             row = {name: _value(table, name, stated[name]) for name in dict(stated)}
             filled = {column.name: row.get(column.name) for column in table.columns}
-            moving.check_fit(table, filled, filled.keys() - row.keys())
-        except (KeyError, ValueError, TypeError, moving.UnfitRow) as wrong:
+            backups.check_fit(table, filled, filled.keys() - row.keys())
+        except (KeyError, ValueError, TypeError, backups.UnfitRow) as wrong:
             raise UnfitRows(table.name, f"{number}: {wrong}"[:200]) from wrong
         alike.setdefault(frozenset(row), []).append(row)
     for values in alike.values():
