@@ -40,9 +40,6 @@ from webapp.services.phase_3.participants import Questionnaire
 from webapp.services.runs import reports
 from webapp.services.study import assignments, studies
 
-Themes = Mapping[tuple[int, str], tuple[str, ...]]
-"""The themes of a comment, by participant and the comment's name."""
-
 
 def report(
     session: Session, study: Study, now: datetime, *, settings: Resampling | None = None
@@ -91,37 +88,30 @@ def _people(
     session: Session, study: Study, found: Sequence[Participant], now: datetime
 ) -> tuple[Person, ...]:
     rater_ids = [one.rater_id for one in found if one.rater_id is not None]
-    said = participants.of_raters(session, rater_ids)
-    themes = _themes(session, study)
-    return tuple(_person(session, one, said, themes, now) for one in found)
-
-
-def _person(
-    session: Session,
-    participant: Participant,
-    said: Mapping[int, Questionnaire],
-    themes: Themes,
-    now: datetime,
-) -> Person:
-    closing = said.get(participant.rater_id or 0, Questionnaire((None,) * 10, "", ""))
-    answers = tuple(_answers(session, participant, now))
-    notes = [(f"note {one.number}", one.row.notes, one.question) for one in answers if one.row]
-    comments = [*notes, ("helped", closing.helped, ""), ("missing", closing.missing, "")]
-    return Person(
-        id=participant.id,
-        number=participant.number,
-        pseudonym=participant.pseudonym,
-        consent=participant.consent.number if participant.consent else None,
-        agreed_at=participant.agreed_at,
-        finished_at=participant.finished_at,
-        answers=answers,
-        usability=closing.usability,
-        comments=tuple(
-            Comment(name, text, themes.get((participant.id, name), ()), question)
-            for name, text, question in comments
-            if text
-        ),
-    )
+    said, themes = participants.of_raters(session, rater_ids), _themes(session, study)
+    people = []
+    for one in found:
+        closing = said.get(one.rater_id or 0, Questionnaire((None,) * 10, "", ""))
+        answers = tuple(_answers(session, one, now))
+        notes = [(f"note {own.number}", own.row.notes, own.question) for own in answers if own.row]
+        comments = [*notes, ("helped", closing.helped, ""), ("missing", closing.missing, "")]
+        person = Person(
+            id=one.id,
+            number=one.number,
+            pseudonym=one.pseudonym,
+            consent=one.consent.number if one.consent else None,
+            agreed_at=one.agreed_at,
+            finished_at=one.finished_at,
+            answers=answers,
+            usability=closing.usability,
+            comments=tuple(
+                Comment(name, text, themes.get((one.id, name), ()), question)
+                for name, text, question in comments
+                if text
+            ),
+        )
+        people.append(person)
+    return tuple(people)
 
 
 def _answers(session: Session, participant: Participant, now: datetime) -> Iterator[OwnAnswer]:
@@ -152,7 +142,8 @@ def _answers(session: Session, participant: Participant, now: datetime) -> Itera
         )
 
 
-def _themes(session: Session, study: Study) -> Themes:
+def _themes(session: Session, study: Study) -> Mapping[tuple[int, str], tuple[str, ...]]:
+    """Return the themes of comments, by participant and the comment's name."""
     found: dict[tuple[int, str], tuple[str, ...]] = defaultdict(tuple)
     rows = session.scalars(
         select(CommentTheme)
