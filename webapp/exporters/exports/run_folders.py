@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -120,11 +120,20 @@ def names(runs: Sequence[ReadRun]) -> dict[str, RunNames]:
     Two runs of one method and day go by their moments, two of one moment by a number more.
     """
     folders: dict[str, str] = {}
-    members: defaultdict[str, list[ReadRun]] = defaultdict(list)
+    placed = []
     for run in runs:
-        name = folder(run.search_method)
-        members[folders.setdefault(name.casefold(), name)].append(run)
-    return dict(named for name, inside in members.items() for named in _named(name, inside))
+        name, stamp = folder(run.search_method), moment(run.timestamp)
+        day = stamp.partition("_")[0]
+        placed.append((run.name, folders.setdefault(name.casefold(), name), stamp, day))
+    days = Counter((inside, day) for _, inside, _, day in placed)
+    seen: Counter[tuple[str, str]] = Counter()
+    found = {}
+    for run_id, inside, stamp, day in placed:
+        seen[inside, stamp] += 1
+        number = seen[inside, stamp]
+        unique = stamp if number == 1 else f"{stamp}_{number}"
+        found[run_id] = RunNames(inside, unique, day if days[inside, day] == 1 else unique)
+    return found
 
 
 def folder(search_method: str | None) -> str:
@@ -186,17 +195,6 @@ def called(search_method: str | None, llm: str | None, timestamp: str | None) ->
     """The name of a run in reports: its labels in words and raw, and its time."""
     method = labels.with_label(labels.method(search_method), search_method or "")
     return " · ".join(part or gettext("not stated") for part in (method, llm, timestamp))
-
-
-def _named(name: str, runs: Sequence[ReadRun]) -> Iterator[tuple[str, RunNames]]:
-    days = Counter(moment(run.timestamp).partition("_")[0] for run in runs)
-    seen: Counter[str] = Counter()
-    for run in runs:
-        stamp = moment(run.timestamp)
-        seen[stamp] += 1
-        unique = stamp if seen[stamp] == 1 else f"{stamp}_{seen[stamp]}"
-        day = stamp.partition("_")[0]
-        yield run.name, RunNames(name, unique, day if days[day] == 1 else unique)
 
 
 def _entry(query: ReadQuery) -> dict[str, object]:

@@ -95,10 +95,9 @@ class Totals(Struct, frozen=True):
     def of(cls, summaries: Iterable[QuerySummary]) -> Totals:
         """The totals of `summaries`, the same in whatever order they come."""
         listed = tuple(summaries)
-        rows = [columns(summary) for summary in listed]
-        present = {name: [v for row in rows if (v := row[name]) is not None] for name in COLUMNS}
-        sums = {name: Sum(fsum(values), len(values)) for name, values in present.items()}
-        sums |= further_sums([summary.further for summary in listed])
+        spans = [
+            {**dict(zip(QUERY_FIGURES, _spans(one), strict=True)), **one.further} for one in listed
+        ]
         states = Counter(summary.state for summary in listed)
         outcomes = Counter(summary.empty_outcome for summary in listed)
         return cls(
@@ -115,7 +114,7 @@ class Totals(Struct, frozen=True):
             n_relevant=sum(summary.relevant_count for summary in listed),
             n_not_relevant=sum(summary.not_relevant_count for summary in listed),
             n_unsure=sum(summary.unsure_count for summary in listed),
-            sums=sums,
+            sums=dict.fromkeys(COLUMNS, Sum()) | sums_of(spans),
         )
 
     @classmethod
@@ -149,8 +148,8 @@ class Totals(Struct, frozen=True):
         return self.n_empty - self.n_correct_empty - self.n_false_negative
 
 
-def further_sums(rows: Sequence[Mapping[str, Sequence[float | None]]]) -> dict[str, Sum]:
-    """The sums of ranking figures over queries, each with value, lower and upper bound by name."""
+def sums_of(rows: Sequence[Mapping[str, Sequence[float | None]]]) -> dict[str, Sum]:
+    """The sums of figures over queries, each with value, lower and upper bound by name."""
     sums = {}
     for name in dict.fromkeys(chain.from_iterable(rows)):
         spans = [row[name] for row in rows if name in row]

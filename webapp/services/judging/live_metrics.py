@@ -21,6 +21,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    literal,
     or_,
     select,
 )
@@ -38,7 +39,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.metrics.judging import graded
-from webapp.metrics.judging.figures import COLUMNS, COUNTS, Sum, Totals, columns, further_sums
+from webapp.metrics.judging.figures import COLUMNS, COUNTS, Sum, Totals, columns, sums_of
 from webapp.metrics.judging.queries import QUERY_FIGURES, Span
 from webapp.metrics.judging.queries import QuerySummary as Summary
 from webapp.records import EmptyOutcome, QueryState, Scale
@@ -67,9 +68,10 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
     if study is None:
         return
     changes.revise(session, study.id)
-    asked = _asked(session, scope, study)
+    further = _further(study)
     for rater_id in rater_ids:
-        rows = list(_rows(session, asked, scope, rater_id, study))
+        read = _read(session, scope, rater_id, further)
+        rows = [_row_of(query, rater_id, further) for query in read]
         session.execute(
             delete(StoredSummary).where(
                 StoredSummary.rater_id == rater_id,
@@ -109,9 +111,15 @@ def _further(study: Row[Any] | Study) -> tuple[str, ...]:
     return graded.kept(studies.headline(study))
 
 
+def _read(
+    session: Session, scope: Scope, rater_id: int, further: Sequence[str]
+) -> Iterable[Row[Any]]:
+    read = _judged(scope, literal(rater_id), pooled=bool(further))
+    return tables(session).execute(read)
+
+
 @cache
 def _touched(*, by_thing: bool, pooled: bool) -> Select[*tuple[Any, ...]]:
-    # One row for each query, its results in a text: else the rest would be read as many times.
     of, rater_id = bindparam("of", type_=Integer), bindparam("rater_id", type_=Integer)
     shown = select(Result.query_key).where(Result.judged_thing_id == of)
     empty = select(Query.id).where(Query.emptiness_id == of)
@@ -119,6 +127,13 @@ def _touched(*, by_thing: bool, pooled: bool) -> Select[*tuple[Any, ...]]:
     if by_thing and pooled:
         asked = select(JudgedThing.question_id).where(JudgedThing.id == of)
         touched = Query.question_id == asked.scalar_subquery()
+    return _judged(touched, rater_id, pooled=pooled)
+
+
+def _judged(
+    scope: Scope, rater_id: ColumnElement[int], *, pooled: bool
+) -> Select[*tuple[Any, ...]]:
+    # One row for each query, its results in a text: else the rest would be read as many times.
     of_empty = aliased(Judgment)
     numbers = cast(Result.rank, String) + " " + cast(Result.judged_thing_id, String)
     listed = (
@@ -154,7 +169,8 @@ def _touched(*, by_thing: bool, pooled: bool) -> Select[*tuple[Any, ...]]:
         .outerjoin(
             QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == rater_id)
         )
-        .where(touched)
+        .where(scope)
+        .order_by(Query.id)
     )
 
 
@@ -199,7 +215,18 @@ def _row_of(query: Row[Any], rater_id: int, further: Sequence[str]) -> dict[str,
     quality = {} if query.quality is None else {query.id: query.quality}
     said = Verdicts(by_thing, quality, scale=Scale.stored(query.scale))
     summary = said.summary(asked, cannot_tell=query.cannot_tell, further=further)
-    return _row(rater_id, query.id, query.run_id, summary, said.unsaid(asked))
+    spans = {"further": {name: [*span] for name, span in summary.further.items()}}
+    return (spans if further else {}) | {
+        **{name: getattr(summary, name) for name in _PLAIN},
+        **columns(summary),
+        "rater_id": rater_id,
+        "query_key": query.id,
+        "run_id": query.run_id,
+        "state": str(summary.state),
+        "asks_quality": summary.asks_quality,
+        "open_judgments": said.unsaid(asked),
+        "empty_outcome": summary.empty_outcome and str(summary.empty_outcome),
+    }
 
 
 def is_open(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
@@ -239,51 +266,15 @@ def check(session: Session) -> list[Disagreement]:
 
 def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[Disagreement]:
     scope = Query.run_id == run_id
-    asked = _asked(session, scope, rater.study)
     mine = StoredSummary.rater_id == rater.id, StoredSummary.run_id == run_id
     rows = session.execute(select(*StoredSummary.__table__.columns).where(*mine)).mappings()
     stored = {row["query_key"]: row for row in rows}
-    computed = _rows(session, asked, scope, rater.id, rater.study)
-    for query, should in zip(asked, computed, strict=True):
-        was: Mapping[Any, Any] = stored.get(query.key, {})
-        for column, value in ({"further": None} | should).items():
+    further = _further(rater.study)
+    for query in _read(session, scope, rater.id, further):
+        was: Mapping[Any, Any] = stored.get(query.id, {})
+        for column, value in ({"further": None} | _row_of(query, rater.id, further)).items():
             if was.get(column) != value:
                 yield rater.name, run_id, query.query_id, column, was.get(column), value
-
-
-def _asked(session: Session, scope: Scope, study: Row[Any] | Study) -> list[AskedQuery]:
-    return verdicts.asked_queries(session, scope, pooled=bool(_further(study)))
-
-
-def _rows(
-    session: Session,
-    asked: Iterable[AskedQuery],
-    scope: Scope,
-    rater_id: int,
-    study: Row[Any] | Study,
-) -> Iterator[dict[str, Any]]:
-    further = _further(study)
-    said = verdicts.of_rater(session, scope, rater_id, pooled=bool(further))
-    for query in asked:
-        summary = said.summary(query, cannot_tell=study.cannot_tell, further=further)
-        yield _row(rater_id, query.key, query.run_id, summary, said.unsaid(query))
-
-
-def _row(
-    rater_id: int, query_key: int, run_id: str, made: Summary, open_judgments: int
-) -> dict[str, Any]:
-    further = {"further": {name: [*span] for name, span in made.further.items()}}
-    return (further if made.further else {}) | {
-        **{name: getattr(made, name) for name in _PLAIN},
-        **columns(made),
-        "rater_id": rater_id,
-        "query_key": query_key,
-        "run_id": run_id,
-        "state": str(made.state),
-        "asks_quality": made.asks_quality,
-        "open_judgments": open_judgments,
-        "empty_outcome": made.empty_outcome and str(made.empty_outcome),
-    }
 
 
 class Standing(Struct, frozen=True):
@@ -325,7 +316,7 @@ def by_category(
         sums = stated[len(COUNTS) :]
         by_column = dict(zip(COLUMNS, map(Sum, sums[::2], sums[1::2]), strict=True))
         if spans:
-            by_column |= further_sums(_SPANS.decode(f"[{spans}]"))
+            by_column |= sums_of(_SPANS.decode(f"[{spans}]"))
         totals = Totals(**dict(zip(COUNTS, stated, strict=False)), sums=by_column)
         found[category] = Standing(totals, open_judgments, open_queries)
     return found
