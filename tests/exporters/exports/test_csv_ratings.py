@@ -77,11 +77,6 @@ def test_a_row_recomputes_from_its_columns_where_cannot_tell_is_not_relevant() -
     ]
 
 
-def test_a_row_without_the_verdicts_it_needs_is_refused() -> None:
-    with pytest.raises(ValueError, match="query 1 lacks its verdicts"):
-        rated_csv(report(replace(row("RU"), verdicts=())))
-
-
 def test_the_excel_style_has_the_same_cells_with_the_decimal_sign_of_the_language() -> None:
     with speaking("id"):
         data = rated_csv(report(row("NRR")), style=CsvStyle.EXCEL)

@@ -34,7 +34,7 @@ from webapp.metrics.judging.queries import (
     why_undefined,
 )
 from webapp.metrics.judging.registry import MEASURES, measure_of
-from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
+from webapp.records import CannotTell, EmptyOutcome, QueryState
 
 
 def figure(name: str, *summaries: QuerySummary) -> Figure:
@@ -238,13 +238,6 @@ def test_cannot_tell_is_left_out_and_success_waits_for_it() -> None:
     assert found.success == Span.settled(None)
 
 
-def test_counts_that_no_list_has_are_refused() -> None:
-    impossible = ListCounts(2, 1, first_relevant_rank=3)
-
-    with pytest.raises(ValueError, match="no list"):
-        summary(impossible)
-
-
 @pytest.mark.parametrize("name", [*HEADLINES, "trec_precision_at_5"])
 def test_every_figure_states_formula_denominator_edge_cases_and_source(name: str) -> None:
     measure = MEASURES[name]
@@ -378,21 +371,6 @@ def test_missing_values_say_why(
     summary: QuerySummary, figure: str, reason: Undefined | None
 ) -> None:
     assert why_undefined(summary, figure) is reason
-
-
-@pytest.mark.parametrize(
-    ("state", "letters"),
-    [(QueryState.RESULTS, ""), (QueryState.EMPTY, "R"), (QueryState.FAILED, ".")],
-)
-def test_verdicts_and_state_must_agree(state: QueryState, letters: str) -> None:
-    with pytest.raises(ValueError, match="verdicts for a query in state"):
-        QueryJudgments(state, verdicts(letters))
-
-
-@pytest.mark.parametrize("quality", [-1, 5.5, float("nan")])
-def test_a_quality_outside_the_rubric_is_refused(quality: float) -> None:
-    with pytest.raises(ValueError, match="not within 0 to 5"):
-        QueryJudgments(QueryState.RESULTS, (Relevance.RELEVANT,), quality=quality)
 
 
 @pytest.mark.parametrize(

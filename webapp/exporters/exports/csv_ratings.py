@@ -62,8 +62,6 @@ def rated_rows(report: RunReport) -> list[tuple[Cell, ...]]:
     ``unreadable answer``, ``cannot tell: rank 2, 5``), parted from the rater's words by
     ``; ``. Where "cannot tell" results stay in the denominators, so that the row can be
     recomputed from its own columns, they are ``cannot tell (not relevant): rank 2, 5``.
-
-    Raises ``ValueError`` when a query has "cannot tell" results and its row no verdicts.
     """
     columns = columns_of(report)
     found = []
@@ -108,8 +106,6 @@ def _notes(row: QueryRow, cannot_tell: CannotTell | None) -> str:
 
 def _unsure_words(row: QueryRow, cannot_tell: CannotTell | None) -> str:
     ranks = [n for n, verdict in enumerate(row.verdicts, 1) if verdict is Relevance.UNSURE]
-    if len(ranks) != row.summary.unsure_count:
-        raise ValueError(f"the row of query {row.query_id} lacks its verdicts")
     how = " (not relevant)" if cannot_tell == "not_relevant" else ""
     return f"cannot tell{how}: rank {', '.join(map(str, ranks))}" if ranks else ""
 
@@ -128,7 +124,6 @@ def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
     """The rated CSV of `report`, one line per query in run order; precisions and mrr to 4 decimals.
 
     ``rated_rows`` explains each blank, ``CsvStyle`` the styles.
-    Raises ``ValueError`` when a query has "cannot tell" results and its row no verdicts.
     """
     return csv_bytes([columns_of(report), *_rows(report, style)], style=style)
 

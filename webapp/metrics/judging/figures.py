@@ -363,20 +363,15 @@ def placings(counts: ListCounts) -> tuple[Placing, ...]:
 
 def summarise_counts(
     counts: ListCounts,
-    possible: Iterable[Placing],
+    ways: Sequence[Placing],
     quality: float | None,
     *,
     cannot_tell: CannotTell,
 ) -> QuerySummary:
-    """The summary of a list with `counts`, placed in one of the `possible` ways.
+    """The summary of a list with `counts`, placed in one of the possible `ways`.
 
     `cannot_tell` says what such a result is in the figures.
-
-    Raises ``ValueError`` without any such way.
     """
-    ways = tuple(possible)
-    if not ways:
-        raise ValueError("no list has these counts")
     n_unsure = len(counts.unsure_ranks)
     n_not_relevant = counts.results - n_unsure - counts.relevant
     in_any_order = (

@@ -200,8 +200,7 @@ class QueryJudgments(Struct, frozen=True):
 
     ``verdicts`` holds one entry per result in rank order, ``None`` where unjudged. The outcome
     counts for an empty list only. ``quality`` is 0 to 5, or between grades as a median; it is not
-    waited for unless the study ``asks_quality`` of this answer. Raises
-    ``ValueError`` for verdicts that do not fit the state, and for another quality.
+    waited for unless the study ``asks_quality`` of this answer.
     """
 
     state: QueryState
@@ -209,12 +208,6 @@ class QueryJudgments(Struct, frozen=True):
     empty_outcome: EmptyOutcome | None = None
     quality: float | None = None
     asks_quality: bool = True
-
-    def __post_init__(self) -> None:
-        if bool(self.verdicts) != (self.state is QueryState.RESULTS):
-            raise ValueError(f"{len(self.verdicts)} verdicts for a query in state {self.state}")
-        if self.quality is not None and not 0 <= self.quality <= BEST_QUALITY:
-            raise ValueError(f"response quality {self.quality} is not within 0 to 5")
 
 
 class Span(NamedTuple):

@@ -181,9 +181,7 @@ def record(
     if not connection.execute(added(Event, connection.dialect.name, _UNIQUE), values).rowcount:
         raise EventIdTaken(click.event_id)
     made: list[_Made] = [*history, event]
-    last = standing(made)
-    assert last is not None
-    _settle(connection, rater, {target: last})
+    _settle(connection, rater, {target: in_order(made)[-1]})
 
 
 def record_all(
@@ -213,8 +211,8 @@ def record_all(
         history.append(event)
     if rows:
         connection.execute(insert(Event), [values for _, values in rows])
-        lasts = {target.about: standing(histories[target.about]) for target, _ in rows}
-        _settle(connection, rater, {about: last for about, last in lasts.items() if last})
+        lasts = {target.about: in_order(histories[target.about])[-1] for target, _ in rows}
+        _settle(connection, rater, lasts)
 
 
 def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
