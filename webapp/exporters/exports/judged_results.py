@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -238,18 +239,10 @@ def search_relevance(results: Iterable[JudgedResult], *, name: str, description:
     """An import of judgments for the Search Relevance Workbench of OpenSearch."""
     ratings: dict[str, list[JsonValue]] = {}
     for one, grade in graded(results):
-        rating: JsonValue = {"docId": one.docno, "rating": f"{grade}.000"}
-        ratings.setdefault(one.question, []).append(rating)
-    return _json(
-        {
-            "name": name,
-            "description": description,
-            "type": "IMPORT_JUDGMENT",
-            "judgmentRatings": [
-                {"query": query, "ratings": given} for query, given in ratings.items()
-            ],
-        }
-    )
+        ratings.setdefault(one.question, []).append({"docId": one.docno, "rating": f"{grade}.000"})
+    listed: list[JsonValue] = [{"query": text, "ratings": own} for text, own in ratings.items()]
+    head = {"name": name, "description": description, "type": "IMPORT_JUDGMENT"}
+    return _json({**head, "judgmentRatings": listed})
 
 
 def phoenix(
@@ -286,20 +279,14 @@ def rank_eval(results: Iterable[JudgedResult], *, index: str, relevant_from: int
     Each item is of the index that it came from, else of `index`. The query of each request is to
     be replaced by its owner's.
     """
-    requests: dict[str, dict[str, JsonValue]] = {}
-    ratings: dict[str, list[JsonValue]] = {}
+    requests: dict[str, dict[str, Any]] = {}
     for one, grade in graded(results):
-        query: JsonValue = {"query": {"simple_query_string": {"query": one.question}}}
-        requests.setdefault(one.query_id, {"id": one.query_id, "request": query})
-        rating: JsonValue = {"_index": one.index or index, "_id": one.docno, "rating": grade}
-        ratings.setdefault(one.query_id, []).append(rating)
-    metric: JsonValue = {"precision": {"k": 10, "relevant_rating_threshold": relevant_from}}
-    return _json(
-        {
-            "requests": [{**one, "ratings": ratings[key]} for key, one in requests.items()],
-            "metric": metric,
-        }
-    )
+        query = {"query": {"simple_query_string": {"query": one.question}}}
+        empty = {"id": one.query_id, "request": query, "ratings": []}
+        rating = {"_index": one.index or index, "_id": one.docno, "rating": grade}
+        requests.setdefault(one.query_id, empty)["ratings"].append(rating)
+    precision: JsonValue = {"k": 10, "relevant_rating_threshold": relevant_from}
+    return _json({"requests": [*requests.values()], "metric": {"precision": precision}})
 
 
 def quepid(results: Iterable[JudgedResult]) -> bytes:
