@@ -133,6 +133,18 @@ def test_what_no_rater_or_no_single_run_can_take_is_refused(tmp_path: Path) -> N
     assert {done.returncode for done in (unnamed, strange, machine, two)} == {1}
 
 
+def test_a_folder_that_has_no_more_than_a_rated_csv_is_no_run(tmp_path: Path) -> None:
+    folder = tmp_path / "hybrid"
+    folder.mkdir()
+    rated(tmp_path, "5,4,1,,,,,4,").rename(folder / "evaluation_rated_hybrid.csv")
+
+    done = relevansi(tmp_path / "i", "import", folder)
+
+    assert done.returncode == 1
+    assert "it belongs to no run in its folder" in done.stdout
+    assert "There is no run file in what was given." in done.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX's")
 def test_what_is_no_file_is_refused_and_the_others_of_the_folder_are_imported(
     tmp_path: Path,

@@ -196,17 +196,14 @@ class _Import(Struct):
         with output.steps() as tell:
             for done, (path, form) in enumerate(in_order):
                 tell(done, len(in_order))
-                if form is RATED_CSV:
-                    self.decision = replace(self.decision, confirm=self.overwrite)  # they are last
                 run_ids = self._store(path, opened_file(path, form), is_named=path in others)
                 by_folder.setdefault(path.parent, []).extend(run_ids)
             tell(len(in_order), len(in_order))
         # Those of a folder in the layout of the original scripts.
         beside = (one for path in others for one in sorted(path.rglob("evaluation_rated_*.csv")))
         for path in self._readable(beside):
-            with self.database.reading() as session:
-                study = studies.current(session)
-                assert study is not None
+            with self.database.writing() as session:
+                study = studies.open_or_make(session, options.now())
                 given = (_name(path), path.read_bytes(), by_folder.get(path.parent, ()))
                 self.compared.append(rated_imports.compare(session, study, *given))
         if of_results:
@@ -232,9 +229,11 @@ class _Import(Struct):
         self, path: Path, file: OpenedFile, *, is_named: bool, tell: Tell = nobody
     ) -> Sequence[str]:
         """Store one file, and return the runs that it is of."""
+        is_csv = file.format is RATED_CSV
+        decision = replace(self.decision, confirm=self.overwrite) if is_csv else self.decision
         try:
             stored = store_file(
-                self.database, file, self.decision, self.newcomers, blind=self.blind, tell=tell
+                self.database, file, decision, self.newcomers, blind=self.blind, tell=tell
             )
         except ImportRefused as refused:
             if file.format is RATINGS:

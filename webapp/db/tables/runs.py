@@ -40,12 +40,8 @@ class Run(Base):
     imported_at: Mapped[datetime]
 
     question_set: Mapped[QuestionSet] = relationship()
-    files: Mapped[list[RunFile]] = relationship(
-        back_populates="run", order_by="RunFile.id", cascade="all, delete-orphan"
-    )
-    queries: Mapped[list[Query]] = relationship(
-        back_populates="run", order_by="Query.id", cascade="all, delete-orphan"
-    )
+    files: Mapped[list[RunFile]] = relationship(order_by="RunFile.id")
+    queries: Mapped[list[Query]] = relationship(back_populates="run", order_by="Query.id")
 
 
 class RunFile(Base):
@@ -61,8 +57,6 @@ class RunFile(Base):
     file_format: Mapped[str] = mapped_column(String(8))
     problems: Mapped[list[dict[str, Any]]]
     imported_at: Mapped[datetime]
-
-    run: Mapped[Run] = relationship(back_populates="files")
 
 
 class Query(Base):
@@ -88,10 +82,7 @@ class Query(Base):
 
     run: Mapped[Run] = relationship(back_populates="queries")
     question: Mapped[Question] = relationship()
-    emptiness: Mapped[JudgedThing | None] = relationship()
-    results: Mapped[list[Result]] = relationship(
-        back_populates="query", order_by="Result.rank", cascade="all, delete-orphan"
-    )
+    results: Mapped[list[Result]] = relationship(back_populates="query", order_by="Result.rank")
 
 
 class Result(Base):

@@ -138,21 +138,17 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
 
 def parted(report: ImportReport) -> tuple[ImportReport, bytes]:
     """Return the same report for looking at only, and the questions that its ``read`` lacks."""
-    # As JSON: an integer of a file may be too long for MessagePack.
-    rows = ({**asdict(q), "cards": [*map(to_row, q.cards)]} for q in report.read.queries)
     undecided = [replace(q, response="", cards=(), extra={}) for q in report.undecided]
     brief = replace(report, read=replace(report.read, queries=()), undecided=tuple(undecided))
-    return brief, b"\n".join(map(json.encode, rows))
+    # As JSON: an integer of a file may be too long for MessagePack.
+    return brief, b"\n".join(map(json.encode, report.read.queries))
 
 
 def whole(report: ImportReport, answers: bytes) -> ImportReport:
-    return replace(report, read=replace(report.read, queries=tuple(_queries(answers))))
-
-
-def _queries(answers: bytes) -> Iterator[ReadQuery]:
-    for line in BytesIO(answers):  # one by one: all at once would be as many dictionaries
-        query = json.decode(line, type=ReadQuery)
-        yield replace(query, cards=tuple(map(from_row, query.cards)))
+    # One by one: all at once would be as many dictionaries.
+    found = (json.decode(line, type=ReadQuery) for line in BytesIO(answers))
+    queries = tuple(replace(query, cards=tuple(map(from_row, query.cards))) for query in found)
+    return replace(report, read=replace(report.read, queries=queries))
 
 
 def examine(session: Session, study: Study, report: ImportReport) -> ImportReport:

@@ -93,18 +93,13 @@ def find(session: Session, study: Study, run_id: str) -> Run:
 
 def overviews(session: Session, rater: Rater) -> list[RunOverview]:
     """Return the study's runs in their order, with `rater`'s progress."""
-    found = []
-    for run in in_order(session, rater.study):
-        categories = live_metrics.by_category(session, rater.id, run.id)
-        found.append(_overview(session, rater, run, Standing.together(categories.values())))
-    return found
+    return [_overview(session, rater, run) for run in in_order(session, rater.study)]
 
 
 def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
     """Return a run with its figures, queries and files; raises ``UnknownRun``."""
     run = find(session, rater.study, run_id)
     session.refresh(run, ["files"])
-    categories = live_metrics.by_category(session, rater.id, run.id)
     here = select(Query.question_id).where(Query.run_id == run.id)
     missing = (
         select(Question.position, Question.text)
@@ -121,7 +116,7 @@ def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
         .order_by(Query.id)
     )
     return RunPage(
-        overview=_overview(session, rater, run, Standing.together(categories.values())),
+        overview=_overview(session, rater, run),
         missing_questions=[(position, text) for position, text in session.execute(missing)],
         queries={row.query_id: row for row in session.execute(queries)},
         latency=latency_of(session, run.id),
@@ -250,7 +245,8 @@ def add_cards(
     return len(cards)
 
 
-def _overview(session: Session, rater: Rater, run: Run, standing: Standing) -> RunOverview:
+def _overview(session: Session, rater: Rater, run: Run) -> RunOverview:
+    categories = live_metrics.by_category(session, rater.id, run.id)
     row = StoredSummary
     rows = session.execute(
         select(row.state, func.count(), func.sum(row.results_count))
@@ -262,7 +258,7 @@ def _overview(session: Session, rater: Rater, run: Run, standing: Standing) -> R
     return RunOverview(
         run=run,
         counts=Counts(sum(of), sum(cards for _, _, cards in rows), *of),
-        standing=standing,
+        standing=Standing.together(categories.values()),
         first_open=pages.first_open(session, rater, run.id),
     )
 
