@@ -377,19 +377,12 @@ def _remember(study: Study, group: Group) -> None:
 
 def _seen(run: ReadRun, shown: set[str]) -> ReadRun:
     """Return a run whose items have no other metadata than this."""
-    return replace(
-        run,
-        queries=tuple(
-            replace(
-                query,
-                cards=tuple(
-                    replace(card, meta={k: v for k, v in card.meta.items() if k in shown})
-                    for card in query.cards
-                ),
-            )
-            for query in run.queries
-        ),
-    )
+
+    def seen(card: Document) -> Document:
+        return replace(card, meta={k: v for k, v in card.meta.items() if k in shown})
+
+    queries = (replace(query, cards=tuple(map(seen, query.cards))) for query in run.queries)
+    return replace(run, queries=tuple(queries))
 
 
 def _fill_texts(session: Session, study: Study, read: ReadRun, now: datetime) -> None:
