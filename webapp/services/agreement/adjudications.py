@@ -115,9 +115,8 @@ class Docket(Struct, frozen=True):
 
 def docket(session: Session, study: Study) -> Docket:
     """Return every dispute of the study, the most disputed first, and the settled ones."""
-    pooled = set(
-        session.scalars(select(JudgedThing.id).where(pool.is_shown(study.id, study.pool_depth)))
-    )
+    shown = select(JudgedThing.id).where(pool.is_shown(study.id, study.pool_depth))
+    pooled = set(session.scalars(shown))
     cast = {
         thing: by_rater
         for thing, by_rater in reports.votes(session, study, in_study(study)).items()

@@ -119,19 +119,16 @@ def items(
 def _asked(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, str]]:
     """Return the key and category of every judged thing or answer in `scope` that is asked."""
     if kind is ItemKind.QUALITY:
-        wanted = select(Query.id, Question.category).join(Question).where(scope)
         key = Query.id
+        wanted = select(Query.id, Question.category).join(Question).where(scope)
     else:
-        is_card = JudgedThing.property_id.is_not(None)
+        key, is_card = JudgedThing.id, JudgedThing.property_id.is_not(None)
         wanted = (
             select(JudgedThing.id, Question.category)
             .join(Question, Question.id == JudgedThing.question_id)
-            .where(
-                JudgedThing.id.in_(verdicts.judged_things(scope)),
-                is_card if kind is ItemKind.CARDS else ~is_card,
-            )
+            .where(JudgedThing.id.in_(verdicts.judged_things(scope)))
+            .where(is_card if kind is ItemKind.CARDS else ~is_card)
         )
-        key = JudgedThing.id
     asked = wanted.where(is_put_to_raters(Question.id))
     in_order = asked.order_by(Question.question_set_id, Question.position, key)
     return [(key, category) for key, category in session.execute(in_order)]
@@ -144,26 +141,20 @@ def _repeats(
     bootstrap: Bootstrap,
     top: int,
 ) -> tuple[Consistency, ...]:
+    same_thing = Judgment.judged_thing_id == Repeat.judged_thing_id
     verdicts_again = (
         select(Task.rater_id, JudgedThing.property_id, Judgment.verdict, Repeat.verdict)
         .join_from(Repeat, Task, Task.id == Repeat.task_id)
         .join(JudgedThing, JudgedThing.id == Repeat.judged_thing_id)
-        .outerjoin(
-            Judgment,
-            (Judgment.rater_id == Task.rater_id)
-            & (Judgment.judged_thing_id == Repeat.judged_thing_id),
-        )
+        .outerjoin(Judgment, (Judgment.rater_id == Task.rater_id) & same_thing)
         .where(Task.kind == REPEAT)
         .order_by(Repeat.task_id, Repeat.judged_thing_id)
     )
+    same_answer = QueryRating.query_key == RepeatRating.query_key
     grades_again = (
         select(Task.rater_id, QueryRating.quality, RepeatRating.quality)
         .join_from(RepeatRating, Task, Task.id == RepeatRating.task_id)
-        .outerjoin(
-            QueryRating,
-            (QueryRating.rater_id == Task.rater_id)
-            & (QueryRating.query_key == RepeatRating.query_key),
-        )
+        .outerjoin(QueryRating, (QueryRating.rater_id == Task.rater_id) & same_answer)
         .join(Query, Query.id == RepeatRating.query_key)
         .where(Task.kind == REPEAT, or_(RepeatRating.quality.is_not(None), Query.asks_quality))
         .order_by(RepeatRating.task_id, RepeatRating.query_key)
@@ -220,12 +211,13 @@ def in_folders(files: Mapping[str, bytes]) -> tuple[list[HandJudgedRun], list[st
         *folder, name = path.split("/")
         if name in {RUN_FILE, MANUAL_FILE}:
             folders.setdefault(tuple(folder), {})[name] = data
-    names = dict(zip(folders, run_names(list(folders)), strict=True))
-    complete = [folder for folder, held in folders.items() if len(held) == 2]
-    pairs = [
-        HandJudgedRun(names[at], folders[at][RUN_FILE], folders[at][MANUAL_FILE]) for at in complete
-    ]
-    return pairs, [names[folder] for folder in folders if folder not in complete]
+    pairs, incomplete = [], []
+    for name, held in zip(run_names(list(folders)), folders.values(), strict=True):
+        if len(held) == 2:
+            pairs.append(HandJudgedRun(name, held[RUN_FILE], held[MANUAL_FILE]))
+        else:
+            incomplete.append(name)
+    return pairs, incomplete
 
 
 def compare(judged: Sequence[JudgedRun]) -> ConflictReport:

@@ -134,20 +134,15 @@ def cited(citations: Iterable[str], contexts: Mapping[str, str]) -> list[tuple[s
 
 
 def _chunks(score: ChunkScore, said: list[Shown]) -> Shown:
-    row = score.row
+    row, looks = score.row, {"common": score.common, "missed": score.missed}
+    parts = []
     chunks = zip(said[:MOST_PARTS], row.retrieved_chunks, score.chunk_words, strict=False)
-    looks = {"common": score.common, "missed": score.missed}
+    for one, text, common in chunks:
+        counts = {"n_common": len(common), "n_words": len(set(text.split()))}
+        parts.append(one | counts | {"segments": _marked(cut(text), {"common": score.common})})
     return {
         "expected": _marked(cut(row.expected_answer), looks),
-        "parts": [
-            one
-            | {
-                "segments": _marked(cut(text), {"common": score.common}),
-                "n_common": len(common),
-                "n_words": len(set(text.split())),
-            }
-            for one, text, common in chunks
-        ],
+        "parts": parts,
         "surplus": sorted(score.surplus)[:MOST_WORDS],
         "n_surplus": len(score.surplus),
     }
@@ -225,34 +220,29 @@ def _why(score: JsonScore, name: str, pairs: Coverage | None) -> str:
 
 
 def _paired(pairs: Coverage, expected: object, given: object) -> tuple[Lines, Lines]:
-    def side(texts: object, place: int) -> Lines:
+    def side(texts: object, place: int, unpaired: str) -> Lines:
         numbers = {pair[place]: number for number, pair in enumerate(pairs.pairs, 1)}
-        unpaired = "surplus" if place else "missed"
-        return [
-            (
-                cut(plain(text)),
-                "common"
-                if at in numbers
-                else ("ignored" if place and at >= pairs.n_given else unpaired),
-                numbers.get(at),
-            )
-            for at, text in enumerate(texts if isinstance(texts, list) else [])
-        ]
+        found: Lines = []
+        for at, text in enumerate(texts if isinstance(texts, list) else []):
+            look = "common" if at in numbers else unpaired
+            if look == "surplus" and at >= pairs.n_given:
+                look = "ignored"
+            found.append((cut(plain(text)), look, numbers.get(at)))
+        return found
 
-    return side(expected, 0), side(given, 1)
+    return side(expected, 0, "missed"), side(given, 1, "surplus")
 
 
 def _paths(score: JsonScore) -> tuple[Lines, Lines]:
     found: Lines = []
     for one in score.references:
         file = cut(one.file or "-")
+        told = gettext("%(file)s: no anchor found", file=file)
         if one.ok:
-            found.append((f"{file}: “{cut(one.anchor or '')}”", "common", None))
+            told = f"{file}: “{cut(one.anchor or '')}”"
         elif not one.file_known:
-            words = gettext("%(file)s: the file is none of the contexts'", file=file)
-            found.append((words, "surplus", None))
-        else:
-            found.append((gettext("%(file)s: no anchor found", file=file), "surplus", None))
+            told = gettext("%(file)s: the file is none of the contexts'", file=file)
+        found.append((told, "common" if one.ok else "surplus", None))
     return [(cut(context.source_path), "", None) for context in score.question.contexts], found
 
 
