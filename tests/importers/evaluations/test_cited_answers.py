@@ -15,7 +15,7 @@ from webapp.importers.evaluations import cited_answers, expected_json
 from webapp.importers.evaluations.cited_answers import JsonLine
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import ImportRefused
-from webapp.metrics.evaluations.answers import AnswerRow, LlmCall
+from webapp.metrics.evaluations.answers import AnswerRow
 from webapp.metrics.evaluations.chunks import ChunkRow
 from webapp.records import Problem
 
@@ -49,7 +49,7 @@ def test_a_row_is_read_with_all_it_says() -> None:
                 answer="Ada [CIT:d1].",
                 gold=None,
                 contexts={"d1": "Rumah.", "2": "Ruko."},
-                calls=(LlmCall(10, 2), LlmCall(5, 0)),
+                calls=((10, 2), (5, 0)),
                 latency_ms=12.5,
                 action="RETRIEVE",
                 claim_similarities=(0.7,),
@@ -75,7 +75,7 @@ def test_what_a_row_leaves_out_or_says_bare() -> None:
 
     assert found[0] == (1, AnswerRow("7", "", ""))
     rows = [one[1] for one in found[1:] if isinstance(one, tuple)]
-    assert [(row.calls, row.gold) for row in rows] == [((LlmCall(3, 0),), "Tidak ada"), ((), None)]
+    assert [(row.calls, row.gold) for row in rows] == [(((3, 0),), "Tidak ada"), ((), None)]
 
 
 @pytest.mark.parametrize(

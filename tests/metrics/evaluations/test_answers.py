@@ -9,7 +9,6 @@ from webapp.metrics.evaluations.answers import (
     AnswerRow,
     AnswerScale,
     AnswerSummary,
-    LlmCall,
     SimilaritiesDoNotFit,
     Support,
     match_gold,
@@ -37,7 +36,7 @@ def test_the_item_of_an_answer() -> None:
         row(
             claim_similarities=(0.6, 0.9, 0.9, 0.9, 0.59),
             gold="Satu",
-            calls=(LlmCall(100, 20), LlmCall(50, 5)),
+            calls=((100, 20), (50, 5)),
             latency_ms=1200,
         )
     )
@@ -182,13 +181,13 @@ def test_the_summary_of_three_answers() -> None:
             claim_similarities=(0.9,),
             gold="ada",
             latency_ms=400,
-            calls=(LlmCall(100, 10),),
+            calls=((100, 10),),
         ),
         row(
             "Tidak tahu [CIT:a].",
             gold="ruko",
             latency_ms=100,
-            calls=(LlmCall(30, 4), LlmCall(6, 0)),
+            calls=((30, 4), (6, 0)),
         ),
         row("Ada.", claim_similarities=(0.9,), latency_ms=200, action="ABSTAIN"),
     )

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from webapp.importers.runs.json_documents import FromFile, kind_of, load, read_object
 from webapp.importers.runs.prices import is_blank_sign, says_nothing
 from webapp.importers.runs.problems import UnreadableFile, error
-from webapp.metrics.evaluations.answers import SETTINGS, AnswerRow, LlmCall
+from webapp.metrics.evaluations.answers import SETTINGS, AnswerRow
 from webapp.metrics.evaluations.chunks import ChunkRow
 from webapp.records import Problem
 
@@ -209,7 +209,7 @@ def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None,
         call, told = read_row(UsageOf, line, raw, f"usage[{position}]")
         wrong += told
         if call is not None:
-            calls.append(LlmCall(call.prompt_tokens or 0, call.completion_tokens or 0))
+            calls.append((call.prompt_tokens or 0, call.completion_tokens or 0))
     if wrong:
         return None, wrong
     given = row.claim_similarities

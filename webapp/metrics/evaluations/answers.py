@@ -103,16 +103,11 @@ SETTINGS = ("temperature", "top_p", "max_output_tokens", "token_target")
 """How an answer was generated, and the tokens that a question should take at most."""
 
 
-class LlmCall(Struct, frozen=True):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
 class AnswerRow(Struct, frozen=True):
     """One answer as its file has it; ``contexts`` are texts by id, in order.
 
-    ``calls`` and ``latency_ms`` are ``None`` where the row does not say. ``settings`` are those
-    of ``SETTINGS`` that it states.
+    ``calls`` (tokens of prompt and completion of each) and ``latency_ms`` are ``None`` where the
+    row does not say. ``settings`` are those of ``SETTINGS`` that it states.
     """
 
     row_id: str
@@ -120,7 +115,7 @@ class AnswerRow(Struct, frozen=True):
     answer: str
     gold: str | None = None
     contexts: Mapping[str, str] = field(default_factory=dict)
-    calls: tuple[LlmCall, ...] | None = None
+    calls: tuple[tuple[int, int], ...] | None = None
     latency_ms: float | None = None
     action: str | None = None
     claim_similarities: tuple[float, ...] | None = None
@@ -240,8 +235,8 @@ def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
         em=em,
         f1=f1,
         abstain=row.action == ABSTAIN or (bool(found) and not claims),
-        prompt_tokens=None if calls is None else sum(one.prompt_tokens for one in calls),
-        completion_tokens=None if calls is None else sum(one.completion_tokens for one in calls),
+        prompt_tokens=None if calls is None else sum(prompt for prompt, _ in calls),
+        completion_tokens=None if calls is None else sum(completion for _, completion in calls),
     )
 
 

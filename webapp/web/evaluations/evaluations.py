@@ -428,10 +428,8 @@ def _title(kind: EvaluationKind) -> str:
 def _at(evaluation_id: str, position: int, anchor: str | None = None) -> Response:
     if htmx.wants_part():
         return item(evaluation_id, position)
-    address = url_for(
-        "evaluations.item", evaluation_id=evaluation_id, position=position, _anchor=anchor
-    )
-    return _to(address)
+    place: dict[str, Any] = {"evaluation_id": evaluation_id, "position": position}
+    return _to(url_for("evaluations.item", **place, _anchor=anchor))
 
 
 def _to(address: str) -> Response:

@@ -71,6 +71,7 @@ def show(evaluation_id: str, position: int) -> Response:
         for key, part in zip(keys, contents, strict=False)
     ]
     row, is_json = item.row, kind is EvaluationKind.JSON
+    texts = row["contexts"] if is_json else ()
     expected = row.get("gold" if kind is EvaluationKind.ANSWERS else "expected_answer")
     return htmx.respond(
         "evaluations/item_rating/page.html",
@@ -83,9 +84,7 @@ def show(evaluation_id: str, position: int) -> Response:
         question=str(row["question"]),
         expected=None if expected is None else cut(expected),
         parts=parts,
-        contexts=[(one["source_path"], cut(one["text"])) for one in row["contexts"]]
-        if is_json
-        else (),
+        contexts=[(one["source_path"], cut(one["text"])) for one in texts],
         output=cut(row["output"] or "") if is_json else "",
         asks=gettext(ASKS[kind]),
         grade=judged.get(GRADE),
