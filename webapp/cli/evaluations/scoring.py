@@ -86,13 +86,8 @@ def constraints_table(report: ConstraintReport) -> bytes:
     matrix = _new("", gettext("Met"), gettext("Not met"))
     matrix.row(gettext("Has data"), f"TP {whole.matrix.tp}", f"FN {whole.matrix.fn}")
     matrix.row(gettext("No data"), f"FP {whole.matrix.fp}", f"TN {whole.matrix.tn}")
-    categories = _new(
-        gettext("Category"),
-        gettext("Questions"),
-        gettext("Query success rate"),
-        gettext("Results"),
-        gettext("Mean CPR"),
-    )
+    rate, mean = gettext("Query success rate"), gettext("Mean CPR")
+    categories = _new(gettext("Category"), gettext("Questions"), rate, gettext("Results"), mean)
     for name, part in report.categories.items():
         success = f"{part.n_successful} ({notation.four(part.success_rate)})"
         cpr = notation.four(part.mean_cpr)

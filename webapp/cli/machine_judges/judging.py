@@ -114,7 +114,9 @@ def list_command(*, as_json: bool) -> None:
 
 @judge_command.command("new")
 @click.argument("name")
-@click.option("--language", "spoken", help="Of our own prompt: id or en.")
+@click.option(
+    "--language", "spoken", type=click.Choice(prompts.LANGUAGES), help="Of our own prompt."
+)
 @click.option(
     "--prompt", "prompt_file", type=FILE, help="Another prompt; it needs {question} and {card}."
 )
@@ -122,11 +124,6 @@ def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None
     """Make the judge NAME with the configured model and a prompt, for good."""
     endpoint = _configured()
     name, chosen = name_line(name), spoken or prompts.language_for(language())
-    if chosen not in prompts.LANGUAGES:
-        raise click.BadParameter(
-            gettext("A machine is asked in %(known)s.", known=", ".join(prompts.LANGUAGES)),
-            param_hint="--language",
-        )
     if not 0 < len(name) <= raters.LONGEST_NAME:
         raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
     try:

@@ -83,10 +83,6 @@ def read_output(output: str | None) -> ReadOutput:
         return ReadOutput(None, why_no_json(text, wrong))
     if not isinstance(value, dict):
         return ReadOutput(None, SchemaFailure.NOT_AN_OBJECT)
-    return _checked(value)
-
-
-def _checked(value: dict[str, Any]) -> ReadOutput:
     for name in FIELDS:
         if name not in value:
             return ReadOutput(None, SchemaFailure.MISSING_FIELD, name)

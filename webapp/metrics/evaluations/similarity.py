@@ -62,11 +62,8 @@ def cosine(a: Sequence[float], b: Sequence[float]) -> float:
     0.96
     """
     lengths = math.hypot(*a) * math.hypot(*b)
-    return (
-        max(-1.0, min(1.0, math.fsum(x * y for x, y in zip(a, b, strict=True)) / lengths))
-        if lengths
-        else 0.0
-    )
+    product = math.fsum(x * y for x, y in zip(a, b, strict=True))
+    return max(-1.0, min(1.0, product / lengths)) if lengths else 0.0
 
 
 def _words(text: str) -> list[str]:
