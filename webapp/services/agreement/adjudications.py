@@ -148,11 +148,8 @@ def docket(session: Session, study: Study) -> Docket:
             name = names[rater] if is_shown else None
             yield Vote(number, name, by_rater[rater], tuple(dict.fromkeys(texts)))
 
-    rows = session.execute(
-        select(JudgedThing, Question)
-        .join(Question, Question.id == JudgedThing.question_id)
-        .where(JudgedThing.id.in_(list(wanted)))
-    )
+    every = select(JudgedThing, Question).join(Question, Question.id == JudgedThing.question_id)
+    rows = session.execute(every.where(JudgedThing.id.in_(list(wanted))))
     disputes = [
         Dispute(
             thing_id=thing.id,

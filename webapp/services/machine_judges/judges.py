@@ -138,28 +138,16 @@ def changed_prompts(session: Session) -> list[str]:
 
 def lines(session: Session, study: Study) -> Sequence[Row[Any]]:
     """Return the study's machine judges, the newest first, as ``relevansi judge list`` does."""
-    judged = select(func.count()).where(
-        Judgment.rater_id == MachineJudge.rater_id, Judgment.verdict.is_not(None)
+    own = MachineJudge.rater_id
+    judged = select(func.count()).where(Judgment.rater_id == own, Judgment.verdict.is_not(None))
+    is_running = exists().where(MachineSession.rater_id == own, MachineSession.ended_at.is_(None))
+    wanted = (
+        *(Rater.id, Rater.name, MachineJudge.model, MachineJudge.prompt_sha256),
+        *(MachineJudge.created_at, MachineJudge.released_at, Rater.removed_at),
+        *(judged.scalar_subquery().label("judged"), is_running.label("is_running")),
     )
-    is_running = exists().where(
-        MachineSession.rater_id == MachineJudge.rater_id, MachineSession.ended_at.is_(None)
-    )
-    return session.execute(
-        select(
-            Rater.id,
-            Rater.name,
-            MachineJudge.model,
-            MachineJudge.prompt_sha256,
-            MachineJudge.created_at,
-            MachineJudge.released_at,
-            Rater.removed_at,
-            judged.scalar_subquery().label("judged"),
-            is_running.label("is_running"),
-        )
-        .join(Rater, Rater.id == MachineJudge.rater_id)
-        .where(Rater.study_id == study.id)
-        .order_by(MachineJudge.rater_id.desc())
-    ).all()
+    of_study = select(*wanted).join(Rater, Rater.id == own).where(Rater.study_id == study.id)
+    return session.execute(of_study.order_by(own.desc())).all()
 
 
 def fits(judge: MachineJudge, endpoint: JudgeEndpoint) -> bool:

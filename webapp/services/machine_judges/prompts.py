@@ -316,13 +316,12 @@ def prompts_of(
 ) -> Iterator[tuple[int, str]]:
     """Yield the judge's prompt for each of these judged things, in their order."""
     earlier: dict[tuple[int, str], tuple[EarlierTurn, ...]] = {}
+    every = select(JudgedThing, Question.text).join(
+        Question, Question.id == JudgedThing.question_id
+    )
     for start in range(0, len(things), PORTION):
         portion = things[start : start + PORTION]
-        rows = session.execute(
-            select(JudgedThing, Question.text)
-            .join(Question, Question.id == JudgedThing.question_id)
-            .where(JudgedThing.id.in_(portion))
-        )
+        rows = session.execute(every.where(JudgedThing.id.in_(portion)))
         found = {thing.id: (thing, text) for thing, text in rows}
         for key in portion:
             thing, text = found[key]
