@@ -54,9 +54,8 @@ def read_row(
 def wrong_value(line: JsonLine, place: str, found: object, expected: str) -> Problem:
     """The problem that `place` in `line` holds something other than `expected`."""
     words = {"place": place, "found": kind_of(found), "expected": expected}
-    return error(
-        "line_value_wrong", line.name, words | {"outcome": "line_left_out"}, line=line.number
-    )
+    words["outcome"] = "line_left_out"
+    return error("line_value_wrong", line.name, words, line=line.number)
 
 
 def raw_lines(file: IO[bytes]) -> Iterator[bytes | None]:

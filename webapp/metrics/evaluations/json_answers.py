@@ -1,7 +1,7 @@
 """JSON answers against the expected ones: a score from 0 to 100 made of seven parts.
 
 All parts are exact fractions. An output that is not the object that was asked for scores 0
-with a reason (``json_outputs``), and stays in every mean.
+with a reason (``SchemaFailure``), and stays in every mean.
 """
 
 from __future__ import annotations

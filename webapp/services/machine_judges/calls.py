@@ -1,9 +1,7 @@
 """A machine judge at work: one judged thing at a time is claimed, asked about and kept.
 
-A call whose caller died is known by its lease (see ``workers.leases``) and is made again.
-
-A session is stored, so that it outlives a page, a thread and the process; who asks the model
-goes on from it.
+A call whose caller died is known by its lease (see ``workers.loop``) and is made again. A session
+is stored, so that it outlives a page, a thread and the process; who asks the model goes on from it.
 """
 
 from __future__ import annotations
