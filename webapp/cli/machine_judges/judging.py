@@ -143,65 +143,50 @@ def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None
 @judge_command.command("estimate")
 @click.argument("name")
 @_priced
-@click.option("--max-calls", type=LEAST, help="Only so many cards.")
+@click.option("--max-calls", "most_calls", type=LEAST, help="Only so many cards.")
 @as_json_option
-def estimate_command(
-    name: str,
-    prompt_price: float | None,
-    completion_price: float | None,
-    currency: str,
-    max_calls: int | None,
-    *,
-    as_json: bool,
-) -> None:
+def estimate_command(name: str, *, as_json: bool, **stated: Any) -> None:
     """Say what is left for the judge NAME and what that would cost; nothing is asked."""
-    terms = Terms(prompt_price, completion_price, currency, max_calls)
+    terms = Terms(**stated)
     with options.reading() as (session, study):
         judge = judges.named(session, study, name)
-        found = prompts.estimate(session, judge, max_calls)
+        found = prompts.estimate(session, judge, terms.most_calls)
     told, money = _told(found, terms)
     if not as_json:
         say(told)
         return
-    _print_json(
-        {
-            "cards": found.things,
-            "prompt_tokens": found.prompt_tokens,
-            "completion_tokens": found.completion_tokens,
-            "measured_answers": found.measured,
-            "cost": money,
-            "currency": currency or None,
-        }
-    )
+    document = {
+        "cards": found.things,
+        "prompt_tokens": found.prompt_tokens,
+        "completion_tokens": found.completion_tokens,
+        "measured_answers": found.measured,
+        "cost": money,
+        "currency": terms.currency or None,
+    }
+    _print_json(document)
 
 
 @judge_command.command("run")
 @click.argument("name")
 @_priced
-@click.option("--max-calls", type=LEAST, help="Stop after so many calls, tries included.")
-@click.option("--max-tokens", type=LEAST, help="Stop before so many tokens are exceeded.")
+@click.option(
+    "--max-calls", "most_calls", type=LEAST, help="Stop after so many calls, tries included."
+)
+@click.option(
+    "--max-tokens", "most_tokens", type=LEAST, help="Stop before so many tokens are exceeded."
+)
 @click.option("--at-once", type=click.IntRange(1, MOST_AT_ONCE), default=2, show_default=True)
 @click.option("--yes", is_flag=True, help="Start without asking after the cost is shown.")
-def run_command(
-    name: str,
-    *,
-    prompt_price: float | None,
-    completion_price: float | None,
-    currency: str,
-    max_calls: int | None,
-    max_tokens: int | None,
-    at_once: int,
-    yes: bool,
-) -> None:
+def run_command(name: str, *, yes: bool, **stated: Any) -> None:
     """Let the judge NAME judge what is left, after its cost was shown and agreed to.
 
     Interrupted, it is stopped; the same command goes on with what is left.
     """
     endpoint = _configured()
-    terms = Terms(prompt_price, completion_price, currency[:8], max_calls, max_tokens, at_once)
+    terms = Terms(**stated | {"currency": stated["currency"][:8]})
     with options.opened() as opened:
         with opened.writing() as session:
-            expected = prompts.estimate(session, _named(session, name), max_calls)
+            expected = prompts.estimate(session, _named(session, name), terms.most_calls)
         if not expected.things:
             raise calls.NothingToJudge(name)
         say(_told(expected, terms)[0], err=True)
@@ -212,7 +197,7 @@ def run_command(
             calls.start(session, judge, endpoint, terms, options.now())
             session.commit()
             work = JudgeWork(judge.rater_id, endpoint)
-        _work(opened, name, work, at_once, expected.things)
+        _work(opened, name, work, terms.at_once, expected.things)
         _tell_end(opened, name)
 
 
