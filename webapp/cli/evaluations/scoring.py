@@ -319,15 +319,13 @@ def constraints_command(
 )
 @formats(*ALL_FORMATS)
 def answers_command(
+    *,
     file: Path,
-    first: int | None,
-    tau_sim: float | None,
     embedder: str | None,
     embedder_model: str | None,
     file_format: str,
     output: Path | None,
-    *,
-    keep_citations: bool,
+    **stated: Any,
 ) -> None:
     """Score answers with citations, one JSON object per line of FILE.
 
@@ -341,13 +339,8 @@ def answers_command(
                em, f1, abstain, total_tokens, latency_ms, idk_with_citation}]}
     A judge's figures stand beside: faithfulness_judge, avg_faithfulness_judge.
     """  # noqa: D301
-    settings = ScoringSettings(
-        EvaluationKind.ANSWERS,
-        embedder=_embedder(embedder, embedder_model),
-        tau_sim=tau_sim,
-        keep_citations=keep_citations,
-        first=first,
-    )
+    chosen = _embedder(embedder, embedder_model)
+    settings = ScoringSettings(EvaluationKind.ANSWERS, chosen, **stated)
     _score_rows(settings, file, file_format, output)
 
 
