@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import asdict
-
 from webapp import labels, notation
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
@@ -76,7 +74,7 @@ def part_json(found: MachineHelp) -> dict[str, Any]:
                 "share_saved": one.found.share_saved,
                 "correlation": one.found.correlation,
                 "alone": _estimate_json(one.found.alone),
-                "moments": asdict(one.found.moments) if one.found.moments else None,
+                "moments": one.found.moments,
                 "confidence": CONFIDENCE,
                 "why": str(one.found.why) if one.found.why else None,
             }

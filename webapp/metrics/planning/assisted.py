@@ -50,23 +50,13 @@ class MeanEstimate(Struct, frozen=True):
     upper: float
 
 
-class Moments(Struct, frozen=True):
-    """Variance of people's and of the machine's values, and their covariance.
-
-    The machine's is over all questions, divided by their number less 1; the other two are over
-    the sample, divided by its size.
-    """
-
-    people: float
-    machine: float
-    covariance: float
-
-
 class AssistedMean(Struct, frozen=True):
     """People with a machine's help, beside people alone on the same sample.
 
     ``n`` questions were sampled of ``of``. ``weight`` is the machine's (lambda), 0 to 1. ``alone``
     is there from two sampled questions on, ``assisted`` unless ``why`` states a reason.
+    ``moments`` are the variances of people's and the machine's values and their covariance; the
+    machine's is over all questions, divided by their number less 1, the others over the sample.
     """
 
     n: int
@@ -74,7 +64,7 @@ class AssistedMean(Struct, frozen=True):
     alone: MeanEstimate | None = None
     assisted: MeanEstimate | None = None
     weight: float | None = None
-    moments: Moments | None = None
+    moments: Mapping[str, float] | None = None
     correlation: float | None = None
     why: Unassisted | None = None
 
@@ -134,7 +124,7 @@ def assisted_mean(
         return replace(alone, why=Unassisted.NONE_UNSAMPLED)
     everything = known + rest
     of_machine = _covariance(everything, everything) * of / (of - 1)
-    moments = Moments(variance, of_machine, covariance)
+    moments = {"people": variance, "machine": of_machine, "covariance": covariance}
     if not of_machine:
         return replace(alone, moments=moments, why=Unassisted.MACHINE_CONSTANT)
     weight = min(1.0, max(0.0, covariance / ((1 + n / len(rest)) * of_machine)))
