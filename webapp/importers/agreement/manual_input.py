@@ -26,11 +26,8 @@ _EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
 _OUTCOMES = {"": "entry_left_out", "result": "entry_left_out"}
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,9}")
 _NOT_ASKED = dict.fromkeys(("n/a", "n.a."), "na")
-_PARTS = _CARDS, _OVERRIDES, _REASONS = (
-    "manual_evaluations",
-    "constraint_overrides",
-    "override_reasons",
-)
+_CARDS, _OVERRIDES, _REASONS = "manual_evaluations", "constraint_overrides", "override_reasons"
+_PARTS = {_CARDS, _OVERRIDES, _REASONS}
 """What is read of the file; other keys (timestamp, summary) are ignored."""
 
 _PENDING = "pending"
@@ -57,7 +54,7 @@ class DecisionInFile(FromPerson, frozen=True):
 def read(name: str, data: bytes) -> ManualInput:
     """The decisions in the file `name`, with all its problems."""
     document, numbers = load(name, data, expected=_EXPECTED_FILE)
-    if not isinstance(document, dict) or not {*_PARTS} & document.keys():
+    if not isinstance(document, dict) or not _PARTS & document.keys():
         looks = {"found": looks_like(document), "expected": _EXPECTED_FILE}
         raise ImportRefused(error("unknown_format", name, looks))
     reader = _Reader(name, document, list(numbers))

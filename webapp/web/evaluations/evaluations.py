@@ -340,7 +340,8 @@ def people(evaluation_id: str) -> str:
 
 @blueprint.get("/<evaluation_id>/people.json")
 def people_json(evaluation_id: str) -> Response:
-    return jsonify(_beside_people(evaluation_id)[3])
+    *_, report, _differing = _beside_people(evaluation_id)
+    return jsonify(report)
 
 
 _ORDERS = ("spearman", "kendall_tau_b")
