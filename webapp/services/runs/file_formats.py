@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from msgspec import Struct, field, json
+from msgspec import Struct, field
 from sqlalchemy.orm import Session
 
 from webapp.db.engine import one_at_a_time
@@ -185,23 +185,6 @@ def with_known_columns(study: Study, file: OpenedFile, tell: Tell = nobody) -> O
     if known is None:
         return file
     return opened_results(file.read.name, file.read.given, known, tell)
-
-
-def packed(file: OpenedFile) -> tuple[bytes, bytes]:
-    """Return what was read of a file in two parts: its report, and the answers that it stores."""
-    # As JSON: an integer of a file may be too long for MessagePack.
-    if isinstance(file.read, ImportRefused):
-        return json.encode(file.read.problems), b""
-    report, rest = file.format.parted(file.read)
-    return json.encode(report), rest
-
-
-def unpacked(form: FileFormat, report: bytes, rest: bytes = b"") -> OpenedFile:
-    """Return a file from what was ``packed``; without the rest it can be looked at only."""
-    read: Any = json.decode(report, type=form.kind | tuple[Problem, ...])
-    if isinstance(read, tuple):
-        return OpenedFile(form, ImportRefused(*read))
-    return OpenedFile(form, form.whole(read, rest) if rest else read)
 
 
 def look(session: Session, study: Study, file: OpenedFile, rater: str | None, now: datetime) -> Any:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
+from msgspec import json
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
@@ -16,7 +18,8 @@ from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.i18n import mark
-from webapp.records import Tell, nobody
+from webapp.importers.runs.problems import ImportRefused
+from webapp.records import Problem, Tell, nobody
 from webapp.services.runs import file_formats
 from webapp.services.runs.file_formats import (
     FORMATS,
@@ -53,10 +56,15 @@ def keep(
     return upload
 
 
-def put(upload: Upload, read: OpenedFile) -> None:
-    """Let what was read of a file wait in its place."""
-    upload.format = read.format.name
-    upload.report, upload.data = file_formats.packed(read)
+def put(upload: Upload, file: OpenedFile) -> None:
+    """Let what was read of a file wait in its place: its report, and what else is stored of it."""
+    upload.format = file.format.name
+    report: Any
+    if isinstance(file.read, ImportRefused):
+        report, upload.data = file.read.problems, b""
+    else:
+        report, upload.data = file.format.parted(file.read)
+    upload.report = json.encode(report)  # an integer may be too long for MessagePack
 
 
 def opened(upload: Upload, tell: Tell = nobody, *, whole: bool = True) -> OpenedFile:
@@ -65,7 +73,10 @@ def opened(upload: Upload, tell: Tell = nobody, *, whole: bool = True) -> Opened
     if form is None or upload.report is None:
         form = form or file_formats.recognised(upload.name, upload.data)
         return file_formats.opened(form, upload.name, upload.data, tell)
-    return file_formats.unpacked(form, upload.report, upload.data if whole else b"")
+    report: Any = json.decode(upload.report, type=form.kind | tuple[Problem, ...])
+    if isinstance(report, tuple):
+        return OpenedFile(form, ImportRefused(*report))
+    return OpenedFile(form, form.whole(report, upload.data) if whole and upload.data else report)
 
 
 def find(session: Session, study: Study, token: str) -> Upload:
