@@ -255,7 +255,8 @@ def _locked(
     session: Session, study: Study, thing_id: int
 ) -> tuple[JudgedThing, Adjudication | None]:
     thing = session.scalar(select(JudgedThing).where(JudgedThing.id == thing_id).with_for_update())
-    cast = None if thing is None else reports.votes_on(session, study, thing)
+    of_question = Query.question_id == (thing.question_id if thing else None)
+    cast = reports.votes(session, study, in_study(study) & of_question).get(thing_id)
     if thing is None or cast is None:
         raise UnknownThing(thing_id)
     before = session.get(Adjudication, thing_id)

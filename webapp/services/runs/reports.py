@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.tables.judging import Adjudication, Event, JudgedThing
+from webapp.db.tables.judging import Adjudication, Event
 from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
@@ -298,12 +298,6 @@ def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, s
         for thing, verdict in own.by_thing.items():
             found[thing][rater_id] = verdict
     return found
-
-
-def votes_on(session: Session, study: Study, thing: JudgedThing) -> Votes | None:
-    """Return the votes on one judged thing, ``None`` if no run of the study shows it."""
-    of_question = in_study(study) & (Query.question_id == thing.question_id)
-    return votes(session, study, of_question).get(thing.id)
 
 
 def provenances(
