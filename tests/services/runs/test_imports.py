@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -171,6 +172,22 @@ def test_what_was_read_of_a_file_waits_as_it_is(
     for found in (first, waiting_files.opened(upload)):
         assert found.format is form
         assert _comparable(found) == _comparable(read)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_file_that_another_version_read_goes_on_waiting_or_is_to_be_chosen_again(
+    session: Session, study: Study
+) -> None:
+    upload = waiting_files.keep(session, study, "test", run_file(), NOW)
+    waiting_files.put(upload, file_formats.opened(RUN, "test", run_file()))
+    assert upload.report is not None
+    report = json.loads(upload.report)
+    upload.report = json.dumps({**report, "refused": "", "remedy": ""}).encode()
+    assert imports.examine(session, study, waiting_files.opened(upload).read).brings_something
+
+    upload.report = json.dumps({**report, "read": None}).encode()
+    with pytest.raises(UnknownUpload):
+        waiting_files.opened(upload)
 
 
 def _comparable(file: OpenedFile) -> object:

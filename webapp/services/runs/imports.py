@@ -96,7 +96,7 @@ class ImportReport(Struct, frozen=True):
     undecided: tuple[ReadQuery, ...] = ()
     session_key: str = ""
     question_keys: tuple[str, ...] = ()
-    refused: Refused | None = None
+    refused: Any = None  # a ``Refused``
 
     @property
     def brings_something(self) -> bool:

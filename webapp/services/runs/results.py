@@ -119,7 +119,7 @@ class ResultsReport(Struct, frozen=True):
     problems: tuple[Problem, ...]
     runs: tuple[FoundRun, ...] = ()
     given: tuple[Any, ...] = ()
-    refused: Refused | None = None
+    refused: Any = None  # a ``Refused``
     fits: int | None = None
     known_raters: tuple[str, ...] = ()
     scorable: Mapping[str, str] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from msgspec import json
+from msgspec import ValidationError, json
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
@@ -73,7 +73,10 @@ def opened(upload: Upload, tell: Tell = nobody, *, whole: bool = True) -> Opened
     if form is None or upload.report is None:
         form = form or file_formats.recognised(upload.name, upload.data)
         return file_formats.opened(form, upload.name, upload.data, tell)
-    report: Any = json.decode(upload.report, type=form.kind | tuple[Problem, ...])
+    try:
+        report: Any = json.decode(upload.report, type=form.kind | tuple[Problem, ...])
+    except ValidationError as wrong:  # it was read by another version
+        raise UnknownUpload(upload.id) from wrong
     if isinstance(report, tuple):
         return OpenedFile(form, ImportRefused(*report))
     return OpenedFile(form, form.whole(report, upload.data) if whole and upload.data else report)
