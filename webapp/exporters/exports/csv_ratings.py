@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from webapp import labels
-from webapp.exporters.exports.metrics_tables import said_unasked
+from webapp.exporters.exports.metrics_tables import by_column, said_unasked
 from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
 from webapp.i18n import ngettext
 from webapp.metrics.judging.figures import QueryRow, RunReport, of_queries
@@ -73,22 +73,16 @@ def rated_rows(report: RunReport) -> list[tuple[Cell, ...]]:
 
 
 def _cells(row: QueryRow, report: RunReport) -> dict[str, Cell]:
-    summary = row.summary
-    success, is_known = summary.success.value, summary.state is not QueryState.UNREADABLE
-    of_complete: dict[str, Cell] = {
-        "relevant_count": summary.relevant_count,
-        "first_relevant_rank": summary.first_relevant_rank,
-        "overall_precision": summary.overall_precision.value,
-        "precision_at_5": summary.precision_at_5.value,
-        "mrr": 0 if summary.state is QueryState.EMPTY else summary.reciprocal_rank.value,
-        "success": None if success is None else int(success),
-    }
+    summary, figures = row.summary, by_column(row.summary)
+    if summary.complete and summary.state is QueryState.EMPTY:
+        figures["mrr"] = 0
+    is_known = summary.state is not QueryState.UNREADABLE
     return {
         "query_id": row.query_id if report.is_original else row.external_id or row.query_id,
         "question": row.question,
         "category": row.category,
         "results_count": summary.results_count if is_known else None,
-        **(of_complete if summary.complete else dict.fromkeys(of_complete)),
+        **figures,
         "response_quality": summary.quality if is_known else None,
         "notes": _notes(row, report.cannot_tell),
     }

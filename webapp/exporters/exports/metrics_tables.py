@@ -316,18 +316,26 @@ def _query(row: QueryRow) -> dict[str, JsonValue]:
         "category": row.category,
         "results_count": summary.results_count,
         "judged_count": summary.judged_count,
-        "relevant_count": summary.relevant_count if summary.complete else None,
-        "first_relevant_rank": summary.first_relevant_rank if summary.complete else None,
-        "overall_precision": summary.overall_precision.value,
-        "precision_at_5": summary.precision_at_5.value,
-        "mrr": summary.answerable_reciprocal_rank.value,
-        "success": whole(summary.success.value),
+        **by_column(summary),
         "response_quality": whole(summary.response_quality.value),
         "empty_outcome": summary.empty_outcome.value if summary.empty_outcome else None,
         "notes": row.notes,
         "complete": summary.complete,
         **({"external_id": row.external_id} if row.external_id is not None else {}),
         **({"figures": spans_json(summary)} if summary.further else {}),
+    }
+
+
+def by_column(summary: QuerySummary) -> dict[str, float | None]:
+    """What a query has under the columns of the rated CSV: nothing until it is complete."""
+    is_complete, success = summary.complete, summary.success.value
+    return {
+        "relevant_count": summary.relevant_count if is_complete else None,
+        "first_relevant_rank": summary.first_relevant_rank if is_complete else None,
+        "overall_precision": summary.overall_precision.value,
+        "precision_at_5": summary.precision_at_5.value,
+        "mrr": summary.answerable_reciprocal_rank.value,
+        "success": None if success is None else int(success),
     }
 
 

@@ -6,8 +6,6 @@ already is never changed silently: it is reported, and replaced only on request.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from uuid import uuid4
@@ -19,7 +17,8 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
-from webapp.exporters.exports.csv_ratings import OUTCOME_WORDS, rated_csv
+from webapp.exporters.exports.csv_ratings import OUTCOME_WORDS, rated_rows
+from webapp.exporters.frame.csv_cells import Cell, rounded
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.prices import said
@@ -56,7 +55,7 @@ def compare(
     """Compare the rated CSV with the one of `run_ids` that it has the questions of."""
     read = csv_ratings.read(name, data)
     lines = _lines(read.report)
-    rated = sum(bool(cells[1]) for cells in lines.values())
+    rated = sum(cells[1] is not None for cells in lines.values())
     fits = runs_of(session, study, read.report, run_ids)
     if not fits:
         return RatedFileReport(name, rated=rated, problems=read.problems)
@@ -72,31 +71,27 @@ def runs_of(session: Session, study: Study, report: RunReport, run_ids: Sequence
 
     Where no run has just these, those that have more: a line of the file may be missing.
     """
-    wanted = set(_lists(report))
-    rule = reports.rule_of(session, study)
+    wanted, rule = _lists(report), reports.rule_of(session, study)
     lists = {
-        run_id: set(_lists(reports.report(session, study, run_id, rule, whole=True)))
-        for run_id in run_ids
+        run_id: _lists(reports.report(session, study, run_id, rule, whole=True))
+        for run_id in (run_ids if wanted else ())
     }
-    if not wanted:
-        return []
     whole = [run_id for run_id, found in lists.items() if found == wanted]
     return whole or [run_id for run_id, found in lists.items() if found > wanted]
 
 
-def _lists(report: RunReport) -> list[tuple[int, str, int]]:
+def _lists(report: RunReport) -> set[tuple[int, str, int]]:
     """Return (number, question, number of results) of each list: equal for two files of a run."""
-    return [
+    return {
         (row.query_id, " ".join(row.question.split()), row.summary.results_count)
         for row in report.rows
-    ]
+    }
 
 
-def _lines(report: RunReport) -> Mapping[int, list[str]]:
+def _lines(report: RunReport) -> Mapping[int, list[Cell]]:
     original = replace(report, is_original=True)  # the columns that are read from files
-    rows = csv.reader(io.StringIO(rated_csv(original).decode()))
-    next(rows)
-    return {int(row[0]): row[FIGURES] for row in rows}
+    rows = zip(report.rows, rated_rows(original), strict=True)
+    return {row.query_id: rounded([*cells[FIGURES]]) for row, cells in rows}
 
 
 class RatedValue(Struct, frozen=True):

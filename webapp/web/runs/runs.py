@@ -10,7 +10,7 @@ from msgspec import structs
 
 from webapp import labels, notation
 from webapp.exporters.exports.csv_ratings import columns_of
-from webapp.exporters.exports.metrics_tables import said_blindness, said_unasked
+from webapp.exporters.exports.metrics_tables import by_column, said_blindness, said_unasked
 from webapp.i18n import gettext, mark
 from webapp.importers.runs import problems
 from webapp.metrics.judging.figures import QueryRow, RunReport, Totals, category_totals
@@ -303,12 +303,7 @@ def _values(row: QueryRow, columns: Iterable[str]) -> dict[str, Value]:
         "question": row.question.casefold(),
         "category": labels.category(row.category).casefold(),
         "results_count": None if unreadable else summary.results_count,
-        "relevant_count": summary.relevant_count if summary.complete else None,
-        "first_relevant_rank": summary.first_relevant_rank if summary.complete else None,
-        "overall_precision": summary.overall_precision.value,
-        "precision_at_5": summary.precision_at_5.value,
-        "mrr": summary.answerable_reciprocal_rank.value,
-        "success": summary.success.value,
+        **by_column(summary),
         "response_quality": None if unreadable else summary.quality,
         "notes": row.notes.casefold(),
         **{name: summary.span(name).value for name in columns if name not in COLUMNS},
