@@ -186,8 +186,13 @@ def test_order_of_arrival_changes_nothing(events: list[Made], random) -> None:  
 
 
 @given(EVENTS)
-def test_the_one_that_stands_is_the_last_in_order(events: list[Made]) -> None:
-    assert standing(events) is (in_order(events)[-1] if events else None)
+def test_the_one_that_stands_is_the_latest_of_the_devices_last(events: list[Made]) -> None:
+    lasts = {event.device: event for event in sorted(events, key=lambda event: event.sequence)}
+
+    def place(event: Made) -> tuple[datetime, str]:
+        return min(event.client_time or event.received_at, event.received_at), event.device
+
+    assert standing(events) is max(lasts.values(), key=place, default=None)
 
 
 def test_of_two_with_one_number_the_later_stands_whichever_came_first() -> None:
