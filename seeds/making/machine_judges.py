@@ -47,11 +47,10 @@ def add(session: Session, study: Study, folder: Path, now: datetime, language: s
     """Let a machine judge 40 cards, as recorded, and release its figures."""
     recorded = json.loads((folder / "machine_answers.json").read_text("utf-8"))
     prompt, name = judges.usual_prompt(study, language), NAMES[language]
-    rater = judges.make(session, study, name, ENDPOINT, language, prompt, now)
-    judge = judges.find(session, study, rater.id)
+    judge = judges.make(session, study, name, ENDPOINT, language, prompt, now)
     terms = Terms(*PRICES, "USD", most_calls=CALLS, at_once=1)
     sessions.start(session, judge, ENDPOINT, terms, now)
-    work, at = JudgeWork(rater.id, ENDPOINT), now
+    work, at = JudgeWork(judge.rater_id, ENDPOINT), now
     while isinstance(call := work.claim(session, at), JudgeCall):
         thing = session.get_one(JudgedThing, call.lease.key[1])
         position = session.get_one(Question, thing.question_id).position

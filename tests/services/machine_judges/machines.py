@@ -58,8 +58,7 @@ def made(
     prompt: str | None = None,
 ) -> MachineJudge:
     wanted = prompt or prompts.default(language, study.guidelines)
-    rater = judges.make(session, study, name, at, language, wanted, NOW)
-    return judges.find(session, study, rater.id)
+    return judges.make(session, study, name, at, language, wanted, NOW)
 
 
 def worked(

@@ -136,8 +136,7 @@ def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None
         prompt = prompt or judges.usual_prompt(study, chosen)
         made = judges.make(session, study, name, endpoint, chosen, prompt, options.now())
         session.commit()
-        version = judges.find(session, study, made.id)
-        say(f"{name}  {version.model}  {version.prompt_sha256}")
+        say(f"{name}  {made.model}  {made.prompt_sha256}")
 
 
 @judge_command.command("estimate")

@@ -82,7 +82,7 @@ def make(
     language: str,
     prompt: str,
     now: datetime,
-) -> Rater:
+) -> MachineJudge:
     """Return a new machine judge with the configured model and this prompt, logged."""
     prompt = prompt.replace("\r\n", "\n").strip()
     prompts.check(prompt)
@@ -103,7 +103,7 @@ def make(
     session.flush()
     live_metrics.refresh(session, [judge.rater_id], in_study(study))
     log(session, judge, "make machine judge", f"{name}: {judge.model}, prompt {digest}", now)
-    return judge.rater
+    return judge
 
 
 def usual_prompt(study: Study, language: str) -> str:

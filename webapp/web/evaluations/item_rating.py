@@ -48,7 +48,7 @@ def next_one(evaluation_id: str) -> Response:
         position = item_rating.next_open(session, rater, found)
     if position is None:
         return _to(url_for("item_rating.index"))
-    return _to(_address(evaluation_id, position))
+    return _at(evaluation_id, position)
 
 
 @blueprint.get("/<evaluation_id>/<int:position>")
@@ -102,7 +102,7 @@ def judge(evaluation_id: str, position: int) -> Response:
         session.commit()
     if htmx.wants_part():
         return show(evaluation_id, position)
-    return _to(_address(evaluation_id, position, "grade" if part == GRADE else f"part-{part}"))
+    return _at(evaluation_id, position, "grade" if part == GRADE else f"part-{part}")
 
 
 @blueprint.post("/<evaluation_id>/undo")
@@ -114,7 +114,7 @@ def undo(evaluation_id: str) -> Response:
         session.commit()
     if where is None:
         return _to(url_for("item_rating.next_one", evaluation_id=evaluation_id))
-    return _to(_address(evaluation_id, where))
+    return _at(evaluation_id, where)
 
 
 _EMPTY: dict[str, Any] = {"label": "", "text": "", "beside": (), "expected": (), "given": ()}
@@ -166,10 +166,9 @@ def _read(output: str | None) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _address(evaluation_id: str, position: int, anchor: str | None = None) -> str:
-    return url_for(
-        "item_rating.show", evaluation_id=evaluation_id, position=position, _anchor=anchor
-    )
+def _at(evaluation_id: str, position: int, anchor: str | None = None) -> Response:
+    place: dict[str, Any] = {"evaluation_id": evaluation_id, "position": position}
+    return _to(url_for("item_rating.show", **place, _anchor=anchor))
 
 
 def _to(address: str) -> Response:

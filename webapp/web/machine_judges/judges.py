@@ -100,7 +100,7 @@ def make() -> Response:
                     session, owner.study, name, endpoint, spoken, prompt, access.now()
                 )
                 session.commit()
-                return _back(made.id)
+                return _back(made.rater_id)
         except NameTaken as taken:
             errors = {"name": f"{taken.sentence()}."}
         except UnfitPrompt as unfit:
