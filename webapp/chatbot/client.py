@@ -259,11 +259,19 @@ def request(
     got no answer, 429, 502, 503 or 504. Raises ``CallFailed`` when every try failed, and
     ``SecretInAddress``.
     """
+    import httpx
+
     if urlsplit(address).username is not None:
         raise SecretInAddress(public_address(address))
+    headers = {"User-Agent": "relevansi"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    how: dict[str, Any] = {"timeout": patience.seconds, "trust_env": not is_loopback(address)}
     for attempt in retries(patience):
         with attempt:
-            response = _requested(method, address, token, patience.seconds, content)
+            with (
+                _named_failures(SERVER, patience.seconds),
+                httpx.Client(verify=_certificates(), headers=headers, **how) as client,
+            ):
+                response = client.request(method, address, **content)
             if response.status_code not in BUSY:
                 return response
             pause = min(_seconds(response.headers.get("Retry-After")) or 0, patience.longest_wait)
@@ -275,22 +283,6 @@ def request(
                 detail=detail(response.content),
             )
     raise AssertionError(patience)
-
-
-def _requested(
-    method: str, address: str, token: str, seconds: float, content: dict[str, Any]
-) -> httpx.Response:
-    import httpx
-
-    headers = {"User-Agent": "relevansi"} | ({"Authorization": f"Bearer {token}"} if token else {})
-    through_proxy = not is_loopback(address)
-    with (
-        _named_failures(SERVER, seconds),
-        httpx.Client(
-            timeout=seconds, verify=_certificates(), trust_env=through_proxy, headers=headers
-        ) as client,
-    ):
-        return client.request(method, address, **content)
 
 
 @contextmanager

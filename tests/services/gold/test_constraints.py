@@ -263,7 +263,7 @@ def test_people_decide_apart_from_the_machine(session: Session, study: Study, ra
     rule = reports.of_rater(rater)
 
     (one,) = constraints.compare(session, study, run_id, rule).disagreed
-    assert (one.machine, one.person, one.evaluation.cpr) == (False, True, Fraction(3, 4))
+    assert (one.machine, one.person, one.card.evaluation.cpr) == (False, True, Fraction(3, 4))
 
 
 def test_the_demos_runs_contradict_each_other_as_people_do(demo_session: Session) -> None:

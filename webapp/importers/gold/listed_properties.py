@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Any
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from webapp.importers.runs.json_documents import (
-    FromFile,
     FromPerson,
     Whole,
     kind_of,
@@ -34,10 +33,6 @@ class ListedResults(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
-class ResultsFile(FromFile, frozen=True):
-    results: Annotated[list[Any], Meta(description="list")]
-
-
 class ListedQuestion(FromPerson, frozen=True):
     query_id: Whole
     properties: list[Any] | None = None
@@ -51,14 +46,15 @@ def read(name: str, data: bytes) -> ListedResults:
     property that cannot be read counts as not on the card and is reported.
     """
     document, numbers = load(name, data, expected="v2_file")
-    top, _ = read_object(ResultsFile, document, file=name, place="", outcomes={"": "file_refused"})
-    keys = {key for entry in top.results if isinstance(entry, dict) for key in entry} if top else ()
-    if top is None or (top.results and not {"properties", "properties_count"} & {*keys}):
+    results = document.get("results") if isinstance(document, dict) else None
+    entries = results if isinstance(results, list) else []
+    keys = {key for entry in entries if isinstance(entry, dict) for key in entry}
+    if entries is not results or (entries and not {"properties", "properties_count"} & keys):
         looks = {"found": looks_like(document), "expected": "v2_file"}
         raise UnknownRunFormat(error("unknown_format", name, looks))
     problems = list(numbers)
     cards: dict[int, tuple[CardFacts, ...]] = {}
-    for position, raw in enumerate(top.results):
+    for position, raw in enumerate(entries):
         place = f"results[{position}]"
         entry, wrong = read_object(
             ListedQuestion, raw, file=name, place=place, outcomes={"": "entry_left_out"}
@@ -71,7 +67,7 @@ def read(name: str, data: bytes) -> ListedResults:
             problems.append(error("query_repeated", name, where, query_id=entry.query_id))
             continue
         cards[entry.query_id] = _cards(name, place, entry, problems)
-    if top.results and not cards:
+    if entries and not cards:
         raise ImportRefused(error("no_readable_query", name), *problems)
     return ListedResults(cards, tuple(problems))
 

@@ -44,7 +44,7 @@ def read_amount(text: str) -> Fraction:
     """
     squeezed = " ".join(text.split())
     match, value, _ = _amount(squeezed, 0)
-    if match is None or match.end() != len(squeezed):
+    if match.end() != len(squeezed):
         raise UnreadableAmount(text)
     return value
 
@@ -65,15 +65,13 @@ def read_span(text: str) -> Span:
     if bound := _AT_LEAST.match(squeezed):
         return read_amount(squeezed[bound.end() :]), None
     match, low, step = _amount(squeezed, 0)
-    if match is None:
-        raise UnreadableAmount(text)
     if match.end() == len(squeezed):
         return low, low
     if _ROUGHLY.fullmatch(squeezed, match.end()):
         return low, low + step - step / 100
     joined = _JOINED.match(squeezed, match.end())
     other, high, _ = _amount(squeezed, joined.end() if joined else len(squeezed))
-    if other is None or other.end() != len(squeezed):
+    if other.end() != len(squeezed):
         raise UnreadableAmount(text)
     if not match["unit"] and other["unit"] and low < _SMALLEST_BARE:
         low *= UNITS[other["unit"].casefold()]
@@ -82,15 +80,15 @@ def read_span(text: str) -> Span:
     return low, high
 
 
-def _amount(text: str, start: int) -> tuple[re.Match[str] | None, Fraction, Fraction]:
+def _amount(text: str, start: int) -> tuple[re.Match[str], Fraction, Fraction]:
     """Return the match, the amount, and one in its last digit that is not 0."""
     match = _AMOUNT.match(text, start)
     if match is None:
-        return None, Fraction(0), Fraction(0)
+        raise UnreadableAmount(text)
     unit = UNITS[match["unit"].casefold()] if match["unit"] else 1
     number = read_number(match["number"], single_mark_is_decimal=unit >= 10**9)
     if number is None or number * unit > HIGHEST_PRICE:
-        return None, Fraction(0), Fraction(0)
+        raise UnreadableAmount(text)
     exponent = number.normalize().as_tuple().exponent
     step = Fraction(10) ** (exponent if isinstance(exponent, int) else 0)
     return match, Fraction(number) * unit, step * unit

@@ -129,8 +129,9 @@ def unfinished(plan: CollectionPlan, folder: Path) -> Collection | None:
     """The newest unfinished collection of `plan`, else its finished one, else none."""
     folder = folder / plan.method
     parts = sorted(folder.glob(f"test_results_*.json{UNFINISHED}"), reverse=True)
-    runs = [json_runs.read_collected(part.name, part.read_bytes()) for part in parts]
-    found = [Collection(run, part) for run, part in zip(runs, parts, strict=True)]
+    found = [
+        Collection(json_runs.read_collected(part.name, part.read_bytes()), part) for part in parts
+    ]
     for collection in found:
         if _fits(collection.run, plan):
             return collection

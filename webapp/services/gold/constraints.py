@@ -357,28 +357,27 @@ INTERVALS = Bootstrap(resamples=1000)
 class CardJudgedTwice(Struct, frozen=True):
     """One card that both judged; ``index`` counts from 0 in the list of its question.
 
-    ``evaluation`` is the machine's alone; ``relevant`` of ``decided`` people call the card
+    Its evaluation is the machine's alone; ``relevant`` of ``decided`` people call the card
     relevant; ``person`` says whether their merged verdict does.
     """
 
     question: GoldQuestion
     index: int
-    title: str
-    evaluation: CardEvaluation
+    card: CheckedCard
     relevant: int
     decided: int
     person: bool
 
     @property
     def machine(self) -> bool:
-        return self.evaluation.cpr == 1
+        return self.card.evaluation.cpr == 1
 
     @property
     def distance(self) -> Fraction:
         """|CPR - share of people|, with the merged verdict in place of a share without votes."""
         share = Fraction(self.relevant, self.decided) if self.decided else Fraction(self.person)
-        assert self.evaluation.cpr is not None  # MISSING counts
-        return abs(self.evaluation.cpr - share)
+        assert self.card.evaluation.cpr is not None  # MISSING counts
+        return abs(self.card.evaluation.cpr - share)
 
 
 class ConstraintAgreement(Struct, frozen=True):
@@ -409,10 +408,10 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
         facts = [card.card for card in line.cards]
         alone = evaluate_query(replace(question, manual=False), facts).cards
         for index, card in enumerate(checked(alone, query, ()) if query else ()):
-            evaluated = card.evaluation
+            checks = card.evaluation.checks
             thing = card.result.judged_thing_id if card.result else None
             person = None if thing is None else said.relevance(thing)
-            if question.manual or all(c.outcome is Outcome.NA for c in evaluated.checks):
+            if question.manual or all(c.outcome is Outcome.NA for c in checks):
                 left["manual"] += 1
             elif thing is None:
                 left["not shown"] += 1
@@ -422,7 +421,7 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
                 relevant = cast[thing, str(Relevance.RELEVANT)]
                 decided = relevant + cast[thing, str(Relevance.NOT_RELEVANT)]
                 is_relevant = person is Relevance.RELEVANT
-                judged = (question, index, card.title, evaluated, relevant, decided, is_relevant)
+                judged = (question, index, card, relevant, decided, is_relevant)
                 compared.append(CardJudgedTwice(*judged))
     apart = [one for one in compared if one.machine != one.person]
     return ConstraintAgreement(
@@ -459,30 +458,25 @@ def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
             for (number, card, subject), step in decisions.in_force(session, run.id).items()
             if subject == CARD and step.outcome is not None
         }
-        if outcomes:
-            yield _judged_run(session, run, names[run.id], outcomes)
-
-
-def _judged_run(
-    session: Session, run: Run, name: str, outcomes: dict[tuple[int, int], str]
-) -> JudgedRun:
-    queries = _queries(session, run)
-    facts = facts_of_cards(queries)
-    verdicts, titles = [], {}
-    for (number, card), outcome in outcomes.items():
-        query = queries[number]
-        result = shown_in_text(facts[number], query)[card]
-        if result is not None:
-            seen = Card(**result.card)
-            titles[seen.identity] = seen.title
-            passed = outcome == Outcome.PASS
-            verdicts.append(VerdictByHand(name, query.question_id, seen.identity, passed))
-    return JudgedRun(
-        name=name,
-        verdicts=tuple(verdicts),
-        questions={
-            query.question_id: (query.question.position, query.question.text)
-            for query in queries.values()
-        },
-        titles=titles,
-    )
+        if not outcomes:
+            continue
+        queries = _queries(session, run)
+        facts = facts_of_cards(queries)
+        verdicts, titles = [], {}
+        for (number, card), outcome in outcomes.items():
+            query = queries[number]
+            result = shown_in_text(facts[number], query)[card]
+            if result is not None:
+                seen, passed = Card(**result.card), outcome == Outcome.PASS
+                titles[seen.identity] = seen.title
+                said = VerdictByHand(names[run.id], query.question_id, seen.identity, passed)
+                verdicts.append(said)
+        yield JudgedRun(
+            name=names[run.id],
+            verdicts=tuple(verdicts),
+            questions={
+                query.question_id: (query.question.position, query.question.text)
+                for query in queries.values()
+            },
+            titles=titles,
+        )

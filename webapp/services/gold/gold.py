@@ -284,16 +284,13 @@ def take_places(
 
 def places(found: Gold) -> dict[str, Place]:
     """Return the places that the gold file lists, then those its questions ask for, by name."""
-    known = _listed_places(found)
-    names = {name.casefold() for name in known}
+    known = {name.casefold(): (name, place) for name, place in _listed_places(found).items()}
     for question in found.questions:
         asked = question.constraints.location
         if asked is not None and asked.point is not None:
             name = asked.keywords[0] if asked.keywords else question.text
-            if name.casefold() not in names:
-                known[name] = asked
-                names.add(name.casefold())
-    return known
+            known.setdefault(name.casefold(), (name, asked))
+    return dict(known.values())
 
 
 def _save(
