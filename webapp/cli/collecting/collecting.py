@@ -136,10 +136,7 @@ def chatbot_command(port: int | None) -> None:
     server = demo_server.made(listener)
     say(gettext("The demo chatbot is at %(address)s", address=demo_server.address(listener)))
     say(gettext("Stop it with Ctrl+C."))
-    try:
-        server.run()
-    finally:
-        server.close()
+    server.serve_forever()
 
 
 def _chosen(

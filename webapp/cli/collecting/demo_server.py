@@ -6,8 +6,8 @@ import logging
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
-from typing import Annotated, Any, Literal
+from threading import Thread
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 from msgspec import DecodeError, Meta, Struct, json
@@ -20,12 +20,12 @@ from webapp.config import resource
 from webapp.i18n import gettext
 from webapp.services.collecting.demo_chatbot import DemoBot
 
+if TYPE_CHECKING:
+    from werkzeug.serving import BaseWSGIServer
+
 PORT = 8810
 PATH = "/chat"
 LARGEST_BODY = 64 * 2**10
-GLANCE = 0.25
-"""Seconds after which the chatbot looks whether the demo has ended."""
-
 WsgiApplication = Callable[..., Any]
 _log = logging.getLogger(__name__)
 
@@ -47,41 +47,27 @@ def running() -> Iterator[None]:
     except click.ClickException:  # most likely by `relevansi chatbot`
         yield
         return
-    listener.listen()  # a question that comes at once waits until the catalogue is read
     say(gettext("The demo chatbot is at %(address)s", address=address(listener)))
-    ended = Event()
-    thread = Thread(target=_run, args=[listener, ended], daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-        listener.close()
+    with listener:
+        server = made(listener)
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
 
 
-def _run(listener: socket.socket, ended: Event) -> None:
-    from waitress import wasyncore
+def made(listener: socket.socket) -> BaseWSGIServer:
+    """Return the server of the demo chatbot, which answers once it serves."""
+    from werkzeug.serving import make_server
 
-    sockets: dict[int, Any] = {}  # closed by the thread that waits for them
-    server = made(listener, sockets)
-    while not ended.is_set():
-        wasyncore.loop(timeout=GLANCE, map=sockets, count=1)
-    server.task_dispatcher.shutdown()
-    wasyncore.close_all(sockets)
-
-
-def made(listener: socket.socket, sockets: dict[int, Any] | None = None) -> Any:
-    """Return waitress's server of the demo chatbot, which answers once it is run."""
-    from waitress.server import create_server
-
-    return create_server(
-        application(DemoBot(resource("seeds"))),
-        map={} if sockets is None else sockets,
-        sockets=[listener],
-        ident="relevansi",
-        max_request_body_size=LARGEST_BODY,
-    )
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would tell of each request
+    listener.listen()
+    host, port = listener.getsockname()[:2]
+    bot = application(DemoBot(resource("seeds")))
+    return make_server(host, port, bot, threaded=True, fd=listener.fileno())
 
 
 def address(listener: socket.socket) -> str:
