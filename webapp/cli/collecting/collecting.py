@@ -111,7 +111,7 @@ def collect_command(
     collected = _asked(collected, plan)
     keeps = options["keep_unanswered"] or collected.is_finished
     if not (collected.has_answers or keeps):
-        collection.discard(collected)
+        collected.file.unlink()
         raise click.ClickException(
             gettext(
                 "The chatbot answered none of the questions, so nothing is kept. Such a run is "

@@ -26,6 +26,7 @@ from webapp.metrics.gold.constraints import (
     ConstraintReport,
     Decided,
     MissingRule,
+    QueryEvaluation,
     headline_figures,
 )
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
@@ -224,20 +225,24 @@ def constraints_json(report: ConstraintReport) -> dict[str, Any]:
             for name, part in report.categories.items()
         },
         "evaluations": [
-            {
-                "query_id": query.question.query_id,
-                "question": query.question.text,
-                "category": query.question.category,
-                "expected_result": str(query.question.expected),
-                "has_results": bool(query.cards),
-                "num_properties": len(query.cards),
-                "mean_cpr": _number(query.mean_cpr) if query.cards else 0.0,
-                "strict_success": query.strict_success,
-                "is_success": query.is_success,
-                "confusion_category": str(query.confusion),
-            }
+            _evaluation(query) | ({} if query.cards else {"mean_cpr": 0.0})
             for query in report.queries
         ],
+    }
+
+
+def _evaluation(query: QueryEvaluation) -> dict[str, Any]:
+    return {
+        "query_id": query.question.query_id,
+        "question": query.question.text,
+        "category": query.question.category,
+        "expected_result": str(query.question.expected),
+        "has_results": bool(query.cards),
+        "num_properties": len(query.cards),
+        "mean_cpr": _number(query.mean_cpr),
+        "strict_success": query.strict_success,
+        "is_success": query.is_success,
+        "confusion_category": str(query.confusion),
     }
 
 
@@ -256,14 +261,8 @@ CARD_COLUMNS = (
 
 
 def questions_csv(report: ConstraintReport) -> bytes:
-    rows = [
-        (
-            *(query.question.query_id, query.question.text, query.question.category),
-            *(str(query.question.expected), len(query.cards), _number(query.mean_cpr)),
-            *(query.strict_success, int(query.is_success), str(query.confusion)),
-        )
-        for query in report.queries
-    ]
+    evaluations = map(_evaluation, report.queries)
+    rows = [[one[name] for name in QUESTION_COLUMNS] for one in evaluations]
     return csv_bytes([QUESTION_COLUMNS, *rows])
 
 

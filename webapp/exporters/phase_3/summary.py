@@ -44,7 +44,6 @@ from webapp.metrics.phase_3.user_study import (
     ClusteredMean,
     Comment,
     OwnAnswer,
-    ParticipantStage,
     Person,
     UserStudyReport,
 )
@@ -53,12 +52,6 @@ from webapp.records import BINARY, USABILITY_ITEMS
 FEW = 20
 """Below so many participants a report says that they are few."""
 
-STAGES = {
-    ParticipantStage.INVITED: mark("invited"),
-    ParticipantStage.AGREED: mark("agreed"),
-    ParticipantStage.ASKING: mark("asking"),
-    ParticipantStage.FINISHED: mark("finished"),
-}
 COMMENTS = {"helped": mark("What helped"), "missing": mark("What was missing")}
 BANGOR = mark(
     "Adjective and grade are a rule of thumb after Bangor, Kortum & Miller (2009): the adjective "
@@ -285,7 +278,7 @@ def standing(report: UserStudyReport) -> Table:
         tuple(
             (
                 word(person.pseudonym),
-                word(gettext(STAGES[person.stage])),
+                word(gettext(person.stage)),
                 word(_consent(person)),
                 whole_number(len(person.answers)),
                 whole_number(person.n_rated),

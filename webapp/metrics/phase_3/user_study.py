@@ -200,10 +200,12 @@ FIGURES = tuple(name for name in HEADLINES if name != "composite")
 
 
 class ParticipantStage(StrEnum):
-    INVITED = "invited"
-    AGREED = "agreed"
-    ASKING = "asking"
-    FINISHED = "finished"
+    """How far a participant is, as a message id."""
+
+    INVITED = mark("invited")
+    AGREED = mark("agreed")
+    ASKING = mark("asking")
+    FINISHED = mark("finished")
 
 
 class OwnAnswer(Struct, frozen=True):
@@ -359,8 +361,12 @@ def clustered_figures(people: Sequence[Totals], settings: Resampling) -> dict[st
 
 def by_category(people: Sequence[Person], settings: Resampling) -> tuple[CategoryLine, ...]:
     """The questions by category, most questions first, those without one last."""
-    names = {answer.category for person in people for answer in person.answers}
-    lines = [_category(people, name, settings) for name in names]
+    lines = []
+    for name in {answer.category for person in people for answer in person.answers}:
+        own = [[a for a in person.answers if a.category == name] for person in people]
+        totals = [Totals.of(a.row.summary for a in answers if a.row) for answers in own]
+        figures = clustered_figures(totals, settings)
+        lines.append(CategoryLine(name, sum(map(len, own)), sum(map(bool, own)), figures))
     return tuple(
         sorted(lines, key=lambda line: (not line.category, -line.n_questions, line.category))
     )
@@ -378,14 +384,3 @@ def by_theme(people: Iterable[Person]) -> tuple[ThemeLine, ...]:
         for theme, said in found.items()
     )
     return tuple(sorted(lines, key=lambda line: (not line.theme, -len(line.comments), line.theme)))
-
-
-def _category(people: Sequence[Person], name: str, settings: Resampling) -> CategoryLine:
-    own = [[a for a in person.answers if a.category == name] for person in people]
-    totals = [Totals.of(a.row.summary for a in answers if a.row) for answers in own]
-    return CategoryLine(
-        category=name,
-        n_questions=sum(map(len, own)),
-        n_people=sum(1 for answers in own if answers),
-        figures=clustered_figures(totals, settings),
-    )

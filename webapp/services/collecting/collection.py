@@ -167,12 +167,6 @@ def finish(collection: Collection) -> Collection:
     return replace(collection, file=final)
 
 
-def discard(collection: Collection) -> None:
-    """Delete the file of a collection that is not finished; a finished one stays."""
-    if not collection.is_finished:
-        collection.file.unlink()
-
-
 def write_durably(path: Path, data: bytes) -> None:
     """Write the file `path` so that a crash leaves it whole: as it was, or as it is now."""
     beside = path.with_name(f"{path.name}.tmp")
