@@ -334,11 +334,11 @@ def public_address(address: str) -> str:
 
 def is_loopback(address: str) -> bool:
     """Whether the address is this machine's own, which no proxy can reach."""
-    host = urlsplit(address).hostname or ""
     try:
-        return ip_address(host).is_loopback
+        host = urlsplit(address).hostname or ""
+        return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost"
+        return False
 
 
 _SILENT = logging.NullHandler()

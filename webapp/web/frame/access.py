@@ -26,6 +26,7 @@ from sqlalchemy.orm import make_transient_to_detached
 from werkzeug.exceptions import NotFound, RequestEntityTooLarge
 
 from webapp import labels
+from webapp.chatbot import client
 from webapp.db import outages
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant
@@ -376,11 +377,7 @@ def need_our_page() -> None:
 @lru_cache(maxsize=1024)
 def is_loopback(host: str | None) -> bool:
     """Whether `host` (a name or an address, with or without port) is this machine."""
-    try:
-        name = urlsplit(f"//{host or ''}").hostname or ""
-        return name == "localhost" or ip_address(name).is_loopback
-    except ValueError:
-        return False
+    return client.is_loopback(f"//{host or ''}")
 
 
 def is_from_here() -> bool:
