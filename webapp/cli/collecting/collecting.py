@@ -133,10 +133,11 @@ def chatbot_command(port: int | None) -> None:
     from webapp.cli.collecting import demo_server
 
     listener = listen(LOOPBACK, port, first=demo_server.PORT)
-    server = demo_server.made(listener)
-    say(gettext("The demo chatbot is at %(address)s", address=demo_server.address(listener)))
-    say(gettext("Stop it with Ctrl+C."))
-    server.serve_forever()
+    with listener:
+        server = demo_server.made(listener)
+        say(gettext("The demo chatbot is at %(address)s", address=demo_server.address(listener)))
+        say(gettext("Stop it with Ctrl+C."))
+        server.serve_forever()
 
 
 def _chosen(

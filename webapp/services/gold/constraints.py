@@ -282,7 +282,8 @@ def import_manual(
     manual = manual_input.read(name, data)
     queries = _queries(session, run, locked=True)
     counts = {query_id: len(cards) for query_id, cards in facts_of_cards(queries).items()}
-    fitting = [one for one in manual.decisions if one[1] < counts.get(one[0], 0)]
+    every = sorted(manual.decisions, key=lambda one: one[2] == CARD)  # whole cards last
+    fitting = [one for one in every if one[1] < counts.get(one[0], 0)]
     in_force = decisions.in_force(session, run.id)
     new = 0
     for query_id, card, subject, outcome, reason in fitting:
