@@ -128,7 +128,7 @@ def test_every_switch_is_stored_and_logged(client: FlaskClient, web_database: Da
 def test_a_form_sent_as_shown_changes_nothing(app: Flask, switches: Switches) -> None:
     stored = {name: getattr(switches, name) for name in Switches.__struct_fields__}
     study = Study(**stored | {"scale": switches.scale.to_store()}, kind="property")
-    shown = typed(StudyForm.showing(study))
+    shown = typed(StudyForm(data=StudyForm.stored(study)))
     with app.test_request_context(method="POST", data=shown):
         form = sent(StudyForm)
 

@@ -27,6 +27,13 @@ KINDS = {
     "machine_help": mark("People with a machine's help"),
 }
 """The kinds of rules in words."""
+ENDED = {
+    "reached": mark("It reached its aim on %(when)s."),
+    "replaced": mark("Another rule took its place on %(when)s."),
+    "retired": mark("It ended on %(when)s, as rules of its kind were given up."),
+    "stopped": mark("It was stopped on %(when)s."),
+}
+"""How rules ended, in words."""
 
 
 def two_further() -> str:
@@ -57,17 +64,9 @@ def _told(rule: ChosenRule) -> Iterator[str]:
             "It was chosen after %(n)s verdicts of people.",
             rule.verdicts_before,
         )
-    if rule.ended_at is None:
-        return
-    when = notation.day(rule.ended_at.date())
-    if rule.outcome == "reached":
-        yield gettext("It reached its aim on %(when)s.", when=when)
-    elif rule.outcome == "replaced":
-        yield gettext("Another rule took its place on %(when)s.", when=when)
-    elif rule.outcome == "retired":
-        yield gettext("It ended on %(when)s, as rules of its kind were given up.", when=when)
-    else:
-        yield gettext("It was stopped on %(when)s.", when=when)
+    if rule.ended_at is not None:
+        ended = ENDED.get(rule.outcome or "", ENDED["stopped"])
+        yield gettext(ended, when=notation.day(rule.ended_at.date()))
 
 
 def rule_json(rule: ChosenRule | None) -> dict[str, Any] | None:

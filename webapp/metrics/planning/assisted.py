@@ -33,8 +33,6 @@ WORTHLESS = 0.1
 
 
 class Unassisted(StrEnum):
-    """The reason why a machine cannot help, or people alone have no interval."""
-
     FEW_SAMPLED = "few_sampled"
     NONE_UNSAMPLED = "none_unsampled"
     MACHINE_OPEN = "machine_open"

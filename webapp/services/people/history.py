@@ -309,7 +309,6 @@ def as_csv(session: Session, reader: Rater) -> bytes:
 
 
 def as_json_lines(session: Session, reader: Rater) -> bytes:
-    """Return all events that `reader` may see, one JSON object a line."""
     lines = (
         json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)
         for row in _log(session, reader)

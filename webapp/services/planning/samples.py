@@ -355,7 +355,6 @@ def store(
 
 
 def of_set(session: Session, study: Study, question_set: QuestionSet) -> QuestionSample | None:
-    """Return the sample of a question set with its figures; ``None`` where all is asked."""
     runs = runs_of(session, study, question_set.id)
     return of_runs(session, study, question_set.id, runs, reports.rule_of(session, study))
 

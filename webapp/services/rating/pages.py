@@ -107,7 +107,6 @@ class EarlierVerdict(Struct, frozen=True):
 def earlier_verdicts(
     session: Session, rater: Rater, things: Sequence[Thing]
 ) -> dict[int, EarlierVerdict]:
-    """Return, by judged thing, the rater's latest verdict on another content of the property."""
     values = {
         "rater_id": rater.id,
         "questions": list({thing.question_id for thing in things}),

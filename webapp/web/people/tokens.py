@@ -34,7 +34,6 @@ def index() -> str:
 
 @blueprint.get("/addresses")
 def addresses() -> str:
-    """Show what programs can ask for, from the description that programs read."""
     return render_template("people/tokens/addresses.html", document=document())
 
 

@@ -85,8 +85,6 @@ class RatingForm(Form):
 
 
 class BlindRatingForm(RatingForm):
-    """A blind rater's rating of the answer of that name in a task, or of its empty lists."""
-
     answer = LineField(LONGEST_ID)
 
 

@@ -121,7 +121,6 @@ def add_cards(run_id: str, query_id: int) -> Response:
 
 
 def with_parts(page: RatingPage, marks: Marks | None, status: int = 200) -> Response:
-    """Return one question with what features show there, as a page or in place of another."""
     with access.reading() as (session, rater):
         background = particulars.of_answer(session, rater.study, page.run_id, page.query_id)
     return htmx.respond(

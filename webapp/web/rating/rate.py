@@ -77,7 +77,6 @@ def show(task_id: str) -> Response:
 
 
 def with_parts(page: BlindPage, marks: Marks | None, status: int = 200) -> Response:
-    """Return one question with these parts of features below its cards."""
     with access.reading() as (session, rater):
         background = particulars.of_task(session, rater, page.task_id)
         guidelines = studies.guidelines(rater.study)

@@ -78,10 +78,6 @@ class StudyForm(Form):
     further = LineField(LONGEST_LABEL)
 
     @classmethod
-    def showing(cls, study: Study) -> StudyForm:
-        return cls(data=cls.stored(study) | {"name": studies.shown_name(study)})
-
-    @classmethod
     def stored(cls, study: Study) -> dict[str, Any]:
         """Return the values of the fields while the study is set as it is."""
         switches = studies.switches(study)
@@ -89,7 +85,8 @@ class StudyForm(Form):
         data |= {"top": scale.top, "relevant_from": scale.relevant_from}
         for grade, (word, line) in enumerate(zip_longest(scale.words, scale.guidance)):
             data |= {f"word_{grade}": word or "", f"guidance_{grade}": line or ""}
-        return data | {"guidelines": studies.guidelines(study)}
+        shown = {"name": studies.shown_name(study), "guidelines": studies.guidelines(study)}
+        return data | shown
 
     def validate_relevant_from(self, field: Field) -> None:
         if field.data is None:  # no grade at all, which is said already
@@ -161,7 +158,7 @@ blueprint = Blueprint("study", __name__, url_prefix="/study")
 @blueprint.get("/")
 def show() -> str:
     with access.reading() as (session, rater):
-        form = StudyForm.showing(rater.study)
+        form = StudyForm(data=StudyForm.stored(rater.study))
         page = _page(session, rater.study, form, saved="saved" in request.args)
     return render_template("study/page.html", **page)
 
