@@ -276,9 +276,8 @@ def _opened(content: Path) -> closing[Database]:
 
 
 def _counts(database: Database) -> dict[str, int]:
-    there = set(inspect(database.engine).get_table_names())
     with database.reading() as session:
-        return counts(session, there)
+        return counts(session)
 
 
 def _has_rows(database: Database) -> bool:
@@ -435,12 +434,13 @@ def tables() -> Sequence[Table]:
     return Base.metadata.sorted_tables
 
 
-def counts(session: Session, there: Container[str] | None = None) -> dict[str, int]:
-    """Return how many rows each table has; with `there`, only of tables with these names."""
+def counts(session: Session) -> dict[str, int]:
+    """Return how many rows each table has, of those that are there."""
+    there = inspect(session.connection()).get_table_names()
     return {
         table.name: session.scalar(select(func.count()).select_from(table)) or 0
         for table in tables()
-        if there is None or table.name in there
+        if table.name in there
     }
 
 
