@@ -372,8 +372,7 @@ class CheckedContender(Struct, frozen=True):
     @property
     def pending(self) -> Mapping[int, int]:
         """The number of cards that wait for a person, by number of the question."""
-        waiting = {query.question.query_id: query.n_pending for query in self.report.queries}
-        return {query_id: n for query_id, n in waiting.items() if n}
+        return {q.question.query_id: q.n_pending for q in self.report.queries if q.n_pending}
 
 
 class ConstraintComparison(RunDifferences, frozen=True, kw_only=True):

@@ -166,7 +166,8 @@ def restore(
     session: Session, rater: Rater, question_set_id: int, number: int, now: datetime
 ) -> None:
     file = read(session, question_set_id, number)
-    _save(session, rater, question_set_id, file.document, now, file.name)
+    data = json.dumps(file.document).encode()
+    import_file(session, rater, question_set_id, file.name, data, now)
 
 
 def remarks(session: Session, run_id: str, gold: Gold) -> tuple[Problem, ...]:
@@ -294,15 +295,10 @@ def places(found: Gold) -> dict[str, Place]:
 
 
 def _save(
-    session: Session,
-    rater: Rater,
-    question_set_id: int,
-    document: Mapping[str, Any],
-    now: datetime,
-    name: str = EDITED,
+    session: Session, rater: Rater, set_id: int, document: Mapping[str, Any], now: datetime
 ) -> None:
     """Save the document if the reader of gold files accepts it, else raise its error."""
-    import_file(session, rater, question_set_id, name, json.dumps(document).encode(), now)
+    import_file(session, rater, set_id, EDITED, json.dumps(document).encode(), now)
 
 
 def knows_any() -> ColumnElement[bool]:

@@ -99,7 +99,7 @@ def decide_on_answer(
     card = answer.by_rank.get(rank) if answer else None
     if card is None or card.result is None:
         raise UnknownListedCard(query_id, rank)
-    _decide(session, rater, card.result.judged_thing_id, wanted, now)
+    _decide(session, rater, card.result.judged_thing_id, wanted, now, again=False)
 
 
 def decide_in_task(
@@ -121,13 +121,7 @@ def decide_in_task(
 
 
 def _decide(
-    session: Session,
-    rater: Rater,
-    thing_id: int,
-    wanted: Decision,
-    now: datetime,
-    *,
-    again: bool = False,
+    session: Session, rater: Rater, thing_id: int, wanted: Decision, now: datetime, *, again: bool
 ) -> None:
     thing = session.get_one(JudgedThing, thing_id)
     for query in _queries(session, rater.study, _in_unit(thing), locked=True):

@@ -151,16 +151,11 @@ def new_token() -> str:
 
 
 def _keep(
-    session: Session,
-    study: Study,
-    participant: Participant | None,
-    token: str,
-    now: datetime,
-    days: int,
+    session: Session, study: Study, holder: Participant | None, token: str, now: datetime, days: int
 ) -> ParticipantLink:
     link = ParticipantLink(
         study_id=study.id,
-        participant=participant,
+        participant=holder,
         token_hash=hashed(token),
         created_at=now,
         expires_at=now + timedelta(days=days),

@@ -6,7 +6,6 @@ answers at once and can be left at any time.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import ceil
@@ -23,7 +22,7 @@ from webapp.db.tables.phase_3 import ConsentText, Participant
 from webapp.db.tables.study import Study
 from webapp.i18n import DEFAULT_LANGUAGE, gettext, language, mark, ngettext
 from webapp.metrics.phase_3.user_study import ITEMS, LEAST, MOST
-from webapp.records import COMMENTS, USABILITY_ITEMS, Click
+from webapp.records import COMMENTS, USABILITY_ITEMS
 from webapp.services.judging import events
 from webapp.services.judging.events import MOST_NOTES
 from webapp.services.people.raters import NewLink
@@ -532,10 +531,9 @@ def _store(session: Session, rater: Rater) -> participants.Questionnaire:
     texts = {"helped": before.helped, "missing": before.missing}
     stored = dict(zip(USABILITY_ITEMS, before.usability, strict=True)) | texts
     fields = {name: LineField(MOST_NOTES, name=short) for name, short in NAMES.items()}
-    form = valid(named(fields))
+    form, click = valid(named(fields)), clicks.event()
     for name in NAMES:
         if form[name].raw_data and form[name].data != str(stored[name] or ""):
-            click = Click(secrets.token_hex(16), access.now())
             participants.answer(session, rater, name, form[name].data or None, click)
     session.flush()
     return participants.of_rater(session, rater)
