@@ -93,15 +93,11 @@ class DemoBot:
             self._conversations.move_to_end(session_id)
             if len(self._conversations) > MOST_SESSIONS:
                 self._conversations.popitem(last=False)
-            recorded = self._find_recorded(message, method, conversation)
+            found = self._find_recorded(message, method, conversation)
             self._hear(message, conversation)
-            if recorded is None:
-                reply = self._searched(method, conversation, session_id)
-            else:
-                properties, metadata = recorded["properties"], recorded["metadata"]
-                reply = Reply(recorded["response"], properties, session_id, metadata)
-            conversation.shown.update(found["url"] for found in reply.properties)
-        return reply
+            found = found or self._searched(method, conversation)
+            conversation.shown.update(shown["url"] for shown in found["properties"])
+        return Reply(found["response"], found["properties"], session_id, found["metadata"])
 
     def _find_recorded(
         self, message: str, method: str, conversation: _Conversation
@@ -123,7 +119,7 @@ class DemoBot:
             conversation.asked = message if is_new else f"{conversation.asked} {message}"
             conversation.shown.clear()
 
-    def _searched(self, method: str, conversation: _Conversation, session_id: str) -> Reply:
+    def _searched(self, method: str, conversation: _Conversation) -> dict[str, Any]:
         found = self.search(conversation.asked)
         new = [listing for listing in found if listing["url"] not in conversation.shown]
         page = new[:PAGE]
@@ -133,7 +129,8 @@ class DemoBot:
             "method_used": method,
             "has_more": len(new) > len(page),
         }
-        return Reply(_written(page), [*map(_property, page)], session_id, metadata)
+        properties = [*map(_property, page)]
+        return {"response": _written(page), "properties": properties, "metadata": metadata}
 
     def search(self, asked: str) -> list[dict[str, Any]]:
         """Return the listings of the type and up to the price asked for that share most words."""

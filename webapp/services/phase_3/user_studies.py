@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.chatbot import mappings
@@ -134,13 +134,8 @@ def assigns_sessions(wanted: UserStudySettings) -> bool:
 
 def consent(session: Session, study: Study) -> dict[str, ConsentText]:
     """Return the consent text in force by language; empty where phase 3 was never set up."""
-    last = select(func.max(ConsentText.number)).where(ConsentText.study_id == study.id)
-    rows = session.scalars(
-        select(ConsentText).where(
-            ConsentText.study_id == study.id, ConsentText.number == last.scalar_subquery()
-        )
-    )
-    return {row.language: row for row in rows}
+    every = select(ConsentText).where(ConsentText.study_id == study.id).order_by(ConsentText.number)
+    return {row.language: row for row in session.scalars(every)}  # of each the newest
 
 
 def write_consent(session: Session, study: Study, texts: Mapping[str, str], now: datetime) -> int:
