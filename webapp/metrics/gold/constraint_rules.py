@@ -105,9 +105,6 @@ class Constraints(Struct, frozen=True):
     floors: Range | None = None
 
 
-NOTHING_ASKED = Constraints()
-
-
 class CardFacts(Struct, frozen=True):
     """The known facts of one card; ``None`` for an unknown one. Price 0 is a price."""
 

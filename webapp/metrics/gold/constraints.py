@@ -29,7 +29,6 @@ from webapp.metrics.comparisons.differences import (
 )
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraint_rules import (
-    NOTHING_ASKED,
     CardFacts,
     Check,
     Constraints,
@@ -77,7 +76,7 @@ class GoldQuestion(Struct, frozen=True):
     text: str
     category: str
     expected: Expected
-    constraints: Constraints = NOTHING_ASKED
+    constraints: Constraints = Constraints()
     manual: bool = False
 
 
