@@ -74,13 +74,11 @@ class RunPage(Struct, frozen=True):
 
     ``queries`` are by query id: ``position`` of the question, whether it ``is_asked`` and whether
     it ``is_open``, missing something of the rater's. ``missing_questions`` were not run.
-    ``latency`` is over the answers whose duration the file states.
     """
 
     overview: RunOverview
     missing_questions: list[tuple[int, str]]
     queries: dict[int, Any]
-    latency: Latency | None
 
 
 def find(session: Session, study: Study, run_id: str) -> Run:
@@ -119,7 +117,6 @@ def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
         overview=_overview(session, rater, run),
         missing_questions=[(position, text) for position, text in session.execute(missing)],
         queries={row.query_id: row for row in session.execute(queries)},
-        latency=latency_of(session, run.id),
     )
 
 
@@ -322,11 +319,8 @@ def recorded(session: Session) -> list[RecordedFile]:
 def found(paths: Iterable[Path]) -> Iterator[FoundFile]:
     """Yield the files among `paths` and those in the folders among them."""
     for path in paths:
-        if path.is_dir():
-            inside = [one for one in sorted(path.rglob("*")) if one.is_file()]
-        else:
-            inside = [path]
-        for one in inside:
+        inside = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for one in filter(Path.is_file, inside):
             with one.open("rb") as file:
                 yield FoundFile(one, file_digest(file, "sha256").hexdigest(), one == path)
 
@@ -339,7 +333,6 @@ def compare(recorded: Sequence[RecordedFile], found: Sequence[FoundFile]) -> Sou
     """
     on_disk = {file.sha256 for file in found}
     known = {file.sha256 for file in recorded}
-    equal = tuple(file for file in recorded if file.sha256 in on_disk)
     missed = [file for file in recorded if file.sha256 not in on_disk]
     strange = [file for file in found if file.sha256 not in known]
     differing = [
@@ -347,7 +340,7 @@ def compare(recorded: Sequence[RecordedFile], found: Sequence[FoundFile]) -> Sou
     ]
     changed, others = [file for file, _ in differing], [other for _, other in differing]
     return SourceComparison(
-        equal=equal,
+        equal=tuple(file for file in recorded if file.sha256 in on_disk),
         differing=tuple(differing),
         absent=tuple(file for file in missed if file not in changed),
         unknown=tuple(other for other in strange if other.named and other not in others),

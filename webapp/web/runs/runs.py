@@ -96,7 +96,7 @@ def index() -> str:
 def show(run_id: str) -> str:
     """Show a run: its figures, what is open, its questions, its files."""
     with access.reading() as (session, rater):
-        run = runs.run_page(session, rater, run_id)
+        run, latency = runs.run_page(session, rater, run_id), runs.latency_of(session, run_id)
         finished = run.overview.first_open is None
         others = runs.overviews(session, rater) if finished else []
         rule = reports.rule_of(session, rater.study, study.wanted_rule())
@@ -138,7 +138,7 @@ def show(run_id: str) -> str:
         is_original=report.is_original,
         read_as=run.overview.run.files[0].file_format,
         columns={name: measure_of(name) for name in columns_of(report)},
-        latency=run.latency,
+        latency=latency,
         seconds=notation.seconds,
         finished=finished,
         is_blind=is_blind,
