@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from webapp import labels
 from webapp.i18n import gettext
@@ -27,16 +28,8 @@ def collected_run_file(run: CollectedRun) -> bytes:
     The keys of the original come first in each answer; latency_ms, tries, usage, metadata
     and properties follow where they are known.
     """
-    head = {
-        "timestamp": run.timestamp,
-        "thread_id": run.thread_id,
-        "user_id": run.user_id,
-        "search_method": run.search_method,
-        "llm": run.llm,
-        "endpoint": run.endpoint,
-        "total_questions": run.total_questions,
-        "successful": sum(not answer.error for answer in run.answers),
-    }
+    head = {name: value for name, value in asdict(run).items() if name != "answers"}
+    head["successful"] = sum(not answer.error for answer in run.answers)
     return document(head, "results", map(_answer, run.answers))
 
 

@@ -216,8 +216,7 @@ class Span(NamedTuple):
     ``value`` is there once the query is complete and the figure defined. ``lower`` has every
     open judgment not relevant, an unclassified empty list a false negative and an open
     quality at 0; ``upper`` has them relevant, a correct empty and 5. Each is ``None`` where
-    that reading leaves the figure undefined. Of a list known by its counts only, the bounds
-    are the lowest and highest value that they allow, with no value where these differ.
+    that reading leaves the figure undefined.
     """
 
     value: float | None

@@ -130,7 +130,7 @@ class Target(NamedTuple):
     task_id: str | None = None
 
     @classmethod
-    def of(cls, event: Event) -> Self:
+    def of(cls, event: Event | Row[Any]) -> Self:
         return cls(event.field, event.judged_thing_id, event.query_key, event.task_id)
 
     @property
@@ -195,8 +195,7 @@ def record_all(
         select(*_SETTLED, *_TARGET).where(Event.rater_id == rater.id)
     )
     for known in stored:
-        about = Target(known.field, known.judged_thing_id, known.query_key, known.task_id).about
-        histories[about].append(known)
+        histories[Target.of(known).about].append(known)
         taken.add((known.event_id, known.field))
     rows = []
     for target, new, click in changes:
