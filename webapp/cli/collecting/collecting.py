@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from webapp.importers.runs.questions import ReadQuestion
     from webapp.services.collecting.collection import Collection, CollectionPlan
 
-FOLDER = Path("data/evaluation")
-
 
 def _method(_context: click.Context, _option: click.Parameter, value: str) -> str:
     if not re.fullmatch(r"\w[\w.-]{0,63}", value):
@@ -47,7 +45,7 @@ def _method(_context: click.Context, _option: click.Parameter, value: str) -> st
     "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
-    default=FOLDER,
+    default=Path("data/evaluation"),
     show_default=True,
     help="Folder for METHOD/test_results_*.json.",
 )

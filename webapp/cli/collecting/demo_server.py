@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 PORT = 8810
 PATH = "/chat"
 LARGEST_BODY = 64 * 2**10
-WsgiApplication = Callable[..., Any]
 _log = logging.getLogger(__name__)
 
 
@@ -75,7 +74,7 @@ def address(listener: socket.socket) -> str:
     return f"http://{host}:{port}{PATH}"
 
 
-def application(bot: DemoBot) -> WsgiApplication:
+def application(bot: DemoBot) -> Callable[..., Any]:
     """Return the WSGI application: 200, 422 for bad input, 500 with ``detail`` on failure."""
 
     @Request.application

@@ -422,8 +422,8 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
                 relevant = cast[thing, str(Relevance.RELEVANT)]
                 decided = relevant + cast[thing, str(Relevance.NOT_RELEVANT)]
                 is_relevant = person is Relevance.RELEVANT
-                judged = (question, index, card, relevant, decided, is_relevant)
-                compared.append(CardJudgedTwice(*judged))
+                judged = CardJudgedTwice(question, index, card, relevant, decided, is_relevant)
+                compared.append(judged)
     apart = [one for one in compared if one.machine != one.person]
     return ConstraintAgreement(
         run=found.run,

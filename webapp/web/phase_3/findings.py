@@ -16,7 +16,6 @@ from webapp.web.frame.forms import LONGEST_LABEL, LineField, checked
 from webapp.web.frame.htmx import attached
 
 blueprint = Blueprint("findings", __name__, url_prefix="/study/participants")
-REPORT = "any(markdown, latex, html, json, xlsx)"
 
 
 class CategoryForm(Form):
@@ -47,7 +46,7 @@ def show() -> str:
     )
 
 
-@blueprint.get(f"/report.<{REPORT}:file_format>")
+@blueprint.get("/report.<any(markdown, latex, html, json, xlsx):file_format>")
 def take_away(file_format: str) -> Response:
     today = access.now().astimezone().date()
     name, made = file_name(file_format, today), FORMATS[file_format]
