@@ -30,7 +30,7 @@ from webapp.importers.gold import listed_properties
 from webapp.kinds.property import Card
 from webapp.metrics.agreement.agreement import BinaryAgreement, binary_agreement
 from webapp.metrics.agreement.report import VerdictByHand
-from webapp.metrics.comparisons.significance import Bootstrap, Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraint_rules import CardFacts, Check, Outcome
 from webapp.metrics.gold.constraints import (
     CARD,
@@ -46,7 +46,7 @@ from webapp.metrics.gold.constraints import (
     evaluate_query,
 )
 from webapp.records import Problem, QueryState, Relevance
-from webapp.services.agreement.agreement import JudgedRun
+from webapp.services.agreement.agreement import INTERVALS, JudgedRun
 from webapp.services.comparisons import chosen_runs
 from webapp.services.gold import decisions, gold
 from webapp.services.gold.decisions import MOST_REASON, Decision, Place, Step
@@ -350,9 +350,6 @@ def compared(
         threshold=held.threshold,
         settings=settings,
     )
-
-
-INTERVALS = Bootstrap(resamples=1000)
 
 
 class CardJudgedTwice(Struct, frozen=True):

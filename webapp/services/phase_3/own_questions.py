@@ -243,7 +243,6 @@ LONGEST = 2000
 """The most characters of a question, by the chatbots' contract."""
 TRIES_PER_QUESTION = 3
 """A participant's tries, as a multiple of the questions they may ask."""
-RUN_ID_BYTES = 6
 
 
 class UnfitQuestion(Refused):
@@ -511,7 +510,7 @@ def _conversation(asked: list[OwnQuestion], new: bool) -> tuple[int, str]:
 
 def _new_run(phase: UserStudy, question_set: QuestionSet, now: datetime) -> Run:
     return Run(
-        id=secrets.token_hex(RUN_ID_BYTES),
+        id=secrets.token_hex(6),
         study_id=question_set.study_id,
         question_set=question_set,
         search_method=phase.search_method or None,
