@@ -8,7 +8,7 @@ from typing import Any
 from webapp import labels, notation
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
-from webapp.exporters.planning.samples import rule_json, told, two_further
+from webapp.exporters.planning.samples import TWO_FURTHER, rule_json, told
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.planning.assisted import (
     CONFIDENCE,
@@ -168,7 +168,7 @@ def _table(found: MachineHelp, name: str, heading: str) -> Table:
         tuple(
             _row(found, one) for one in found.figures if (one.second is None) == (name == "figures")
         ),
-        (f"{method} {two_further()}", _basis(found)),
+        (f"{method} {gettext(TWO_FURTHER)}", _basis(found)),
     )
 
 

@@ -34,13 +34,10 @@ ENDED = {
     "stopped": mark("It was stopped on %(when)s."),
 }
 """How rules ended, in words."""
-
-
-def two_further() -> str:
-    return gettext(
-        "Intervals take two further questions into account, one with the lowest and one with the "
-        "highest value: a small sample may have none of the questions that differ."
-    )
+TWO_FURTHER = mark(
+    "Intervals take two further questions into account, one with the lowest and one with the "
+    "highest value: a small sample may have none of the questions that differ."
+)
 
 
 def told(rule: ChosenRule) -> str:
@@ -118,7 +115,7 @@ def _table(found: QuestionSample) -> Table:
             resamples=notation.number(found.settings.resamples),
             seed=found.settings.seed,
         )
-        note = f"{note} {two_further()}"
+        note = f"{note} {gettext(TWO_FURTHER)}"
     parts = ("value", "lower", "upper")
     return Table(
         "sample",
