@@ -113,6 +113,7 @@ def usual_prompt(study: Study, language: str) -> str:
 
 
 def find(session: Session, study: Study, rater_id: int) -> MachineJudge:
+    """Return a machine judge of the study; raises ``UnknownRater``."""
     judge = session.get(MachineJudge, rater_id)
     if judge is None or judge.rater.study_id != study.id:
         raise UnknownRater(rater_id)
@@ -120,6 +121,7 @@ def find(session: Session, study: Study, rater_id: int) -> MachineJudge:
 
 
 def named(session: Session, study: Study, name: str) -> MachineJudge:
+    """Return the machine judge of that name; raises ``UnknownRater``."""
     rater = raters.named(session, study, name)
     if rater is None or not rater.is_machine:
         raise UnknownRater(name)

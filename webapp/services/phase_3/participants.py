@@ -390,6 +390,7 @@ class Questionnaire(Struct, frozen=True):
 
     @property
     def unanswered(self) -> tuple[int, ...]:
+        """The numbers (from 1) of the scale's items without an answer."""
         return tuple(n for n, answer in enumerate(self.usability, start=1) if answer is None)
 
 

@@ -54,6 +54,7 @@ def machines(session: Session, study: Study, compared: Sequence[Run]) -> list[Ra
 
 
 def machine_named(session: Session, study: Study, name: str) -> Rater:
+    """Return the machine judge of that name; raises ``UnknownRater``."""
     rater = raters.named(session, study, name)
     if rater is None or not rater.is_machine:
         raise UnknownRater(name)

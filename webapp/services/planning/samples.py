@@ -107,6 +107,7 @@ def question_sets(session: Session, study: Study) -> list[QuestionSet]:
 
 
 def question_set(session: Session, study: Study, id_: int) -> QuestionSet:
+    """Return one of the study's question sets; raises ``UnknownPlan``."""
     found = session.get(QuestionSet, id_)
     if found is None or found.study_id != study.id:
         raise UnknownPlan(id_)
@@ -156,6 +157,7 @@ def choose(
 
 
 def in_force(session: Session, question_set_id: int) -> PlanningRule | None:
+    """Return the rule in force for a question set; ``None`` where there is none."""
     of_set = PlanningRule.question_set_id == question_set_id
     newest = select(PlanningRule).where(of_set, PlanningRule.ended_at.is_(None))
     return session.scalar(newest.order_by(PlanningRule.id.desc()).limit(1))
@@ -200,6 +202,7 @@ def end(
     now: datetime,
     outcome: RuleOutcome = RuleOutcome.STOPPED,
 ) -> PlanningRule:
+    """Return the rule that was in force until now; raises ``NoRule``."""
     rule = in_force(session, question_set_id)
     if rule is None:
         raise NoRule(question_set_id)
@@ -355,6 +358,7 @@ def store(
 
 
 def of_set(session: Session, study: Study, question_set: QuestionSet) -> QuestionSample | None:
+    """Return the sample of a question set with its figures; ``None`` where all is asked."""
     runs = runs_of(session, study, question_set.id)
     return of_runs(session, study, question_set.id, runs, reports.rule_of(session, study))
 
