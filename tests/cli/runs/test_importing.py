@@ -263,13 +263,15 @@ def test_without_a_yes_nothing_is_deleted(
 
 def test_a_database_holds_runs_of_one_kind(tmp_path: Path) -> None:
     table = tmp_path / "results.csv"
-    table.write_text("query,system,rank,doc_id\nhow to thaw meat,bm25,1,d7\n", "utf-8")
+    rows = ("how to thaw meat,bm25,1,d7", "how to thaw meat,lsa,1,d8")
+    table.write_text("\n".join(("query,system,rank,doc_id", *rows)), "utf-8")
     chatbots = HYBRID / "test_results.json"
     for first, second in ((table, chatbots), (chatbots, table)):
         instance = tmp_path / first.stem
         done = relevansi(instance, "import", first)
         assert done.returncode == 0
         assert "This becomes a study of" in done.stderr
+        assert ("judge each document once" in done.stderr) is (first is table)
         known = runs(instance)
 
         refused = relevansi(instance, "import", second)

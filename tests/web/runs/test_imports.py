@@ -407,7 +407,10 @@ def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
     assert count(web_database, LongWork) == 1
 
 
-DOCUMENTS = b"query,system,rank,doc_id,text\nhow to thaw meat,bm25,1,d7,On a plate.\n"
+DOCUMENTS = (
+    b"query,system,rank,doc_id,text\nhow to thaw meat,bm25,1,d7,On a plate.\n"
+    b"how to thaw meat,lsa,1,d8,In water.\n"
+)
 
 
 @pytest.mark.parametrize("is_of_documents", [True, False])
@@ -424,6 +427,8 @@ def test_a_study_has_the_kind_of_its_first_import_and_refuses_the_other(
 
     first = dropped(*own)
     assert imports.BECOMES[kind] in first.text
+    assert ("judge each document once" in first.text) is is_of_documents
+    assert "property" not in Page(first).all("main")[0].text or not is_of_documents
     client.post("/runs/import", data={"token": tokens(first), "action": "store"})
     second = dropped(*other)
     assert imports.OtherKind.remedy in second.text
@@ -435,7 +440,7 @@ def test_a_study_has_the_kind_of_its_first_import_and_refuses_the_other(
     with web_database.reading() as session:
         (study,) = session.scalars(select(Study))
         assert (study.kind, study.asks_quality) == (kind, not is_of_documents)
-        assert len(session.scalars(select(Run)).all()) == 1
+        assert len(session.scalars(select(Run)).all()) == 1 + is_of_documents
 
 
 def test_a_study_without_runs_takes_either_kind(
@@ -446,8 +451,8 @@ def test_a_study_without_runs_takes_either_kind(
     client.post("/runs/import", data={"token": tokens(report), "action": "store"})
     with web_database.writing() as session:
         (study,) = session.scalars(select(Study))
-        (run,) = session.scalars(select(Run))
-        runs.delete_run(session, study, run.id, NOW)
+        for run in session.scalars(select(Run)).all():
+            runs.delete_run(session, study, run.id, NOW)
         session.commit()
 
     store(client, run_file())

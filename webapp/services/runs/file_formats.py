@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct, field
 from sqlalchemy.orm import Session
 
+from webapp import labels
 from webapp.db.engine import one_at_a_time
 from webapp.db.tables.study import Study
 from webapp.importers.results import formats
@@ -26,7 +27,7 @@ from webapp.importers.runs.problems import ImportRefused
 from webapp.importers.runs.ratings import OfflineRatings
 from webapp.kinds.document import Document
 from webapp.kinds.property import Card
-from webapp.records import Problem, Tell, nobody
+from webapp.records import Problem, Scale, Tell, nobody
 from webapp.services.exports import rated_imports, ratings
 from webapp.services.runs import imports, results, runs
 from webapp.services.runs.imports import ImportReport, Labels
@@ -209,14 +210,20 @@ def turns_blind(session: Session, study: Study, reports: Sequence[Any]) -> bool:
 
 
 def becomes(session: Session, study: Study, reports: Sequence[Any]) -> str:
-    """What the first runs make of a study (a message id), "" if it has some or gets none."""
+    """What the first runs make of a study (a message id), "" if it has some or gets none.
+
+    Words about their items are in force from here on.
+    """
     if any(isinstance(one, ImportReport) for one in reports):
         kind = Card.kind
     elif any(isinstance(one, ResultsReport) and one.runs for one in reports):
         kind = Document.kind
     else:
         return ""
-    return "" if runs.in_order(session, study) else imports.BECOMES[kind]
+    if runs.in_order(session, study):
+        return ""
+    labels.about(kind, Scale.stored(study.scale), study.merging)
+    return imports.BECOMES[kind]
 
 
 def lock(session: Session, study: Study) -> None:
