@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from tests.page import Page
 from tests.web.programs.program import Program, served, token
 from tests.web.rating.blind_study import three_runs
 from webapp.services.people.tokens import SCOPES, Scope
@@ -43,6 +44,14 @@ def test_the_document_is_at_its_address(app: Flask) -> None:
 
     assert answer.json == json.loads(written())
     assert "http" not in json.dumps(answer.json).replace('"type": "http"', "")
+
+
+def test_its_page_explains_every_type_that_it_names(app: Flask) -> None:
+    page = Page(app.test_client().get("/tokens/addresses"))
+    links = {link for link in page.links("section a") if link.startswith("#")}
+
+    assert {f"#{one}" for one in page.values("[id]", "id")} >= links > {"#GateReport", "#RunRow"}
+    assert "failed | passed | too_little_judged" in page
 
 
 def found_by_schemathesis(app: Flask, sent: str, *options: str) -> str:
