@@ -52,6 +52,7 @@ def test_its_page_explains_every_type_that_it_names(app: Flask) -> None:
 
     assert {f"#{one}" for one in page.values("[id]", "id")} >= links > {"#GateReport", "#RunRow"}
     assert "failed | passed | too_little_judged" in page
+    assert not page.all("pre")  # a paragraph is no code
 
 
 def found_by_schemathesis(app: Flask, sent: str, *options: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from inspect import cleandoc
 from types import UnionType
 from typing import Any, get_args
 
@@ -95,15 +96,20 @@ def _of_query(kind: Any) -> list[dict[str, Any]]:
 
 def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     [found], parts = json.schema_components([kind], ref_template="#/components/schemas/{name}")
-    schemas.update(_without_tuples(parts))
+    schemas.update(_plain(parts))
     return found
 
 
-def _without_tuples(schema: Any) -> Any:
-    """Return a schema with lists in the place of pairs of one type, which few generators know."""
+def _plain(schema: Any) -> Any:
+    """Return a schema with lists in the place of pairs of one type, which few generators know.
+
+    Docstrings are without the indentation that they have in the code.
+    """
     if isinstance(schema, list):
-        return list(map(_without_tuples, schema))
+        return list(map(_plain, schema))
     if not isinstance(schema, dict):
         return schema
-    found = {name: _without_tuples(value) for name, value in schema.items()}
+    found = {name: _plain(value) for name, value in schema.items()}
+    if isinstance(about := found.get("description"), str):
+        found["description"] = cleandoc(about)
     return {**found, "items": found.pop("prefixItems")[0]} if "prefixItems" in found else found
