@@ -149,6 +149,18 @@ def new_private_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
+def sync(file: Path) -> None:
+    """Bring a file and its name to the disk."""
+    with file.open("rb+") as opened:
+        os.fsync(opened.fileno())
+    with suppress(OSError):  # Windows cannot open a folder, and need not
+        folder = os.open(file.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
 def secret_key(instance: Path, environ: Mapping[str, str] = os.environ) -> str:
     """The key that signs sessions: the environment's, else made at the first start and kept."""
     if given := environ.get("RELEVANSI_SECRET_KEY"):

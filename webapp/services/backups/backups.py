@@ -15,7 +15,6 @@ one transaction at the target, and the source is only read.
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import shutil
 import sqlite3
@@ -23,7 +22,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
 from importlib.metadata import version
@@ -54,7 +53,7 @@ from sqlalchemy.exc import DatabaseError, DBAPIError
 from sqlalchemy.orm import InstrumentedAttribute, Session
 from sqlalchemy.types import TypeEngine
 
-from webapp.config import sqlite_url
+from webapp.config import sqlite_url, sync
 from webapp.db import outages, sqlite_files
 from webapp.db.engine import Database, known_versions
 from webapp.db.outages import Outage, outage
@@ -105,17 +104,6 @@ class DatabaseNotEmpty(Conflict):
 
 
 PIECE = 2**20
-
-
-def sync(file: Path) -> None:
-    with file.open("rb+") as opened:
-        os.fsync(opened.fileno())
-    with suppress(OSError):  # Windows cannot open a folder, and need not
-        folder = os.open(file.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 @contextmanager

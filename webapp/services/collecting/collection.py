@@ -17,13 +17,13 @@ from msgspec.structs import replace
 from webapp.chatbot.answers import Message, answered
 from webapp.chatbot.client import Chatbot, public_address
 from webapp.chatbot.failures import CallFailed
+from webapp.config import sync
 from webapp.exporters.exports.run_folders import STAMP, collected_run_file
 from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.questions import ReadQuestion
 from webapp.records import CollectedAnswer, CollectedRun
-from webapp.services.backups.backups import sync
 
 LATEST = "test_results_latest.json"
 UNFINISHED = ".part"
