@@ -37,8 +37,8 @@ from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
 from webapp.services.rating import particulars, pool
 from webapp.services.rating.pool import POOL, Unit
-from webapp.services.runs import imports, results
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import results, stored_results, stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 SEEDS = Path(__file__).parents[1]
@@ -104,7 +104,7 @@ def load(session: Session, folder: Path, now: datetime) -> Study:
     by_folder = {}
     for path in sorted((folder / "runs").glob("*/*.json"), reverse=True):
         read = json_runs.read(f"{path.parent.name}/{path.name}", path.read_bytes())
-        by_folder[path.parent.name] = imports.store(session, study, read, Labels(), now).id
+        by_folder[path.parent.name] = stored_runs.store(session, study, read, Labels(), now).id
     ratings = json.loads((folder / "ratings.json").read_text("utf-8"))["ratings"]
     given = [
         SampleRating(
@@ -149,7 +149,7 @@ def load_documents(session: Session, folder: Path, now: datetime) -> Study:
     names = ("queries.jsonl", "corpus.jsonl", "runs/*.run", "ratings-*.csv")
     files = [path for name in names for path in sorted((folder / "documents").glob(name))]
     report = results.read_files("documents", files)
-    results.store(session, study, report, now)
+    stored_results.store(session, study, report, now)
     machine_judges.add(session, study, folder / "documents", now, language())
     return study
 
@@ -222,7 +222,7 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
     }
     for path in sorted((folder / "runs").glob("*.json")):
         read = json_runs.read(path.name, path.read_bytes())
-        run_ids[path.stem] = imports.store(session, study, read, Labels(), now).id
+        run_ids[path.stem] = stored_runs.store(session, study, read, Labels(), now).id
     owner = studies.raters(session, study)[0]
     for place, rated in enumerate(json.loads((folder / "ratings.json").read_text("utf-8"))):
         rater = owner if place == 0 else studies.add_rater(session, study, rated["name"], now)

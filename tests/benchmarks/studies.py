@@ -25,8 +25,8 @@ from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
 from webapp.services.people import raters, tokens
 from webapp.services.rating import tasks
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import imports, stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 from webapp.web.frame.access import now
 
@@ -64,7 +64,7 @@ def made_up(folder: Path, size: Size, *, blind: bool = False) -> Database:
             data = json.dumps(run_file(size.questions, places, method)).encode()
             report = imports.examine(session, study, imports.read(f"{method}.json", data))
             assert report.read is not None
-            imports.store(session, study, report.read, Labels(), now())
+            stored_runs.store(session, study, report.read, Labels(), now())
         study.blind = blind
         session.commit()
     return database

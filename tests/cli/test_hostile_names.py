@@ -38,8 +38,8 @@ from webapp.printable import LogLineFormatter
 from webapp.records import Relevance
 from webapp.services.judging import events
 from webapp.services.people import history
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="names no file so")
@@ -97,7 +97,7 @@ def _hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileStudy]
             ]
             read = run(*asked, method=f"{BAD}{name}", name=f"{BAD}{name}.json")
             labels = Labels(search_method=f"{BAD}{name}", llm=BAD)
-            runs.append(imports.store(session, study, read, labels, NOW).id)
+            runs.append(stored_runs.store(session, study, read, labels, NOW).id)
             for rater, verdicts in zip(raters, ("10", "11"), strict=True):
                 for rank, verdict in enumerate(verdicts, start=1):
                     at = clicked(f"{rater.id}{name}{rank}", minute=rank)

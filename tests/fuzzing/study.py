@@ -41,8 +41,8 @@ from webapp.importers.runs import json_runs
 from webapp.services.gold import gold
 from webapp.services.judging import live_metrics
 from webapp.services.people import sign_in
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 from webapp.web.frame.workers import workers
 from webapp.web.rating import clicks
@@ -156,7 +156,7 @@ class Ground:
             rated_studies.rated_study(session, study)
             owner = studies.raters(session, study)[0]
             for data in (gold_files.v2_file(), samples.run("api_only", "test_results.json")):
-                stored = imports.store(
+                stored = stored_runs.store(
                     session, study, json_runs.read("r.json", data), Labels(), NOW
                 )
                 if b"threshold_t" in data:

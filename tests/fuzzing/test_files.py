@@ -43,8 +43,8 @@ from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.exports import exports, rated_imports, ratings
 from webapp.services.judging import live_metrics
 from webapp.services.proof_packs import verification
-from webapp.services.runs import file_formats, imports, reports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import file_formats, imports, reports, stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 NAME = "berkas.json"
@@ -96,7 +96,7 @@ def _read_run(ground: Ground, data: bytes) -> None:
     def use(session: Session, study: Study) -> None:
         report = imports.examine(session, study, imports.read(NAME, data))
         _told(report.problems)
-        stored = imports.store(session, study, report.read, Labels(), NOW)
+        stored = stored_runs.store(session, study, report.read, Labels(), NOW)
         session.flush()
         assert live_metrics.check(session) == []
         rule = reports.rule_of(session, study)
@@ -269,7 +269,7 @@ def _ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     run = samples.run("hybrid", "test_results.json")
     with open_study(database) as (session, study):
         report = imports.examine(session, study, imports.read(NAME, run))
-        run_id = imports.store(session, study, report.read, Labels(), NOW).id
+        run_id = stored_runs.store(session, study, report.read, Labels(), NOW).id
     csvs, pack = samples.rated(database)
     valid = {**samples.FILES, "ratings": [samples.ratings(run)], "csv": csvs, "packs": [pack]}
     yield Ground(database, run_id, valid)

@@ -12,8 +12,8 @@ from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 
 
 @pytest.fixture(name="rated_run")
@@ -24,7 +24,7 @@ def _rated_run(session: Session, study: Study, rater: Rater) -> str:
         query(3, category="y"),
         query(4, card("f"), category="y"),
     )
-    run_id = imports.store(session, study, read, Labels(), NOW).id
+    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
     said = [(1, 1, NO), (1, 2, YES), (1, 3, UNSURE), (2, 1, YES), (2, 2, YES)]
     for number, (query_id, rank, verdict) in enumerate(said):
         events.judge(session, rater, run_id, query_id, rank, verdict, click(f"e{number}"))

@@ -22,8 +22,8 @@ from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 from webapp.records import QueryState, ReadQuery
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.web.frame.workers import Workers
 
 P = ParamSpec("P")
@@ -126,7 +126,7 @@ def count(database: Database, table: type) -> int:
 
 def stored(database: Database, queries: Sequence[ReadQuery], *, method: str = "hybrid") -> str:
     with open_study(database) as (session, study):
-        imported = imports.store(session, study, run(*queries, method=method), Labels(), NOW)
+        imported = stored_runs.store(session, study, run(*queries, method=method), Labels(), NOW)
     return imported.id
 
 

@@ -9,8 +9,8 @@ from tests.conftest import NOW
 from tests.stored_studies import open_study
 from webapp.db.engine import Database
 from webapp.records import Scale
-from webapp.services.runs import results
-from webapp.services.runs.results import StoredResults
+from webapp.services.runs import results, stored_results
+from webapp.services.runs.stored_results import StoredResults
 from webapp.services.study import studies
 
 Files = tuple[tuple[str, bytes], ...]
@@ -57,7 +57,7 @@ def imported(
     """Store files as one import; `meta` has the metadata that raters see."""
     with open_study(database) as (session, study):
         report = results.read_files("files", files)
-        return results.store(session, study, report, NOW, meta=meta)
+        return stored_results.store(session, study, report, NOW, meta=meta)
 
 
 def set_scale(database: Database, scale: Scale = GRADED) -> None:

@@ -16,8 +16,8 @@ from tests.stored_studies import study_in
 from webapp.cli.agreement.agreement import judged_runs
 from webapp.records import Relevance
 from webapp.services.judging import events
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 FIGURES = {"raw", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"}
@@ -31,7 +31,7 @@ def _instance(tmp_path: Path) -> Path:
         ani = studies.raters(session, study)[0]
         ani.name = "Ani"
         stored = run(query(1, *map(card, "abcd")))
-        run_id = imports.store(session, study, stored, Labels(), NOW).id
+        run_id = stored_runs.store(session, study, stored, Labels(), NOW).id
         others = [studies.add_rater(session, study, name, NOW) for name in ("Budi", "Citra")]
         for rater, verdicts in zip([ani, *others], ("1110", "1100", "1?"), strict=True):
             for rank, sign in enumerate(verdicts, start=1):

@@ -15,8 +15,8 @@ from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
 from webapp.records import Relevance
 from webapp.services.judging import events
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 
@@ -27,10 +27,10 @@ def _instance(tmp_path: Path) -> Path:
         owner = studies.raters(session, study)[0]
         for method, slug, verdict in (("api", "a", "1"), ("hybrid", "b", "0")):
             read = run(query(1, card(slug)), method=method)
-            run_id = imports.store(session, study, read, Labels(), NOW).id
+            run_id = stored_runs.store(session, study, read, Labels(), NOW).id
             events.judge(session, owner, run_id, 1, 1, Relevance(verdict), click(slug))
         other = run(query(1, card("c"), text="Quite another"), method="other")
-        imports.store(session, study, other, Labels(), NOW)
+        stored_runs.store(session, study, other, Labels(), NOW)
     return tmp_path
 
 

@@ -13,8 +13,8 @@ from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
 from webapp.records import Relevance
 from webapp.services.judging import events
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 QUERIES = [query(n, card(f"p{n}a"), card(f"p{n}b"), text=f"Rumah {n}?") for n in range(1, 13)]
@@ -33,7 +33,7 @@ def _bot() -> Iterator[Bot]:
 def _run_id(tmp_path: Path) -> str:
     """A run of 24 cards, of which the owner calls the first of every answer relevant."""
     with study_in(tmp_path) as (session, study):
-        stored = imports.store(session, study, run(*QUERIES), Labels(), NOW)
+        stored = stored_runs.store(session, study, run(*QUERIES), Labels(), NOW)
         (owner,) = studies.raters(session, study)
         for number in range(1, 13):
             for rank, said in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):

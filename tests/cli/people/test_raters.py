@@ -13,8 +13,8 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, query, run
 from tests.stored_studies import study_in
 from webapp.services.people import raters, sign_in
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import assignments, studies
 
 LINK = re.compile(r"https?://\S+/join/([\w-]{32})")
@@ -43,7 +43,7 @@ def test_raters_are_listed_with_their_links_and_questions(tmp_path: Path) -> Non
         relevansi(tmp_path, "invite", "Ani [bold]")
     with study_in(tmp_path) as (session, study):
         queries = (query(number, card("a")) for number in range(1, 5))
-        imports.store(session, study, run(*queries), Labels(), NOW)
+        stored_runs.store(session, study, run(*queries), Labels(), NOW)
         _, ani = studies.raters(session, study)
         sets = assignments.numbered(session, study)
         assignments.assign(session, ani, assignments.read("1-2, 4", sets), NOW)

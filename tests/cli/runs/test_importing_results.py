@@ -59,9 +59,9 @@ KILLED = """
 import os, signal, sys
 from webapp.app import create_app
 from webapp.cli import run
-from webapp.services.runs import imports
+from webapp.services.runs import stored_runs
 
-whole, stored = imports.store, []
+whole, stored = stored_runs.store, []
 
 def store(*given):
     stored.append(whole(*given))
@@ -70,7 +70,7 @@ def store(*given):
         os.kill(os.getpid(), signal.SIGKILL)
     return stored[-1]
 
-imports.store = store
+stored_runs.store = store
 run(create_app, sys.argv[1:])
 """
 

@@ -23,9 +23,9 @@ from webapp.services.agreement.adjudications import (
 )
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating, NotToJudge
-from webapp.services.runs import imports, reports, runs
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import reports, runs, stored_runs
 from webapp.services.runs.reports import LabelCounts, Provenance
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
@@ -52,7 +52,7 @@ def _raters(session: Session, study: Study, rater: Rater) -> list[Rater]:
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study, raters: list[Rater]) -> str:
     queries = (query(1, *(card(slug) for slug in VOTES)), query(2))
-    run_id = imports.store(session, study, run(*queries), Labels(), NOW).id
+    run_id = stored_runs.store(session, study, run(*queries), Labels(), NOW).id
     for rank, (slug, votes) in enumerate(VOTES.items(), start=1):
         for rater, vote in zip(raters, votes, strict=True):
             if vote is not None:
@@ -196,7 +196,7 @@ def test_a_follow_up_is_shown_with_its_conversation(
 ) -> None:
     follow_up = query(2, card("z"), text="Other choices?", context_dependent=True)
     stored = run(query(1, card("y"), text="A house?"), follow_up)
-    run_id = imports.store(session, study, stored, Labels(), NOW).id
+    run_id = stored_runs.store(session, study, stored, Labels(), NOW).id
     for rater, verdict in zip(raters, (YES, NO), strict=False):
         events.judge(session, rater, run_id, 2, 1, verdict, click(f"z{rater.id}"))
     (found,) = adjudications.docket(session, study).open

@@ -30,8 +30,8 @@ from webapp.services.agreement.agreement import (
 from webapp.services.agreement.agreement import run_names as names_of
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
@@ -60,7 +60,7 @@ def _run_id(session: Session, study: Study, raters: dict[str, Rater]) -> str:
         query(2, card("c"), card("d"), category="price"),
         query(3, category="price"),
     )
-    run_id = imports.store(session, study, run(*queries), Labels(), NOW).id
+    run_id = stored_runs.store(session, study, run(*queries), Labels(), NOW).id
     for name, verdicts in SAID.items():
         for number, verdict in enumerate(verdicts):
             if verdict is not None:

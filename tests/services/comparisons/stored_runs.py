@@ -13,8 +13,8 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import ReadQuery, Relevance
 from webapp.services.judging import events
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 
 NUMBERS = count()
 
@@ -30,7 +30,7 @@ def stored(
     """Return the id of a run of `method` that was imported `hour` hours after the others."""
     read = run(*queries, method=method, name=f"{method}-{llm}-{hour}.json")
     labels = Labels(llm=llm)
-    return imports.store(session, study, read, labels, NOW + timedelta(hours=hour)).id
+    return stored_runs.store(session, study, read, labels, NOW + timedelta(hours=hour)).id
 
 
 def judge(session: Session, rater: Rater, run_id: str, *rows: str) -> None:

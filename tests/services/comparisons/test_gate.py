@@ -29,9 +29,9 @@ from webapp.services.comparisons.gate import (
     Outcome,
     Unjudged,
 )
-from webapp.services.runs import imports, reports, results, runs
-from webapp.services.runs.imports import Labels, OtherKind
+from webapp.services.runs import imports, reports, results, runs, stored_results, stored_runs
 from webapp.services.runs.runs import UnknownRun
+from webapp.services.runs.stored_runs import Labels, OtherKind
 from webapp.services.study import studies
 
 QUESTIONS = range(1, 8)
@@ -69,7 +69,7 @@ def _baseline(session: Session, study: Study) -> str:
     """A run whose every first result is relevant; the results of ``BAD`` are judged too."""
     files = (trec(GOOD, "base"), qrels(yes=1, no=0, none=0))
     read = results.read_files("results", files)
-    done = results.store(session, study, read, NOW)
+    done = stored_results.store(session, study, read, NOW)
     switches = replace(studies.switches(study), measures=("P@2", "nDCG@2", "RR"))
     studies.set_switches(session, study, switches, NOW)
     session.flush()
@@ -200,7 +200,7 @@ def test_nothing_is_left_unless_the_run_is_to_stay(database: Database) -> None:
     """A transaction that is rolled back leaves every table as it was; kept, the run is open."""
     with open_study(database) as (session, study):
         read = results.read_files("results", (trec(GOOD, "base"),))
-        baseline = results.store(session, study, read, NOW).runs[0].id
+        baseline = stored_results.store(session, study, read, NOW).runs[0].id
     before = rows(database)
 
     with database.writing() as session:
@@ -245,7 +245,7 @@ def test_a_chatbot_s_run_of_properties_is_gated_by_its_own_figures(
     """Figures of the method rest on questions that are judged to the end."""
     name, data = chatbot_run("api", *["AB"] * 6)
     read = imports.read(name, data).read
-    baseline = imports.store(session, study, read, Labels(), NOW).id
+    baseline = stored_runs.store(session, study, read, Labels(), NOW).id
     judge(session, rater, baseline, *["10"] * 6)
 
     given = chatbot_run("hybrid", *["BA"] * 5, "BC")
@@ -262,7 +262,7 @@ def test_a_run_of_which_nothing_can_be_compared_does_not_pass(
     """No question is judged to the end, so that no figure of the method has a pair."""
     name, data = chatbot_run("api", "A", "B")
     read = imports.read(name, data).read
-    baseline = imports.store(session, study, read, Labels(), NOW).id
+    baseline = stored_runs.store(session, study, read, Labels(), NOW).id
 
     report = gated(session, study, chatbot_run("hybrid", "C", "B"), baseline=baseline)
 

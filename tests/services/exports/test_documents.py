@@ -39,7 +39,7 @@ from webapp.services.exports.exports import (
 from webapp.services.judging import events
 from webapp.services.proof_packs import packs, verification
 from webapp.services.proof_packs.verification import DifferenceKind
-from webapp.services.runs import reports, results
+from webapp.services.runs import reports, results, stored_results
 from webapp.services.runs.reports import Rule
 
 SEEDS = Path(__file__).parents[3] / "seeds" / "documents"
@@ -52,7 +52,7 @@ def imported(
 ) -> list[str]:
     given = [(name, text.encode()) for name, text in files.items()]
     read = results.read_files("results", given, Choices(depth=depth))
-    stored = results.store(session, study, read, NOW)
+    stored = stored_results.store(session, study, read, NOW)
     session.flush()
     return [run.id for run in stored.runs]
 

@@ -21,8 +21,8 @@ from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsRep
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging import verdicts as blindness
 from webapp.services.people import raters
-from webapp.services.runs import file_formats, imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import file_formats, stored_runs
+from webapp.services.runs.stored_runs import Labels
 
 RUN = run(
     query(1, card("a"), card("b"), card("a")),
@@ -34,7 +34,7 @@ HOUR = NOW + timedelta(hours=1)
 
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study) -> str:
-    return imports.store(session, study, RUN, Labels(), NOW).id
+    return stored_runs.store(session, study, RUN, Labels(), NOW).id
 
 
 def store(session: Session, study: Study, data: bytes, **said: Any) -> RatingsReport:
@@ -245,7 +245,7 @@ def test_ratings_need_one_run_of_these_very_answers(session: Session, study: Stu
 
     for method in ("hybrid", "api_only"):
         read = run(*RUN.queries, method=method, name=f"{method}.json")
-        imports.store(session, study, read, Labels(), NOW)
+        stored_runs.store(session, study, read, Labels(), NOW)
     assert codes(store(session, study, WHOLE)) == ["ratings_of_two_runs"]
 
 

@@ -13,8 +13,8 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Question, Study
 from webapp.importers.runs import json_runs
 from webapp.services.gold import gold
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 
 GOLD: dict[str, Any] = {
     "threshold_t": 0.6,
@@ -102,7 +102,7 @@ def stored_file(
 ) -> str:
     """Store a V2 results file, with the gold questions in force; return the run's id."""
     read = json_runs.read("results.json", data)
-    run = session.get_one(Run, imports.store(session, study, read, Labels(), NOW).id)
+    run = session.get_one(Run, stored_runs.store(session, study, read, Labels(), NOW).id)
     if with_gold:
         gold.import_file(session, rater, run.question_set_id, "gold.json", gold_bytes(), NOW)
     return run.id

@@ -52,8 +52,8 @@ from webapp.services.judging import changes, events
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.offline import runs as offline_runs
 from webapp.services.rating import particulars, tasks
-from webapp.services.runs import imports, reports, runs
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import reports, runs, stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 
@@ -75,7 +75,7 @@ def decide(session: Session, rater: Rater, run_id: str, query_id: int, *what: An
 @pytest.mark.real
 def test_the_recorded_figures(session: Session, study: Study, rater: Rater, real_run: Path) -> None:
     read = json_runs.read("results.json", (real_run / "results.json").read_bytes())
-    run_id = imports.store(session, study, read, Labels(), NOW).id
+    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
     set_id = session.get_one(Run, run_id).question_set_id
     data = (real_run / "questions_v2.json").read_bytes()
     gold.import_file(session, rater, set_id, "questions_v2.json", data, NOW)
@@ -178,12 +178,12 @@ def test_undo_can_be_undone(session: Session, study: Study, rater: Rater, run_id
 
 def test_a_set_that_grows_keeps_its_gold(session: Session, study: Study, rater: Rater) -> None:
     parts = [run(query(1), name="one"), run(query(2), name="two")]
-    ids = [imports.store(session, study, part, Labels(), NOW).id for part in parts]
+    ids = [stored_runs.store(session, study, part, Labels(), NOW).id for part in parts]
     sets = [session.get_one(Run, run_id).question_set_id for run_id in ids]
     assert sets[0] != sets[1]
     for set_id in sets:
         gold.import_file(session, rater, set_id, f"{set_id}.json", gold_bytes(), NOW)
-    whole = imports.store(session, study, run(query(1), query(2), name="all"), Labels(), NOW)
+    whole = stored_runs.store(session, study, run(query(1), query(2), name="all"), Labels(), NOW)
 
     kept = gold.versions(session, session.get_one(Run, whole.id).question_set_id)
     assert [version.name for version in kept] == [f"{set_id}.json" for set_id in reversed(sets)]
@@ -204,7 +204,7 @@ def test_a_listed_card_is_found_in_the_answer_by_its_slug(session: Session, stud
     read = json_runs.read("results.json", v2_file(listed))
     shown = (card("a"), card("c"), card("a"), card("y"))
     queries = (replace(read.queries[0], cards=shown), *read.queries[1:])
-    run_id = imports.store(session, study, replace(read, queries=queries), Labels(), NOW).id
+    run_id = stored_runs.store(session, study, replace(read, queries=queries), Labels(), NOW).id
 
     stored = constraints.checked_run(session, study, run_id).queries
     found = constraints.shown_in_text(constraints.facts_of_cards(stored)[1], stored[1])
@@ -338,7 +338,7 @@ def text_run(session: Session, study: Study) -> str:
     read = json_runs.read(
         "test_results.json", json.dumps(document | {"method": "api_only"}).encode()
     )
-    return imports.store(session, study, read, Labels(), NOW).id
+    return stored_runs.store(session, study, read, Labels(), NOW).id
 
 
 @pytest.fixture(name="text_id")

@@ -8,12 +8,12 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.runs.runs import card, query, run
 from webapp.db.tables.study import Study
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 
 
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study) -> str:
     """Two listed answers, the first with a listing shown twice, and an empty one."""
     read = run(query(1, card("a"), card("b"), card("a")), query(2, card("c")), query(3))
-    return imports.store(session, study, read, Labels(), NOW).id
+    return stored_runs.store(session, study, read, Labels(), NOW).id

@@ -21,8 +21,8 @@ from webapp.records import Number, QueryState, ReadQuery, ReadRun, Scale
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
 from webapp.services.judging.verdicts import TAIL
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 
 SCALE = Scale(3, 2)
 
@@ -58,7 +58,7 @@ def store_lists(
     )
     digest = sha256(repr((method, lists)).encode()).hexdigest()
     read = ReadRun("trec", f"{method}.txt", digest, queries, search_method=method, key=digest)
-    run_id = imports.store(session, study, read, Labels(), NOW).id
+    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
     for question, name in zip(_questions(session, study), lists, strict=True):
         question.external_id = name
     session.flush()

@@ -13,8 +13,8 @@ from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.agreement import adjudications
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
@@ -45,8 +45,8 @@ def rated_study(session: Session, study: Study) -> tuple[str, str]:
     """
     ani, *_ = studies.raters(session, study)
     budi = studies.add_rater(session, study, "Budi, =B", NOW)
-    first = imports.store(session, study, run(*QUERIES, method="hybrid"), Labels(), NOW).id
-    second = imports.store(session, study, run(*OTHERS, method="api"), Labels(), NOW).id
+    first = stored_runs.store(session, study, run(*QUERIES, method="hybrid"), Labels(), NOW).id
+    second = stored_runs.store(session, study, run(*OTHERS, method="api"), Labels(), NOW).id
     said = [
         (ani, first, 1, (NO, YES, UNSURE)),
         (budi, first, 1, (YES, YES, NO)),

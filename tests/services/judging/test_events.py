@@ -31,8 +31,8 @@ from webapp.services.judging.events import (
     in_order,
     standing,
 )
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 from webapp.services.study.studies import Switches
 
@@ -272,7 +272,7 @@ def test_emptiness_serves_any_run(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     read = run(query(1, card("z")), query(2, card("z")), query(3), method="api_only")
-    other = imports.store(session, study, read, Labels(), NOW).id
+    other = stored_runs.store(session, study, read, Labels(), NOW).id
     rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     events.rate(session, rater, run_id, 3, rating, click("e1"))
 
@@ -285,7 +285,7 @@ def test_emptiness_serves_any_run(
 
 def test_a_verdict_serves_runs(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     read = run(query(1, card("b"), card("a")), query(2), query(3), method="api_only")
-    other = imports.store(session, study, read, Labels(), NOW).id
+    other = stored_runs.store(session, study, read, Labels(), NOW).id
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
 
     row = summary(session, rater, other, 1)
@@ -295,7 +295,7 @@ def test_a_verdict_serves_runs(session: Session, study: Study, rater: Rater, run
 
 def test_a_follow_up_keeps_to_its_run(session: Session, study: Study, rater: Rater) -> None:
     ids = [
-        imports.store(
+        stored_runs.store(
             session,
             study,
             run(query(1, card("a")), query(2, card("b"), context_dependent=True), method=method),

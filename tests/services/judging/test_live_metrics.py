@@ -28,14 +28,14 @@ from webapp.services.judging.verdicts import Verdicts
 from webapp.services.rating import pages, tasks
 from webapp.services.rating.pages import BlindPage
 from webapp.services.rating.pool import POOL, REPEAT
-from webapp.services.runs import imports, runs
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import runs, stored_runs
+from webapp.services.runs.stored_runs import Labels
 
 
 def test_ranks_of_a_long_list_count_by_number(session: Session, study: Study, rater: Rater) -> None:
     """The tenth comes after the second, however the database tells them."""
     read = run(query(1, *(card(f"c{rank}") for rank in range(1, 13))))
-    run_id = imports.store(session, study, read, Labels(), NOW).id
+    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
     for rank in (12, 10, 11):
         events.judge(session, rater, run_id, 1, rank, YES, click(f"e{rank}", minute=rank))
     events.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=20))
@@ -48,7 +48,7 @@ def test_ranks_of_a_long_list_count_by_number(session: Session, study: Study, ra
 
 def test_failed_and_unreadable_answers_count(session: Session, study: Study, rater: Rater) -> None:
     read = run(query(1, state=QueryState.FAILED), query(2, state=QueryState.UNREADABLE))
-    run_id = imports.store(session, study, read, Labels(), NOW).id
+    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
 
     failed, lost = (summary(session, rater, run_id, query_id) for query_id in (1, 2))
     assert (failed.complete, failed.open_judgments) == (True, 0)
@@ -70,7 +70,7 @@ def test_check_finds_a_tampered_summary(session: Session, rater: Rater, run_id: 
 def store(session: Session, study: Study, method: str = "hybrid") -> str:
     asked = query(1, card("a"), category="near"), query(2, card("b"), category="far"), query(3)
     read = run(*asked, method=method)
-    return imports.store(session, study, read, Labels(), NOW).id
+    return stored_runs.store(session, study, read, Labels(), NOW).id
 
 
 def test_what_an_owner_does_makes_all_new(session: Session, study: Study, rater: Rater) -> None:

@@ -29,8 +29,8 @@ from webapp.metrics.judging.graded import kept, ranking_figure
 from webapp.metrics.judging.queries import NO_FURTHER, Span
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.live_metrics import Standing
-from webapp.services.runs import imports, reports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import reports, stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 judge: Any = events.judge  # whose verdicts were once those of a binary scale alone
@@ -152,7 +152,7 @@ def test_a_study_of_properties_runs_one_statement_to_read(
     session: Session, study: Study, rater: Rater
 ) -> None:
     read = run(query(1, card("a"), card("b")))
-    run_id = imports.store(session, study, read, Labels(), NOW).id
+    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
     said: list[str] = []
     engine = session.get_bind()
     event.listen(engine, "before_cursor_execute", lambda *args: said.append(args[2]))

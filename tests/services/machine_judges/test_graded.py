@@ -20,7 +20,7 @@ from webapp.records import BINARY, Scale
 from webapp.services.judging import live_metrics
 from webapp.services.machine_judges import judges, prompts
 from webapp.services.machine_judges.prompts import UnreadableVerdict
-from webapp.services.runs import results
+from webapp.services.runs import results, stored_results
 
 SCALE = Scale(top=3, relevant_from=2, words=("off", "near", "part", "full"))
 GRADES = {f"d{n}": n % 4 for n in range(1, 31)}
@@ -85,7 +85,7 @@ def test_a_machine_that_grades_documents_stands_beside_people_with_weighted_kapp
     files = [("run.txt", run), ("corpus.jsonl", corpus), ("qrels.txt", qrels)]
     given = [(name, text.encode()) for name, text in files]
     report = results.read_files("files", given)
-    results.store(session, study, report, NOW, "Ani")
+    stored_results.store(session, study, report, NOW, "Ani")
     assert person(session, study, "Ani")
 
     def decide(prompt: str) -> str:

@@ -23,15 +23,15 @@ from webapp.services.judging.events import AnswerRating
 from webapp.services.people import history
 from webapp.services.people.history import ChangeKind, HistoryEntry, NoLongerLatest, WantedEvents
 from webapp.services.rating import pages, tasks
-from webapp.services.runs import imports, runs
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import runs, stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study) -> str:
     queries = (query(1, card("a"), card("b")), query(2))
-    return imports.store(session, study, run(*queries), Labels(), NOW).id
+    return stored_runs.store(session, study, run(*queries), Labels(), NOW).id
 
 
 ALL = WantedEvents()

@@ -30,9 +30,9 @@ from webapp.services.judging.events import AnswerRating
 from webapp.services.people import raters, sign_in
 from webapp.services.people.raters import NameTaken, NoWayIn, OwnerIsNotInvited, OwnerStays
 from webapp.services.rating import tasks
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
 from webapp.services.runs.reports import UnknownRater
+from webapp.services.runs.stored_runs import Labels
 
 YES = Relevance.RELEVANT
 MOMENT = timedelta(microseconds=1)
@@ -41,7 +41,7 @@ MOMENT = timedelta(microseconds=1)
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study) -> str:
     read = run(query(1, card("a"), card("b")), query(2, card("c")))
-    return imports.store(session, study, read, Labels(), NOW).id
+    return stored_runs.store(session, study, read, Labels(), NOW).id
 
 
 @pytest.fixture(name="ani")

@@ -17,8 +17,8 @@ from webapp.records import Click, EmptyOutcome, ReadQuery, Relevance
 from webapp.services.judging.events import AnswerRating
 from webapp.services.rating import pages, tasks
 from webapp.services.rating.pages import BlindPage
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
@@ -26,7 +26,7 @@ METHODS = ("hybrid", "api_only", "vector_only")
 
 
 def stored(session: Session, study: Study, method: str, *queries: ReadQuery) -> str:
-    return imports.store(session, study, run(*queries, method=method), Labels(), NOW).id
+    return stored_runs.store(session, study, run(*queries, method=method), Labels(), NOW).id
 
 
 def set_study(session: Session, study: Study, **wanted: object) -> None:

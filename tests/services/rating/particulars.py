@@ -13,9 +13,9 @@ from webapp.importers.runs import json_runs
 from webapp.kinds.property import CardParticulars
 from webapp.services.exports import exports
 from webapp.services.rating import particulars
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
 from webapp.services.runs.reports import Rule
+from webapp.services.runs.stored_runs import Labels
 
 RECORD = {
     "name": "rumah a", "slug": "a", "bedrooms": 3, "floors": 2, "location": "Cemara, Medan",
@@ -56,7 +56,7 @@ def stored(
     **said: Any,
 ) -> str:
     read = json_runs.read(name, v2_answer(method, **said))
-    return imports.store(session, study, read, Labels(), NOW).id
+    return stored_runs.store(session, study, read, Labels(), NOW).id
 
 
 def known(session: Session, study: Study, run_id: str) -> CardParticulars:

@@ -20,13 +20,13 @@ from webapp.services.judging.events import AnswerRating, UnknownQuery
 from webapp.services.rating import pages
 from webapp.services.rating.pages import EarlierTurn, EarlierVerdict, RatingPage, said_before
 from webapp.services.rating.pool import QueryFilter
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 
 def stored(session: Session, study: Study, *queries: ReadQuery, method: str = "hybrid") -> str:
-    return imports.store(session, study, run(*queries, method=method), Labels(), NOW).id
+    return stored_runs.store(session, study, run(*queries, method=method), Labels(), NOW).id
 
 
 def page(

@@ -14,8 +14,8 @@ from tests.conftest import NOW
 from webapp.db.tables.study import Study
 from webapp.kinds.property import Card
 from webapp.records import Click, QueryState, ReadQuery, ReadRun, Relevance
-from webapp.services.runs import imports
-from webapp.services.runs.imports import ImportedRun, Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import ImportedRun, Labels
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 
@@ -76,7 +76,7 @@ def slugs(cards: Sequence[Card]) -> list[str | None]:
 
 def store(session: Session, study: Study, read: ReadRun, **labels: str) -> ImportedRun:
     """Store `read` under `labels`, as an import does."""
-    return imports.store(session, study, read, Labels(**labels), NOW)  # type: ignore[arg-type]
+    return stored_runs.store(session, study, read, Labels(**labels), NOW)  # type: ignore[arg-type]
 
 
 def count(session: Session, table: type) -> int:

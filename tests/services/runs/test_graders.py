@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy.orm import Session
 
-from webapp.services.runs import results
-from webapp.services.runs.results import KnownRater
+from webapp.services.runs import results, stored_results
+from webapp.services.runs.stored_results import KnownRater
 from webapp.services.study import studies
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
@@ -22,8 +22,8 @@ def test_grades_without_a_name_are_added_to_a_known_rater_only_when_that_is_conf
     report = results.read_files("files", [RUN, QRELS])
 
     with pytest.raises(KnownRater):
-        results.store(session, study, report, NOW, owner)
-    done = results.store(session, study, report, NOW, owner, confirmed=True)
+        stored_results.store(session, study, report, NOW, owner)
+    done = stored_results.store(session, study, report, NOW, owner, confirmed=True)
 
     assert done.grades == {owner: 2}
     assert [rater.name for rater in studies.raters(session, study)] == [owner]

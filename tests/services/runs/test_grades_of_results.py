@@ -14,8 +14,8 @@ from webapp.db.tables.judging import Event, JudgedThing, Judgment
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.services.judging import live_metrics
-from webapp.services.runs import results
-from webapp.services.runs.results import StoredResults
+from webapp.services.runs import results, stored_results
+from webapp.services.runs.stored_results import StoredResults
 from webapp.services.study import studies
 
 RUN = "q1 Q0 d7 1 12.5 bm25\nq1 Q0 d2 2 11.0 bm25\n"
@@ -24,7 +24,7 @@ RUN = "q1 Q0 d7 1 12.5 bm25\nq1 Q0 d2 2 11.0 bm25\n"
 def put(session: Session, study: Study, files: dict[str, str], **decided: Any) -> StoredResults:
     given = [(name, text.encode()) for name, text in files.items()]
     report = results.read_files("files", given)
-    done = results.store(session, study, report, NOW, **decided)
+    done = stored_results.store(session, study, report, NOW, **decided)
     session.flush()
     session.expire_all()
     return done

@@ -22,7 +22,7 @@ from webapp.db.tables.study import Study
 from webapp.importers.runs.problems import ImportRefused
 from webapp.records import QueryState
 from webapp.services.judging import live_metrics, verdicts
-from webapp.services.runs import file_formats, imports, waiting_files
+from webapp.services.runs import file_formats, imports, stored_runs, waiting_files
 from webapp.services.runs.file_formats import RATED_CSV, RATINGS, RUN, FileFormat, OpenedFile
 from webapp.services.runs.imports import ImportReport
 from webapp.services.runs.waiting_files import UnknownUpload
@@ -235,7 +235,7 @@ def test_a_run_stored_in_portions_has_the_rows_of_one_stored_at_once(
         return found
 
     whole = rows(study)
-    monkeypatch.setattr(imports, "PORTION", 1)
+    monkeypatch.setattr(stored_runs, "PORTION", 1)
 
     assert rows(other) == whole
     assert [(rank, identity, content) for _, rank, _, identity, content, *_ in whole[0]] == [

@@ -20,15 +20,14 @@ from webapp.importers.results.formats import Choices
 from webapp.kinds import shown
 from webapp.records import Relevance, Scale
 from webapp.services.judging import events, live_metrics
-from webapp.services.runs import imports, results, runs
-from webapp.services.runs.imports import OtherKind
+from webapp.services.runs import results, runs, stored_results, stored_runs
 from webapp.services.runs.results import (
-    KnownRater,
     OtherIds,
     OtherScale,
     ResultsReport,
-    StoredResults,
 )
+from webapp.services.runs.stored_results import KnownRater, StoredResults
+from webapp.services.runs.stored_runs import OtherKind
 from webapp.services.study import studies
 
 ONE = "q1 Q0 d7 1 12.5 bm25\nq1 Q0 d2 2 11.0 bm25\nq2 Q0 d3 1 9.0 bm25\n"
@@ -56,7 +55,7 @@ def put(session: Session, study: Study, files: dict[str, str], **decided: Any) -
     """Look at files and store them, as the page does."""
     choices = decided.pop("choices", None)
     report = look(session, study, files, choices)
-    done = results.store(session, study, report, NOW, **decided)
+    done = stored_results.store(session, study, report, NOW, **decided)
     session.flush()
     session.expire_all()
     assert live_metrics.check(session) == []
@@ -371,8 +370,8 @@ def test_storing_holds_little_beside_what_was_read(
     session: Session, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A portion of its rows with their texts, 10 MB of which are stored."""
-    monkeypatch.setattr(imports, "PORTION", 100)
-    monkeypatch.setattr(results, "AT_ONCE", 5)
+    monkeypatch.setattr(stored_runs, "PORTION", 100)
+    monkeypatch.setattr(stored_results, "AT_ONCE", 5)
     asked = ((s, q, n) for s in "ab" for q in range(100) for n in range(20))
     lines = "".join(f"q{q} Q0 d{n} {n} {99 - n} {s}\n" for s, q, n in asked)
     corpus = "".join(f'{{"_id": "d{n}", "text": "{n} {"word " * 1_000}"}}\n' for n in range(20))
@@ -382,7 +381,7 @@ def test_storing_holds_little_beside_what_was_read(
     report = results.read_files("files", files)
     tracemalloc.start()
     try:
-        results.store(session, study, report, NOW)
+        stored_results.store(session, study, report, NOW)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -21,8 +21,7 @@ from webapp.records import QueryState, Relevance
 from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports, reports, runs
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import reports, runs, stored_runs
 from webapp.services.runs.runs import (
     FoundFile,
     NotUnreadable,
@@ -30,6 +29,7 @@ from webapp.services.runs.runs import (
     SourceComparison,
     UnknownRun,
 )
+from webapp.services.runs.stored_runs import Labels
 
 YES = Relevance.RELEVANT
 CARDS = (
@@ -46,7 +46,7 @@ READ = run(
 
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study) -> str:
-    return imports.store(session, study, READ, Labels(), NOW).id
+    return stored_runs.store(session, study, READ, Labels(), NOW).id
 
 
 def test_a_run_can_be_relabelled_and_the_change_is_logged(
@@ -72,7 +72,7 @@ def test_a_card_below_the_depth_of_the_pool_is_not_left(
 ) -> None:
     """Page, command and next open question agree, by clicks and made anew; another depth counts."""
     read = run(query(1, card("a"), card("b"), card("a"), card("c")), query(2, card("d"), card("c")))
-    run_id = imports.store(session, study, read, Labels(), NOW).id
+    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
     set_study(session, study, asks_quality=False)
     rule = reports.rule_of(session, study)
 
@@ -114,7 +114,7 @@ def test_a_deleted_run_keeps_pooled_judgments_for_its_file_when_it_comes_again(
     with pytest.raises(UnknownRun):
         runs.find(session, study, run_id)
 
-    again = imports.store(session, study, READ, Labels(), NOW)
+    again = stored_runs.store(session, study, READ, Labels(), NOW)
     standing = live_metrics.by_category(session, rater.id, again.id)["location"]
     assert (again.id != run_id, standing.totals.n_relevant) == (True, 1)
 

@@ -28,8 +28,8 @@ from webapp.importers.runs import json_runs
 from webapp.records import EmptyOutcome, QueryState, ReadRun
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports, runs, samples
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import runs, samples, stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 SEEDS = resource("seeds")
@@ -78,7 +78,7 @@ def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(
     )
     owner = studies.raters(session, study)[0]
     by_method = {run.search_method: run.id for run in samples.found(session, study)}
-    mine = imports.store(session, study, own_run(), Labels(), LATER).id
+    mine = stored_runs.store(session, study, own_run(), Labels(), LATER).id
     assert list(by_method) == ["api_only", "vector_only", "hybrid"]
     # An invented verdict on a list that is empty in the own run, too.
     outcomes = [outcome.value for outcome in EmptyOutcome]

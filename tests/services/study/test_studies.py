@@ -21,7 +21,7 @@ from webapp.records import BINARY, Relevance, Scale
 from webapp.services.judging import events, live_metrics
 from webapp.services.rating import pages, tasks
 from webapp.services.rating.pool import QueryFilter
-from webapp.services.runs.imports import ImportedRun
+from webapp.services.runs.stored_runs import ImportedRun
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import Exposure, Period
 from webapp.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters, unasked

@@ -29,8 +29,8 @@ from webapp.services.agreement import agreement
 from webapp.services.agreement.agreement import HandJudgedRun, compare, judged_runs
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
@@ -333,7 +333,9 @@ def test_disputes_are_settled_one_after_the_other_a_few_on_each_page(
     imported = [card(f"c{rank}") for rank in range(7)]
     with open_study(web_database) as (session, study):
         owner, budi = studies.raters(session, study)[0], studies.add_rater(session, study, "B", NOW)
-        many = imports.store(session, study, run(query(1, *imported), method="many"), Labels(), NOW)
+        many = stored_runs.store(
+            session, study, run(query(1, *imported), method="many"), Labels(), NOW
+        )
         for rank in range(1, 8):
             for one, verdict in ((owner, Relevance.RELEVANT), (budi, Relevance.NOT_RELEVANT)):
                 at = click(f"{one.id}/{rank}")

@@ -31,8 +31,8 @@ from webapp.importers.runs import json_runs
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 from webapp.web.gold import constraints
 
@@ -230,7 +230,9 @@ def _both(web_database: Database) -> tuple[str, str]:
     other = json.loads(v2_file({1: [listing("b", price=2_000_000_000)], 2: [], 3: []}))
     with open_study(web_database) as (session, study):
         first, second = (
-            imports.store(session, study, json_runs.read("results.json", data), Labels(), NOW).id
+            stored_runs.store(
+                session, study, json_runs.read("results.json", data), Labels(), NOW
+            ).id
             for data in (v2_file(), json.dumps(other | {"method": "api_only"}).encode())
         )
     return first, second
@@ -317,7 +319,7 @@ def _blind_ids(web_database: Database, run_id: str) -> list[str]:
     data = json.dumps(document | {"method": "api_only"}).encode()
     with open_study(web_database) as (session, study):
         read = json_runs.read("results.json", data)
-        other = imports.store(session, study, read, Labels(), NOW).id
+        other = stored_runs.store(session, study, read, Labels(), NOW).id
     set_study(web_database, badges_while_blind=True, repeat_percent=0)
     return [run_id, other]
 

@@ -26,7 +26,7 @@ from webapp.exporters.frame.csv_cells import rounded
 from webapp.importers.results.formats import examples
 from webapp.services.exports import exports
 from webapp.services.runs import reports
-from webapp.services.runs.results import NoQuestion
+from webapp.services.runs.stored_results import NoQuestion
 from webapp.services.study import studies
 
 RUN = "q1 Q0 d1 1 2.0 lexical\nq1 Q0 d2 2 1.0 lexical\n"

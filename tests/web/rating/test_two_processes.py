@@ -28,8 +28,8 @@ from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
 from webapp.services.judging import live_metrics
 from webapp.services.people import sign_in
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs import stored_runs
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 CLICKS = 40
@@ -124,7 +124,7 @@ def test_all_clicks_at_both_are_kept(shared: Database, processes: tuple[Process,
     """Every click goes to both processes, as a proxy that repeats requests would send it."""
     with open_study(shared) as (session, study):
         read = json_runs.read("a.json", HYBRID.read_bytes())
-        run_id = imports.store(session, study, read, Labels(), NOW).id
+        run_id = stored_runs.store(session, study, read, Labels(), NOW).id
 
     def click(number: int) -> int:
         process = processes[number % 2]

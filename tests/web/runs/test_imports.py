@@ -23,7 +23,7 @@ from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
 from webapp.kinds.document import Document
 from webapp.kinds.property import Card
-from webapp.services.runs import file_formats, imports, runs, waiting_files
+from webapp.services.runs import file_formats, imports, runs, stored_runs, waiting_files
 from webapp.services.runs.file_formats import FileDecision
 from webapp.services.workers import jobs, kinds
 from webapp.web.frame.workers import workers
@@ -362,17 +362,17 @@ def test_an_import_that_fails_at_its_second_file_stores_nothing_and_can_be_repea
     assert workers(app).is_idle(WAIT)
     waiting = tokens(client.get(reading, follow_redirects=True))
     decided = {"token": waiting, "action": "store"}
-    whole = imports.store
-    stored: list[imports.ImportedRun] = []
+    whole = stored_runs.store
+    stored: list[stored_runs.ImportedRun] = []
 
-    def store(*given: Any) -> imports.ImportedRun:
+    def store(*given: Any) -> stored_runs.ImportedRun:
         if stored:
             raise RuntimeError
         stored.append(whole(*given))
         return stored[0]
 
     with monkeypatch.context() as broken:
-        broken.setattr(imports, "store", store)
+        broken.setattr(stored_runs, "store", store)
         page = sent(client, decided)
         assert workers(app).is_idle(WAIT)
     part = client.get(page, headers=PART).text
@@ -431,7 +431,7 @@ def test_a_study_has_the_kind_of_its_first_import_and_refuses_the_other(
     assert "property" not in Page(first).all("main")[0].text or not is_of_documents
     client.post("/runs/import", data={"token": tokens(first), "action": "store"})
     second = dropped(*other)
-    assert imports.OtherKind.remedy in second.text
+    assert stored_runs.OtherKind.remedy in second.text
     assert imports.BECOMES[Card.kind] not in second.text
     assert not Page(second).all("button[value=store]")
     forced = client.post("/runs/import", data={"token": tokens(second), "action": "store"})

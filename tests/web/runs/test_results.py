@@ -24,8 +24,8 @@ from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import LongWork, Result, Run, Upload
 from webapp.importers.results.formats import FORMATS, OTHER_EXAMPLES, examples
-from webapp.services.runs import imports, waiting_files
-from webapp.services.runs.imports import ImportedRun
+from webapp.services.runs import stored_runs, waiting_files
+from webapp.services.runs.stored_runs import ImportedRun
 from webapp.services.workers import jobs
 from webapp.services.workers.jobs import JobCall, JobWork
 from webapp.services.workers.loop import ALIVE
@@ -239,10 +239,10 @@ KILLED = """
 import os, signal, sys
 from datetime import datetime
 from webapp.db.engine import Database
-from webapp.services.runs import imports
+from webapp.services.runs import stored_runs
 from webapp.services.workers.jobs import JobWork
 
-whole, stored = imports.store, []
+whole, stored = stored_runs.store, []
 
 def store(session, *given):
     stored.append(whole(session, *given))
@@ -251,7 +251,7 @@ def store(session, *given):
         os.kill(os.getpid(), signal.SIGKILL)
     return stored[-1]
 
-imports.store = store
+stored_runs.store = store
 database, now = Database(sys.argv[1]), datetime.fromisoformat(sys.argv[2])
 work = JobWork(database)
 with database.writing() as session:
@@ -305,7 +305,7 @@ def test_large_results_that_are_given_up_leave_nothing(
     reading = client.post("/runs/import", data={"files": chosen}).location
     assert workers(app).is_idle(WAIT)
     report = client.get(reading, follow_redirects=True)
-    whole, token = imports.store, token_of(report)
+    whole, token = stored_runs.store, token_of(report)
     stored: list[str] = []
 
     def store(session: Session, *given: Any) -> ImportedRun:
@@ -315,7 +315,7 @@ def test_large_results_that_are_given_up_leave_nothing(
             raise jobs.Cancelled
         return done
 
-    monkeypatch.setattr(imports, "store", store)
+    monkeypatch.setattr(stored_runs, "store", store)
     client.post("/runs/import", data={"token": token, "action": "store"})
     assert workers(app).is_idle(WAIT)
     client.post("/runs/import", data={"token": token, "action": "discard"})

@@ -43,8 +43,8 @@ from webapp.services.runs.file_formats import (
     OpenedFile,
     StoredFile,
 )
-from webapp.services.runs.imports import ImportedRun
-from webapp.services.runs.results import StoredResults
+from webapp.services.runs.stored_results import StoredResults
+from webapp.services.runs.stored_runs import ImportedRun
 from webapp.services.study import studies
 
 LONGEST_HEAD = 2**20

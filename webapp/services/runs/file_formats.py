@@ -29,9 +29,11 @@ from webapp.kinds.document import Document
 from webapp.kinds.property import Card
 from webapp.records import Problem, Scale, Tell, nobody
 from webapp.services.exports import rated_imports, ratings
-from webapp.services.runs import imports, results, runs
-from webapp.services.runs.imports import ImportReport, Labels
-from webapp.services.runs.results import ResultsReport, StoredResults
+from webapp.services.runs import imports, results, runs, stored_results, stored_runs
+from webapp.services.runs.imports import ImportReport
+from webapp.services.runs.results import ResultsReport
+from webapp.services.runs.stored_results import StoredResults
+from webapp.services.runs.stored_runs import Labels
 
 BYTES_A_QUESTION = 20_000
 """Results of about so many bytes are stored in the time of a question with its cards."""
@@ -260,13 +262,13 @@ def store(
         if not (read.runs or read.group.raters):
             return StoredFile(StoredResults((), {}, read.problems))
         who = decision.grader
-        done = results.store(
+        done = stored_results.store(
             session, study, read, now, who, confirmed=is_sure, meta=decision.meta, tell=tell
         )
         return StoredFile(done, tuple(run.id for run in done.runs))
     depends = {one.query_id: str(one.query_id) in decision.depends for one in read.undecided}
     labels = Labels(decision.method or None, decision.llm or None, depends)
-    run = imports.store(session, study, read.read, labels, now)
+    run = stored_runs.store(session, study, read.read, labels, now)
     return StoredFile(run, (run.id,))
 
 

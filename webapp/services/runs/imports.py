@@ -1,47 +1,25 @@
-"""Files turned into runs: the effect of an import is reported first, then it is stored."""
+"""Run files as they are read, and the effect that storing one would have."""
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable
 from io import BytesIO
-from typing import Any, TypeVar
+from typing import Any
 
-from msgspec import Struct, field, json
-from msgspec.structs import asdict, replace
-from sqlalchemy import ColumnElement, Row, func, insert, or_, select, true, update
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from msgspec import Struct, json
+from msgspec.structs import replace
+from sqlalchemy.orm import Session
 
-from webapp.db.engine import tables
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result, Run, RunFile
-from webapp.db.tables.study import Question, Study
-from webapp.failures import Refused
+from webapp.db.tables.study import Study
 from webapp.i18n import mark
-from webapp.importers.runs import json_runs, property_particulars
-from webapp.kinds import KINDS, from_row, to_row
+from webapp.importers.runs import json_runs
+from webapp.kinds import from_row
 from webapp.kinds.document import Document
 from webapp.kinds.property import Card
-from webapp.records import Counts, Item, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
-from webapp.services.judging import live_metrics
-from webapp.services.judging.judged_things import PORTION, Pool, PooledItem
-from webapp.services.judging.verdicts import TAIL
+from webapp.records import Counts, Problem, ReadQuery, ReadRun, Tell, nobody
+from webapp.services.runs.stored_runs import OtherKind, counted, has_file, holding, is_other_kind
 from webapp.services.study import question_sets, studies
-
-AskedT = TypeVar("AskedT")
-PROPERTIES = "properties"
-"""The key under which a query keeps the properties its file lists beside the answer."""
-
-
-class OtherKind(Refused):
-    message = mark("This study judges items of another kind than these files hold")
-    remedy = mark(
-        "A database holds one study, of one kind. Start Relevansi with another database for these "
-        "files: set RELEVANSI_INSTANCE to another folder."
-    )
-
 
 BECOMES = {
     Card.kind: mark("This becomes a study of properties. A database holds one study, of one kind."),
@@ -51,29 +29,6 @@ BECOMES = {
     ),
 }
 """What the first import makes of a study, by the kind of its items (message ids)."""
-
-
-def begin(session: Session, study: Study, kind: str, now: datetime) -> None:
-    """Make a study without runs one of this kind of items; raises ``OtherKind``."""
-    if is_other_kind(session, study, kind):
-        raise OtherKind
-    if study.kind != kind:
-        study.kind, study.asks_quality = kind, KINDS[kind].always_answered
-        studies.log(session, study, "set kind", study.name, None, kind, now)
-
-
-def is_other_kind(session: Session, study: Study, kind: str) -> bool:
-    """Whether a study has runs of another kind of items."""
-    a_run = select(Run.id).where(Run.study_id == study.id).limit(1)
-    return study.kind != kind and session.scalar(a_run) is not None
-
-
-class Labels(Struct, frozen=True):
-    """The owner's labels, and by query id what the file does not say of ``context_dependent``."""
-
-    search_method: str | None = None
-    llm: str | None = None
-    context_dependent: Mapping[int, bool] = field(default_factory=dict)
 
 
 class ImportReport(Struct, frozen=True):
@@ -104,18 +59,6 @@ class ImportReport(Struct, frozen=True):
         return not (self.already_imported or self.refused)
 
 
-class ImportedRun(Struct, frozen=True):
-    """A run as it is after an import of one of its files."""
-
-    id: str
-    search_method: str | None
-    llm: str | None
-    counts: Counts
-    already_imported: bool
-    enriched: bool
-    problems: tuple[Problem, ...]
-
-
 def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
     """Return the report of a file by itself; raises an ``ImportRefused``.
 
@@ -126,7 +69,7 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
         name=name,
         read=found,
         problems=found.problems,
-        counts=_counted(
+        counts=counted(
             Counter(str(query.state) for query in found.queries),
             sum(len(query.cards) for query in found.queries),
         ),
@@ -153,8 +96,8 @@ def whole(report: ImportReport, answers: bytes) -> ImportReport:
 
 def examine(session: Session, study: Study, report: ImportReport) -> ImportReport:
     """Return the report of a file beside the runs of the study, as they are now."""
-    run = _holding(session, study, report.read, report.session_key)
-    already = run is not None and _has_file(run, report.read)
+    run = holding(session, study, report.read, report.session_key)
+    already = run is not None and has_file(run, report.read)
     return replace(
         report,
         run_id=run.id if run else None,
@@ -180,287 +123,3 @@ def _is_same_session(one: ImportReport, other: ImportReport) -> bool:
     methods = {one.read.search_method, other.read.search_method} - {None}
     times = {one.read.timestamp, other.read.timestamp} - {None}
     return one.session_key == other.session_key and len(methods) < 2 and len(times) < 2
-
-
-def store(
-    session: Session, study: Study, read: ReadRun, labels: Labels, now: datetime
-) -> ImportedRun:
-    """Store a run file, or enrich the run of the same session, or find it is there already.
-
-    Raises ``OtherKind``, and then stores nothing.
-    """
-    begin(session, study, Document.kind if read.key else Card.kind, now)
-    run = _holding(session, study, read, read.key or json_runs.session_key(read))
-    # A run of results is told by its lists, so there is nothing to add to it.
-    already = run is not None and (bool(read.key) or _has_file(run, read))
-    enriched = run is not None and not already
-    if run is None:
-        run = _make(session, study, read, labels, now)
-    elif already:
-        _fill_extra(session, run, read)
-    else:
-        _enrich(session, run, read, labels)
-    if not already:
-        run.files.append(
-            RunFile(
-                sha256=read.sha256,
-                name=read.name,
-                file_format=read.file_format,
-                problems=[asdict(problem) for problem in read.problems],
-                imported_at=now,
-            )
-        )
-        raters = session.scalars(select(Rater.id).where(Rater.study_id == study.id)).all()
-        live_metrics.refresh(session, raters, Query.run_id == run.id)
-    of_run = Query.run_id == run.id
-    states = select(Query.state, func.count()).where(of_run).group_by(Query.state)
-    cards = session.scalar(select(func.count()).select_from(Result).join(Query).where(of_run))
-    return ImportedRun(
-        id=run.id,
-        search_method=run.search_method,
-        llm=run.llm,
-        counts=_counted(dict(session.execute(states).all()), cards or 0),
-        already_imported=already,
-        enriched=enriched,
-        problems=read.problems,
-    )
-
-
-def _counted(states: Mapping[str, int], cards: int) -> Counts:
-    of = [states.get(state, 0) for state in QueryState]
-    return Counts(sum(of), cards, *of)
-
-
-def _holding(session: Session, study: Study, read: ReadRun, session_key: str) -> Run | None:
-    by_file = select(Run).join(RunFile).where(RunFile.sha256 == read.sha256)
-    if read.key:  # several systems may be in one file
-        by_file = by_file.where(
-            Run.session_key == read.key, Run.stated_search_method == read.search_method
-        )
-    by_session = select(Run).where(
-        Run.session_key == session_key,
-        _agrees(Run.stated_search_method, read.search_method),
-        _agrees(Run.timestamp, read.timestamp),
-    )
-    found = (
-        session.scalars(wanted.where(Run.study_id == study.id).limit(1)).first()
-        for wanted in (by_file, by_session)
-    )
-    return next(filter(None, found), None)
-
-
-def _agrees(column: InstrumentedAttribute[str | None], stated: str | None) -> ColumnElement[bool]:
-    return true() if stated is None else or_(column.is_(None), column == stated)
-
-
-def _has_file(run: Run, read: ReadRun) -> bool:
-    return any(file.sha256 == read.sha256 for file in run.files)
-
-
-def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: datetime) -> Run:
-    decided = labels.context_dependent
-    queries = [
-        replace(query, context_dependent=decided.get(query.query_id, False))
-        if query.context_dependent is None
-        else query
-        for query in read.queries
-    ]
-    find = question_sets.of_collection if read.key else question_sets.find_or_make
-    question_set, questions = find(session, study, queries, now)
-    if read.key and any(query.external_id != str(query.query_id) for query in queries):
-        queries = [
-            replace(query, query_id=question.position)
-            for query, question in zip(queries, questions, strict=True)
-        ]
-    run = Run(
-        id=secrets.token_hex(5),
-        study_id=study.id,
-        question_set=question_set,
-        search_method=labels.search_method or read.search_method,
-        llm=labels.llm or read.llm,
-        stated_search_method=read.search_method,
-        stated_llm=read.llm,
-        timestamp=read.timestamp,
-        session_key=read.key or json_runs.session_key(read),
-        total_questions=read.total_questions,
-        extra=dict(read.extra),
-        imported_at=now,
-    )
-    session.add(run)
-    session.flush()
-    add_answers(session, run.id, zip(questions, queries, strict=True), only_answers=bool(read.key))
-    return run
-
-
-def add_answers(
-    session: Session,
-    run_id: str,
-    answers: Iterable[tuple[Question, ReadQuery]],
-    *,
-    only_answers: bool = False,
-) -> None:
-    """Store answers of a run: queries in order, their results and what is judged of them.
-
-    `only_answers`: no quality is asked of a list that came without an answer.
-
-    Besides the answers themselves there is only a portion of their rows in memory.
-    """
-    connection = tables(session)
-    asked = select(Study.asks_quality).join(Run, Run.study_id == Study.id).where(Run.id == run_id)
-    asks_quality = session.scalar(asked)
-    for portion in _portions(answers):
-        cards = (card for _, entry in portion for card in entry.cards)
-        pool = Pool(session, {question.id for question, _ in portion}, cards)
-        placed = [_placed(pool, run_id, question, _shown(entry)) for question, entry in portion]
-        pool.store()
-        rows = [
-            {
-                "run_id": run_id,
-                "question_id": question.id,
-                "query_id": entry.query_id,
-                "response": entry.response,
-                "state": str(entry.state),
-                "claimed_count": entry.claimed_count,
-                "error": entry.error,
-                "extra": _extra(entry),
-                "asks_quality": asks_quality and bool(entry.response.strip() or not only_answers),
-                "emptiness_id": things[0].id if entry.state is QueryState.EMPTY else None,
-            }
-            for (question, entry), things in zip(portion, placed, strict=True)
-        ]
-        connection.execute(insert(Query), rows)
-        numbers = [entry.query_id for _, entry in portion]
-        stored = select(Query.query_id, Query.id).where(
-            Query.run_id == run_id, Query.query_id.in_(numbers)
-        )
-        keys = dict(connection.execute(stored).all())
-        answered = zip(portion, placed, strict=True)
-        listed = ((keys[entry.query_id], entry.cards, things) for (_, entry), things in answered)
-        _add_results(session, listed)
-    if connection.dialect.name == "postgresql":
-        # Its own statistics come minutes later, and without them it may join so many rows one by
-        # one that the figures of a large run, made next, take minutes.
-        connection.exec_driver_sql("ANALYZE questions, queries, results, judged_things, properties")
-
-
-def add_cards(session: Session, query: Query, cards: Sequence[Item]) -> None:
-    """Give a stored query without results these."""
-    pool = Pool(session, [query.question_id], cards)
-    things = _placed(pool, query.run_id, query.question, cards)
-    pool.store()
-    _add_results(session, [(query.id, cards, things)])
-    session.expire(query, ["results"])
-
-
-def _portions(
-    answers: Iterable[tuple[AskedT, ReadQuery]],
-) -> Iterator[list[tuple[AskedT, ReadQuery]]]:
-    portion: list[tuple[AskedT, ReadQuery]] = []
-    weight = 0
-    for answer in answers:
-        portion.append(answer)
-        weight += 5 + len(answer[1].cards)  # answers without cards have their weight too
-        if weight >= PORTION:
-            yield portion
-            portion, weight = [], 0
-    if portion:
-        yield portion
-
-
-def _extra(entry: ReadQuery) -> dict[str, Any]:
-    """Return what is kept beside an answer; a key of its own called as our tail gets another."""
-    own = {f"{name}_" if name == TAIL else name: value for name, value in entry.extra.items()}
-    return own | ({TAIL: list(entry.tail)} if entry.tail else {})
-
-
-def _shown(entry: ReadQuery) -> Sequence[Item | None]:
-    """Return what is judged of an answer: its cards, or that its list is empty."""
-    return [None] if entry.state is QueryState.EMPTY else entry.cards
-
-
-def _placed(
-    pool: Pool, run_id: str, question: Question, cards: Iterable[Item | None]
-) -> list[PooledItem]:
-    scope = run_id if question.context_dependent else None
-    return [pool.place(question.id, scope, card) for card in cards]
-
-
-def _add_results(
-    session: Session, answers: Iterable[tuple[int, Sequence[Item], Sequence[PooledItem]]]
-) -> None:
-    rows = [
-        {
-            "query_key": key,
-            "rank": rank,
-            "judged_thing_id": thing.id,
-            "card": to_row(card, card.of_one_run),
-        }
-        for key, cards, things in answers
-        for rank, (card, thing) in enumerate(zip(cards, things, strict=False), start=1)
-    ]
-    if rows:
-        tables(session).execute(insert(Result), rows)
-
-
-def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
-    run.search_method = run.search_method or labels.search_method or read.search_method
-    run.llm = run.llm or labels.llm or read.llm
-    run.stated_search_method = run.stated_search_method or read.search_method
-    run.stated_llm = run.stated_llm or read.llm
-    run.timestamp = run.timestamp or read.timestamp
-    run.extra = {**read.extra, **run.extra}
-    _fill_extra(session, run, read)
-    connection = tables(session)
-    by_id = {query.query_id: query for query in read.queries}
-    asked = connection.execute(
-        select(Query.id, Query.query_id, Query.question_id)
-        .where(Query.run_id == run.id)
-        .order_by(Query.id)
-    ).all()
-    answers = ((query, by_id[query.query_id]) for query in asked if query.query_id in by_id)
-    for portion in _portions(answers):
-        cards = (card for _, entry in portion for card in entry.cards)
-        pool = Pool(session, {query.question_id for query, _ in portion}, cards)
-        keys = [query.id for query, _ in portion]
-        listed: dict[int, list[Row[Any]]] = {key: [] for key in keys}
-        for result in connection.execute(
-            select(Result.query_key, Result.id, Result.card, Result.judged_thing_id)
-            .where(Result.query_key.in_(keys))
-            .order_by(Result.query_key, Result.rank)
-        ):
-            listed[result.query_key].append(result)
-        fuller = [
-            (result.id, card, pool.place_again(result.judged_thing_id, card))
-            for query, entry in portion
-            for result, other in zip(listed[query.id], entry.cards, strict=False)
-            for card in [from_row(result.card).fullest(other)]
-        ]
-        pool.store()
-        rewritten = [
-            {"id": result_id, "card": to_row(card), "judged_thing_id": thing.id}
-            for result_id, card, thing in fuller
-        ]
-        if rewritten:
-            session.execute(update(Result), rewritten)
-        for query, entry in portion:
-            if entry.state is QueryState.FAILED:
-                failed = {"state": str(entry.state), "error": entry.error, "emptiness_id": None}
-                connection.execute(update(Query).where(Query.id == query.id).values(failed))
-    session.expire_all()
-
-
-def _fill_extra(session: Session, run: Run, read: ReadRun) -> None:
-    connection = tables(session)
-    by_id = {query.query_id: query for query in read.queries}
-    known = select(Query.id, Query.query_id, Query.extra).where(Query.run_id == run.id)
-    for key, query_id, before in connection.execute(known).all():
-        if query_id not in by_id:
-            continue
-        entry = by_id[query_id]
-        extra = {**entry.extra, **before}
-        if PROPERTIES in extra:
-            listed = (before.get(PROPERTIES), entry.extra.get(PROPERTIES))
-            extra[PROPERTIES] = property_particulars.enriched(*listed)
-        if extra != before:
-            connection.execute(update(Query).where(Query.id == key).values(extra=extra))
-    session.expire_all()

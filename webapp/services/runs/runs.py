@@ -224,7 +224,7 @@ def add_cards(
     """Give an unreadable answer its cards, in the chatbot's own form; return how many were read."""
     # Readers of run files, which a list of runs, that every start shows, does not need.
     from webapp.importers.runs import property_cards
-    from webapp.services.runs import imports
+    from webapp.services.runs import stored_runs
 
     run = find(session, study, run_id)
     query = session.scalar(select(Query).where(Query.run_id == run.id, Query.query_id == query_id))
@@ -234,7 +234,7 @@ def add_cards(
         raise NotUnreadable
     cards = property_cards.parse(text)
     if cards:
-        imports.add_cards(session, query, cards)
+        stored_runs.add_cards(session, query, cards)
         query.state = str(QueryState.RESULTS)
         studies.log(session, study, "add cards", f"{run.id}/{query_id}", "0", str(len(cards)), now)
         raters = [rater.id for rater in studies.people_and_machines(session, study)]
