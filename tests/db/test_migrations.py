@@ -34,7 +34,6 @@ GIVEN = {
     "adjudications": ("judged_thing_id", "verdict"),
     "events": ("event_id", "rater_id", "field", "old", "new", "received_at"),
     "card_decisions": ("query_key", "card", "subject", "outcome", "reason"),
-    "item_judgments": ("rater_id", "item_key", "part", "value", "agrees"),
     "questionnaire_answers": ("rater_id", "item", "score", "text"),
 }
 """What people gave, by table: its columns that tell it."""
@@ -115,6 +114,45 @@ def test_rules_that_are_gone_are_ended_and_logged(database: Database, tmp_path: 
     ]
     older.close()
 
+
+def test_words_on_items_of_evaluations_move_to_the_log_of_their_rater(
+    database: Database, tmp_path: Path
+) -> None:
+    """Ani passes a part, fails it and takes that back; the evaluation is deleted by then."""
+    older = _another(database, tmp_path)
+    with older.engine.begin() as connection:
+        database.make_tables(connection, "0033")
+        for row in (*OLDER_ROWS[:3], *ITEM_EVENTS):
+            connection.execute(text(row))
+
+    older.upgrade()
+
+    with older.engine.connect() as connection:
+        moved = connection.execute(
+            text("SELECT study_id, action, subject, old, new, at FROM log_entries ORDER BY id")
+        ).all()
+    place = "evaluation 0a1b2c3d, item 4, 0"
+    assert [tuple(row)[:5] for row in moved] == [
+        (1, "click on an item", "rater 1", f"{place}: -", f"{place}: 1"),
+        (1, "click on an item", "rater 1", f"{place}: 1", f"{place}: 0"),
+        (1, "undo on an item", "rater 1", f"{place}: 0", f"{place}: 1"),
+    ]
+    assert [str(row.at)[11:19] for row in moved] == ["10:00:01", "10:00:02", "10:00:03"]
+    older.close()
+
+
+ITEM_EVENTS = tuple(
+    "INSERT INTO item_events (id, rater_id, event_id, evaluation_id, position, part, old, new,"
+    " cause, undoes_id, device, sequence, received_at)"
+    f" VALUES ({id_}, 1, 'e{id_}', '0a1b2c3d', 4, '0', {old}, {new}, '{cause}', {undoes}, '',"
+    f" {id_}, '2026-03-01 10:00:0{id_}')"
+    for id_, old, new, cause, undoes in (
+        (1, "NULL", 1, "click", "NULL"),
+        (2, 1, 0, "click", "NULL"),
+        (3, 0, 1, "undo", 2),
+    )
+)
+"""Clicks of version 1.1.0 on one part of an item."""
 
 OLDER_RULES = (
     "INSERT INTO question_sets (id, study_id, created_at) VALUES (1, 1, '2026-03-01 08:00:00')",

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sqlalchemy.orm import Session
-
-from webapp.db.tables.study import Study
 from webapp.i18n import kind_of_items, mark
-from webapp.services.evaluations.item_rating import has_items
 
 
 class Role(StrEnum):
@@ -25,7 +21,7 @@ class Role(StrEnum):
 ROLES: Mapping[str, Role] = {
     **dict.fromkeys(("static", "joined", "shell", "health", "language"), Role.ANYBODY),
     **dict.fromkeys(("ratios", "guides", "measures", "sign_in", "participants"), Role.ANYBODY),
-    **dict.fromkeys(("rate", "home.show", "history", "item_rating"), Role.RATERS),
+    **dict.fromkeys(("rate", "home.show", "history"), Role.RATERS),
     "card_decisions.decide_blind": Role.RATERS,
     **dict.fromkeys(("own_questions", "questionnaires"), Role.GUESTS),
     **dict.fromkeys(("participants.rename", "participants.link"), Role.GUESTS),
@@ -52,14 +48,13 @@ class MenuEntry(NamedTuple):
     """A link in a menu; its ``label`` is a message id.
 
     It is marked on the pages of its blueprint, of the blueprints in ``also``, and on those of the
-    menu under it, ``pages``. It is shown where ``needs`` is true of the study.
+    menu under it, ``pages``.
     """
 
     endpoint: str
     label: str
     pages: str = ""
     also: tuple[str, ...] = ()
-    needs: Callable[[Session, Study], bool] | None = None
 
 
 MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
@@ -75,7 +70,6 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
     "rater": (
         MenuEntry("home.show", mark("Home")),
         MenuEntry("rate.next_one", mark("Rating")),
-        MenuEntry("item_rating.index", mark("Items"), needs=has_items),
         MenuEntry("history.show", mark("History")),
     ),
     "study": (

@@ -20,8 +20,3 @@ def scored(client: FlaskClient, kind: str, data: bytes | None = None) -> str:
     answer = send(client, kind, DATA[kind] if data is None else data)
     assert answer.status_code == 303, answer.text
     return answer.headers["Location"]
-
-
-def judge(client: FlaskClient, item: str, part: str, value: object, **headers: str) -> TestResponse:
-    form = {"part": part, "value": value}
-    return client.post(f"{item}/judgment", data=form, headers=headers or None)

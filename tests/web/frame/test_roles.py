@@ -28,7 +28,7 @@ FOR_ANYBODY = {
     *("sign_in", "participants", "measures", "api.openapi"),
 }
 FOR_RATERS = {
-    *("home.show", "rate", "history", "item_rating", "card_decisions.decide_blind", "tokens"),
+    *("home.show", "rate", "history", "card_decisions.decide_blind", "tokens"),
     *("api.take_task", "api.show_task", "api.judge_card", "api.rate_task"),
 }
 FOR_PARTICIPANTS = {"own_questions", "questionnaires", "participants.rename", "participants.link"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, Index, String, Text, UniqueConstraint, false
+from sqlalchemy import Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from webapp.db.tables.base import Base, reference
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Evaluation(Base):
-    """Files that were scored automatically, kept so that people can read and judge the items.
+    """Files that were scored automatically, kept so that people can read the items.
 
     ``kind`` is "answers", "chunks" or "json-v2". ``sha256`` covers all files and the settings.
-    ``head`` is what the command line writes above the items. ``for_raters``: raters may judge them.
+    ``head`` is what the command line writes above the items.
     """
 
     __tablename__ = "evaluations"
@@ -39,14 +39,13 @@ class Evaluation(Base):
     n_problems: Mapped[int]
     n_items: Mapped[int]
     created_at: Mapped[datetime]
-    for_raters: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class EvaluationItem(Base):
     """One scored row of an evaluation, at its position from 1; ``item_id`` is the file's own.
 
-    ``row`` is the scored input, ``result`` the item as the command line writes it. ``parts`` may
-    be judged by a person (sentences, chunks or fields), each with the machine's outcome.
+    ``row`` is the scored input, ``result`` the item as the command line writes it. ``parts`` are
+    its sentences, chunks or fields, each with its outcome.
     """
 
     __tablename__ = "evaluation_items"
@@ -63,56 +62,6 @@ class EvaluationItem(Base):
     result: Mapped[dict[str, Any]]
     parts: Mapped[list[dict[str, Any]]]
     failed: Mapped[bool]
-
-
-class ItemJudgment(Base):
-    """One rater's current verdict on one part of an item, or its grade; null once cleared.
-
-    ``part`` is a sentence's or chunk's number from 0, a field's name, or "grade" (then
-    ``value`` is 0 to 5, else 1 or 0). ``agrees`` says whether the machine's verdict is the
-    same; it is null where the machine has none.
-    """
-
-    __tablename__ = "item_judgments"
-
-    rater_id: Mapped[int] = reference("raters.id", primary_key=True)
-    item_key: Mapped[int] = reference(
-        "evaluation_items.id", "CASCADE", primary_key=True, index=True
-    )
-    part: Mapped[str] = mapped_column(String(40), primary_key=True)
-    value: Mapped[int | None]
-    agrees: Mapped[bool | None]
-    changed_at: Mapped[datetime]
-
-
-class ItemEvent(Base):
-    """One change of an item's judgment that a rater asked for, never altered.
-
-    It stays when its evaluation is deleted: ``evaluation_id`` and ``position`` still name its
-    item. ``cause`` is "click" or "undo".
-    """
-
-    __tablename__ = "item_events"
-    __table_args__ = (
-        UniqueConstraint("rater_id", "event_id"),
-        Index(None, "rater_id", "evaluation_id"),
-    )
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    rater_id: Mapped[int] = reference("raters.id")
-    event_id: Mapped[str] = mapped_column(String(80))
-    evaluation_id: Mapped[str] = mapped_column(String(16))
-    position: Mapped[int]
-    item_key: Mapped[int | None] = reference("evaluation_items.id", "SET NULL", index=True)
-    part: Mapped[str] = mapped_column(String(40))
-    old: Mapped[int | None]
-    new: Mapped[int | None]
-    cause: Mapped[str] = mapped_column(String(16))
-    undoes_id: Mapped[int | None] = reference("item_events.id", unique=True)
-    device: Mapped[str] = mapped_column(String(64))
-    sequence: Mapped[int] = mapped_column(BigInteger)
-    client_time: Mapped[datetime | None]
-    received_at: Mapped[datetime]
 
 
 class GoldVersion(Base):

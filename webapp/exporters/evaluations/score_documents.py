@@ -21,7 +21,6 @@ from webapp.exporters.frame import tables as markdown
 from webapp.exporters.frame.csv_cells import csv_bytes
 from webapp.exporters.frame.tables import Cell, Column, Document, Section, Table, whole_number, word
 from webapp.i18n import gettext, mark
-from webapp.metrics.agreement.agreement import BinaryAgreement, NoShare
 from webapp.metrics.evaluations import registry
 from webapp.metrics.evaluations.answers import JUDGED, SETTINGS, AnswerScore, Support, WhyUndefined
 from webapp.metrics.evaluations.chunks import FIGURES, ChunkScore
@@ -52,7 +51,6 @@ LEAST_PASSED = 0.5
 """A field that earned at least this share counts as passed by the machine."""
 
 _UNDECIDED = (Support.DO_NOT_KNOW, Support.DO_NOT_KNOW_CITED, Support.NOT_MEASURED)
-_COUNTS = ("n", "both", "machine_only", "people_only", "neither", "agreed")
 
 
 class ScoredRow(NamedTuple):
@@ -360,16 +358,3 @@ def _answer_row(name: str, value: float | None, n: int) -> tuple[Cell, ...]:
 
 def _exact(value: float | None, unit: str = notation.RATIO) -> Cell:
     return Cell(notation.four(value, unit), (value,))
-
-
-def binary_json(found: BinaryAgreement) -> dict[str, Any]:
-    """The confusion table of machine and people, and the figures that follow from it."""
-    kappa = found.kappa
-    shares = {"precision": found.precision, "recall": found.recall}
-    why = {"cohen_kappa": kappa.why_undefined, **shares}
-    return {
-        **{name: getattr(found, name) for name in _COUNTS},
-        "cohen_kappa": {"value": kappa.value, "lower": kappa.lower, "upper": kappa.upper},
-        **{name: None if isinstance(one, NoShare) else one for name, one in shares.items()},
-        "why_undefined": {name: str(one) for name, one in why.items() if isinstance(one, str)},
-    }

@@ -22,19 +22,9 @@ COHEN = (
     "Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and "
     "Psychological Measurement 20, 37-46."
 )
-SPEARMAN = (
-    "Spearman, C. (1904). The proof and measurement of association between two things. American "
-    "Journal of Psychology 15, 72-101."
-)
-KENDALL = (
-    "Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33(3), 239-251."
-)
 ANSWERS_TIMED = mark("answers whose duration is known")
 JUDGED_BY_BOTH = mark("verdicts that both the machine and a person gave")
-GRADED_ITEMS = mark("items that have the figure and a person's grade")
 ONE_VALUE = mark("No value where one side gives everything the same verdict.")
-AN_ORDER = mark("1 is the same order, −1 the opposite one, 0 none in common.")
-
 
 USER_MEASURES = by_name(
     explained(
@@ -124,28 +114,6 @@ MACHINE_MEASURES = by_name(
         mark("what people passed and the machine judged"),
         mark("No value where people passed nothing."),
         source="Manning, C. D., Raghavan, P., & Schütze, H. (2008), chapter 8.",
-    ),
-    explained(
-        "spearman",
-        mark("Spearman's rho"),
-        mark("Whether a figure puts items in the order in which people grade them."),
-        mark("Pearson's correlation of the ranks, ties at their middle"),
-        GRADED_ITEMS,
-        ONE_VALUE,
-        source=SPEARMAN,
-        unit="difference",
-        reading=AN_ORDER,
-    ),
-    explained(
-        "kendall",
-        mark("Kendall's tau-b"),
-        mark("Whether a figure puts pairs of items the way round people do."),
-        mark("(pairs alike − pairs opposite) / √(pairs untied in one × pairs untied in the other)"),
-        GRADED_ITEMS,
-        ONE_VALUE,
-        source=KENDALL,
-        unit="difference",
-        reading=AN_ORDER,
     ),
 )
 """How well an automatic figure represents people's judgments."""

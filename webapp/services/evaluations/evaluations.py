@@ -10,11 +10,10 @@ from itertools import islice
 from typing import Any
 
 from msgspec import Struct, convert
-from sqlalchemy import ColumnElement, Row, Select, delete, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, delete, func, insert, select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
-from webapp.db.tables.people import Rater
+from webapp.db.tables.evaluations import Evaluation, EvaluationItem
 from webapp.db.tables.study import Study
 from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.failures import Missing
@@ -25,11 +24,8 @@ from webapp.metrics.evaluations.chunks import ChunkRow, ChunkScore
 from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonQuestion, JsonScore
 from webapp.services.study import studies
 
-GRADE = "grade"
-"""The part that is the whole item: graded 0 to 5."""
-
 MOST_PARTS = 200
-"""Sentences or chunks of one item that people are shown; the page says how many more there are."""
+"""Sentences or chunks of one item that its page shows; it says how many more there are."""
 
 
 class EvaluationKind(StrEnum):
@@ -38,19 +34,12 @@ class EvaluationKind(StrEnum):
     JSON = "json-v2"
 
 
-HEADLINES = {
-    EvaluationKind.ANSWERS: ("overlap", "f1"),
-    EvaluationKind.CHUNKS: ("f1",),
-    EvaluationKind.JSON: ("score",),
-}
-"""The headline figure of an item, else the next one; 0 to 1, a score to 100."""
-
 FIGURES = {
     EvaluationKind.ANSWERS: ("overlap", "faithfulness", "em", "f1"),
     EvaluationKind.CHUNKS: chunks.FIGURES,
     EvaluationKind.JSON: ("score", *WEIGHTS),
 }
-"""The figures of an item that may predict a grade."""
+"""The figures of an item, the first of them in the list of items."""
 
 
 def score_again(
@@ -70,14 +59,6 @@ def score_again(
     return json_answers.score(convert(row, JsonQuestion))
 
 
-def headline(kind: EvaluationKind, result: Mapping[str, Any]) -> tuple[str, float] | None:
-    """Return the headline figure of an item, its name and value from 0 to 1, if it has one."""
-    name = next((name for name in HEADLINES[kind] if result[name] is not None), None)
-    if name is None:
-        return None
-    return name, result[name] / 100 if kind is EvaluationKind.JSON else result[name]
-
-
 ID_BYTES = 4
 PAGE_SIZE = 50
 _BATCH = 500
@@ -91,17 +72,15 @@ class UnknownEvaluation(Missing):
 class Show(StrEnum):
     ALL = "all"
     FAILED = "failed"
-    DISAGREEMENTS = "disagreements"
-    JUDGED = "judged"
 
 
 class Page(Struct, frozen=True):
-    """One page of items, each with people's verdicts; ``number`` counts from 1."""
+    """One page of items; ``number`` counts from 1."""
 
     show: Show
     number: int
     n_pages: int
-    lines: tuple[tuple[EvaluationItem, list[ItemJudgment]], ...]
+    items: Sequence[EvaluationItem]
     counts: Mapping[Show, int]
 
 
@@ -135,20 +114,10 @@ def find(session: Session, study: Study, evaluation_id: str) -> Evaluation:
     return found
 
 
-def overviews(session: Session, study: Study) -> Sequence[Row[Evaluation, int]]:
-    """Return the study's evaluations, the newest first, each with its number of judged items."""
-    judged = verdicts_on(Evaluation.id, func.count(EvaluationItem.id.distinct())).scalar_subquery()
-    found = select(Evaluation, judged).where(Evaluation.study_id == study.id)
-    return session.execute(found.order_by(Evaluation.created_at.desc(), Evaluation.id)).all()
-
-
-def verdicts_on(evaluation_id: Any, *wanted: Any) -> Select[*tuple[Any, ...]]:
-    """Return what selects `wanted` of each verdict in force on an evaluation, and of its item."""
-    return (
-        select(*wanted)
-        .join_from(EvaluationItem, ItemJudgment, ItemJudgment.item_key == EvaluationItem.id)
-        .where(EvaluationItem.evaluation_id == evaluation_id, ItemJudgment.value.is_not(None))
-    )
+def all_of(session: Session, study: Study) -> Sequence[Evaluation]:
+    """Return the study's evaluations, the newest first."""
+    of_study = select(Evaluation).where(Evaluation.study_id == study.id)
+    return session.scalars(of_study.order_by(Evaluation.created_at.desc(), Evaluation.id)).all()
 
 
 def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> Page:
@@ -164,20 +133,7 @@ def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> P
         .limit(PAGE_SIZE)
         .offset((number - 1) * PAGE_SIZE)
     ).all()
-    verdicts: dict[int, list[ItemJudgment]] = {item.id: [] for item in found}
-    for judgment in session.scalars(
-        select(ItemJudgment)
-        .where(ItemJudgment.item_key.in_(verdicts), ItemJudgment.value.is_not(None))
-        .order_by(ItemJudgment.rater_id, ItemJudgment.part)
-    ):
-        verdicts[judgment.item_key].append(judgment)
-    return Page(show, number, n_pages, tuple((item, verdicts[item.id]) for item in found), counts)
-
-
-def judged(session: Session, rater: Rater, item: EvaluationItem) -> dict[str, int]:
-    own = ItemJudgment.item_key == item.id, ItemJudgment.rater_id == rater.id
-    found = session.scalars(select(ItemJudgment).where(*own))
-    return {one.part: one.value for one in found if one.value is not None}
+    return Page(show, number, n_pages, found, counts)
 
 
 def find_item(session: Session, evaluation: Evaluation, position: int) -> EvaluationItem:
@@ -200,27 +156,15 @@ def results(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]
     yield from session.scalars(found.execution_options(yield_per=_BATCH))
 
 
-def n_judgments(session: Session, evaluation: Evaluation) -> int:
-    return session.scalar(verdicts_on(evaluation.id, func.count())) or 0
-
-
 def remove(session: Session, study: Study, evaluation: Evaluation, now: datetime) -> None:
-    """Delete an evaluation with its items and judgments, logged; the clicks' log stays."""
+    """Delete an evaluation with its items, logged."""
     studies.log(session, study, "delete evaluation", evaluation.id, evaluation.name, None, now)
-    keys = select(EvaluationItem.id).where(EvaluationItem.evaluation_id == evaluation.id)
-    session.execute(delete(ItemJudgment).where(ItemJudgment.item_key.in_(keys)))
-    session.execute(update(ItemEvent).where(ItemEvent.item_key.in_(keys)).values(item_key=None))
     session.execute(delete(EvaluationItem).where(EvaluationItem.evaluation_id == evaluation.id))
     session.execute(delete(Evaluation).where(Evaluation.id == evaluation.id))
 
 
 def _fits(evaluation: Evaluation, show: Show) -> list[ColumnElement[bool]]:
     fits: list[ColumnElement[bool]] = [EvaluationItem.evaluation_id == evaluation.id]
-    judged = [ItemJudgment.item_key == EvaluationItem.id, ItemJudgment.value.is_not(None)]
     if show is Show.FAILED:
         fits.append(EvaluationItem.failed.is_(True))
-    elif show is Show.JUDGED:
-        fits.append(exists().where(*judged))
-    elif show is Show.DISAGREEMENTS:
-        fits.append(exists().where(*judged, ItemJudgment.agrees.is_(False)))
     return fits

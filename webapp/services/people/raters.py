@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import defaultdict
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -15,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from webapp import failures
 from webapp.db.tables.base import belonging_to
-from webapp.db.tables.evaluations import CardDecision, ItemEvent, ItemJudgment
+from webapp.db.tables.evaluations import CardDecision
 from webapp.db.tables.judging import Event, Judgment, QueryRating, Task
 from webapp.db.tables.people import Invitation, LogEntry, Rater, Token
 from webapp.db.tables.study import Study
@@ -53,14 +52,12 @@ class RaterLine(Struct, frozen=True):
 
 def lines(session: Session, study: Study) -> list[RaterLine]:
     """Return every rater and machine with their progress, the owner first, removed ones last."""
-    judged: Counter[int] = Counter()
-    for table, is_given in _judgments():
-        judged.update(_by_rater(session, func.count(), table, is_given))
+    judged = _by_rater(session, func.count(), Judgment, Judgment.verdict.is_not(None))
     rated = _by_rater(session, func.count(), QueryRating, QueryRating.quality.is_not(None))
     seen = _by_rater(session, func.max(Event.received_at), Event)
     found = [
         RaterLine(
-            *(rater.id, rater.name, rater.is_owner, rater.is_machine, judged[rater.id]),
+            *(rater.id, rater.name, rater.is_owner, rater.is_machine, judged.get(rater.id, 0)),
             *(rated.get(rater.id, 0), seen.get(rater.id), rater.removed_at),
         )
         for rater in studies.people_and_machines(session, study)
@@ -111,9 +108,9 @@ def removal_cost(session: Session, rater: Rater) -> dict[str, int]:
         return session.scalar(found) or 0
 
     return {
-        "judgments": sum(count(table, is_given) for table, is_given in _judgments()),
+        "judgments": count(Judgment, Judgment.verdict.is_not(None)),
         "ratings": count(QueryRating),
-        "events": sum(map(count, (Event, CardDecision, ItemEvent))),
+        "events": sum(map(count, (Event, CardDecision))),
     }
 
 
@@ -160,11 +157,6 @@ def _stop(session: Session, rater: Rater, now: datetime) -> None:
     for way_in in (Invitation, Token):
         held = (way_in.rater_id == rater.id) & way_in.withdrawn_at.is_(None)
         session.execute(update(way_in).where(held).values(withdrawn_at=now))
-
-
-def _judgments() -> Iterator[tuple[type[Any], ColumnElement[bool]]]:
-    yield Judgment, Judgment.verdict.is_not(None)
-    yield ItemJudgment, ItemJudgment.value.is_not(None)
 
 
 def _by_rater(

@@ -1,38 +1,31 @@
-"""Files scored automatically: kept, read and drilled into, judged beside the machine."""
+"""Files scored automatically: kept, read, drilled into and taken away."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
-from flask import Blueprint, Response, jsonify, redirect, render_template, request, url_for
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from wtforms import BooleanField, Form
 
 from webapp import notation
-from webapp.db.tables.evaluations import Evaluation
 from webapp.exporters.evaluations import score_documents
 from webapp.exporters.evaluations.score_documents import COLUMNS, WaitingRows
 from webapp.i18n import gettext, mark
 from webapp.importers.runs.problems import ImportRefused, message
-from webapp.metrics.agreement import agreement as binary
-from webapp.metrics.evaluations import rank_correlation as ranks
 from webapp.metrics.evaluations.json_answers import Gate
 from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.printable import printable_line
 from webapp.records import Problem
-from webapp.services.evaluations import embedders, evaluations, item_rating, scoring
+from webapp.services.evaluations import embedders, evaluations, scoring
 from webapp.services.evaluations.embedders import EmbedderUnusable
-from webapp.services.evaluations.evaluations import GRADE, HEADLINES, EvaluationKind, Show
+from webapp.services.evaluations.evaluations import EvaluationKind, Show
 from webapp.services.evaluations.scoring import MOST_ROWS, NamedBytes, ScoringSettings
 from webapp.services.workers import jobs, kinds
 from webapp.services.workers.jobs import UnknownJob
 from webapp.web.evaluations import items as evaluation_items
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.htmx import attached
-from webapp.web.rating import clicks
-from webapp.web.rating.figures import reasons_of
 from webapp.web.workers.jobs import led_to
 
 LEAST_MEAN, LEAST_RATE = Fraction(95), Fraction("0.98")
@@ -139,17 +132,6 @@ def _told(problems: Iterable[Problem]) -> tuple[str, ...]:
 blueprint = Blueprint("evaluations", __name__, url_prefix="/evaluations")
 
 
-class PartForm(Form):
-    """A word on one part of an item: 1 or 0, for the grade 0 to 5; empty takes it back."""
-
-    part = forms.LineField(40, required=True, wrong=forms.UNUSABLE)
-    value = forms.ChoiceField({"": None, **{str(grade): grade for grade in range(6)}})
-
-
-class OpenForm(Form):
-    open = forms.ChoiceField({"0": False, "1": True})
-
-
 @blueprint.get("/")
 def index() -> Response:
     """Show the form and the study's evaluations, or why files beside the requests were refused."""
@@ -206,8 +188,6 @@ def show(evaluation_id: str) -> str:
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         page = evaluations.page(session, found, Show.ALL, 1)
-        number = item_rating.number(session, found)
-        raters = item_rating.progress(session, found)
     kind = EvaluationKind(found.kind)
     measures = EVALUATIONS[kind].measures.values()
     return render_template(
@@ -223,20 +203,7 @@ def show(evaluation_id: str) -> str:
         problems=tuple(message(Problem.stored(stored)) for stored in found.problems),
         counts=page.counts,
         again="again" in request.args,
-        number=number,
-        raters=raters,
     )
-
-
-@blueprint.post("/<evaluation_id>/raters")
-def open_to_raters(evaluation_id: str) -> Response:
-    form = forms.checked(OpenForm)
-    with access.writing() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        wanted = form.open.data
-        item_rating.open_to_raters(session, rater.study, found, access.now(), is_open=wanted)
-        session.commit()
-    return _to(url_for("evaluations.show", evaluation_id=evaluation_id, _anchor="raters"))
 
 
 @blueprint.get("/<evaluation_id>/items")
@@ -254,12 +221,10 @@ def items(evaluation_id: str) -> Response:
         evaluation=found,
         title=_title(kind),
         page=page,
-        figures=[evaluation_items.figures(kind, item.result)[:3] for item, _ in page.lines],
+        figures=[evaluation_items.figures(kind, item.result)[:3] for item in page.items],
         shows={
             Show.ALL: gettext("All"),
             Show.FAILED: gettext(FAILED[kind]),
-            Show.DISAGREEMENTS: gettext("Machine and people disagree"),
-            Show.JUDGED: gettext("Judged by people"),
         },
     )
 
@@ -269,8 +234,6 @@ def item(evaluation_id: str, position: int) -> Response:
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         item = evaluations.find_item(session, found, position)
-        judged = evaluations.judged(session, rater, item)
-        can_undo = item_rating.may_undo(session, rater, found)
     kind = EvaluationKind(found.kind)
     return htmx.respond(
         "evaluations/item.html",
@@ -279,104 +242,17 @@ def item(evaluation_id: str, position: int) -> Response:
         kind=kind,
         title=_title(kind),
         item=item,
-        shown=evaluation_items.shown(kind, item, judged),
+        shown=evaluation_items.shown(kind, item),
         figures=evaluation_items.figures(kind, item.result),
-        grade=judged.get(GRADE),
-        can_undo=can_undo,
-        event_id=secrets.token_hex(16),
         tau_sim=notation.figure(found.settings.get("tau_sim"), "coefficient"),
     )
-
-
-@blueprint.post("/<evaluation_id>/items/<int:position>/judgment")
-def judge(evaluation_id: str, position: int) -> Response:
-    form = forms.checked(PartForm)
-    part, value = form.part.data, form.value.data
-    with access.writing() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        item_rating.judge(session, rater, found, position, part, value, clicks.event())
-        session.commit()
-    return _at(evaluation_id, position, "grade" if part == GRADE else f"part-{part}")
-
-
-@blueprint.post("/<evaluation_id>/items/<int:position>/undo")
-def undo(evaluation_id: str, position: int) -> Response:
-    """Take back the rater's latest change in the evaluation and show where it was."""
-    with access.writing() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        where = item_rating.undo(session, rater, found, clicks.event())
-        session.commit()
-    return _at(evaluation_id, position if where is None else where)
-
-
-@blueprint.get("/<evaluation_id>/people")
-def people(evaluation_id: str) -> str:
-    found, raters, chosen, report, differing = _beside_people(evaluation_id)
-    kind = EvaluationKind(found.kind)
-
-    def label(name: str) -> str:
-        return evaluation_items.item_label(kind, name)
-
-    return render_template(
-        "evaluations/people.html",
-        evaluation=found,
-        title=_title(kind),
-        report=report,
-        verdicts=[
-            (gettext("All"), *_verdicts(report["verdicts"])),
-            *((label(name), *_verdicts(one)) for name, one in report["verdicts_by_field"].items()),
-        ],
-        figures=[
-            (label(name), one["n"], *(_cell(one[kind], one["why_undefined"]) for kind in _ORDERS))
-            for name, one in report["grades"].items()
-        ],
-        differing=differing,
-        labels={name: label(name) for name in HEADLINES[kind]},
-        reasons=reasons_of({**binary.EXPLANATIONS, **ranks.EXPLANATIONS}),
-        raters=raters,
-        chosen=chosen,
-    )
-
-
-@blueprint.get("/<evaluation_id>/people.json")
-def people_json(evaluation_id: str) -> Response:
-    *_, report, _differing = _beside_people(evaluation_id)
-    return jsonify(report)
-
-
-_ORDERS = ("spearman", "kendall_tau_b")
-
-
-def _beside_people(evaluation_id: str) -> tuple[Evaluation, Sequence[Any], int | None, Any, Any]:
-    """The evaluation, who judged in it, the one asked for, and how far it agrees with people."""
-    with access.reading() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        raters = item_rating.progress(session, found)
-        wanted = request.args.get("rater", type=int)  # without one who judged here: all
-        chosen = wanted if wanted in {one.rater_id for one in raters} else None
-        return found, raters, chosen, *item_rating.machine_agreement(session, found, chosen)
-
-
-def _verdicts(found: Mapping[str, Any]) -> tuple[Any, ...]:
-    names = ("agreed", "cohen_kappa", "precision", "recall")
-    return found["n"], *(_cell(found[name], found["why_undefined"].get(name)) for name in names)
-
-
-def _cell(found: Any, why: str | None) -> tuple[str, str, str]:
-    """A figure in words, its interval, and the name of the reason where it has no value."""
-    if isinstance(found, Mapping):
-        lower, upper = found["lower"], found["upper"]
-        bounds = "" if lower is None else notation.interval(lower, upper, "coefficient")
-        return notation.figure(found["value"], "coefficient"), bounds, why or ""
-    return notation.figure(found), "", why or ""
 
 
 @blueprint.get("/<evaluation_id>/delete")
 def ask_to_delete(evaluation_id: str) -> str:
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
-        n = evaluations.n_judgments(session, found)
-    return render_template("evaluations/delete.html", evaluation=found, n_judgments=n)
+    return render_template("evaluations/delete.html", evaluation=found)
 
 
 @blueprint.post("/<evaluation_id>/delete")
@@ -408,7 +284,7 @@ def download(evaluation_id: str, name: str) -> Response:
 
 def _index(asked: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> Response:
     with access.reading() as (session, rater):
-        found = evaluations.overviews(session, rater.study)
+        found = evaluations.all_of(session, rater.study)
     return htmx.respond(
         "evaluations/index.html",
         "evaluations/_upload.html",
@@ -424,13 +300,6 @@ def _index(asked: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> 
 
 def _title(kind: EvaluationKind) -> str:
     return gettext(EVALUATIONS[kind].title)
-
-
-def _at(evaluation_id: str, position: int, anchor: str | None = None) -> Response:
-    if htmx.wants_part():
-        return item(evaluation_id, position)
-    place: dict[str, Any] = {"evaluation_id": evaluation_id, "position": position}
-    return _to(url_for("evaluations.item", **place, _anchor=anchor))
 
 
 def _to(address: str) -> Response:

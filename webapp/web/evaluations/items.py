@@ -88,13 +88,10 @@ FAILURES = {
 """The reasons why an output scores 0, in words; the last two are followed by the field."""
 
 
-def shown(kind: EvaluationKind, item: EvaluationItem, judged: Mapping[str, int]) -> Shown:
+def shown(kind: EvaluationKind, item: EvaluationItem) -> Shown:
     """Return an item's question, expected answer and parts; ``n_hidden`` parts are not shown."""
     score = score_again(kind, item.row, item.parts)
-    said = [
-        {"key": part["key"], "passed": part["passed"], "verdict": judged.get(part["key"])}
-        for part in item.parts
-    ]
+    said = [{"key": part["key"], "passed": part["passed"]} for part in item.parts]
     found: Shown = {
         "question": item.row["question"],
         "expected": (),

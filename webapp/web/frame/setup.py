@@ -28,7 +28,7 @@ from webapp.services.study import studies
 from webapp.web import features
 from webapp.web.agreement import adjudications, agreement
 from webapp.web.comparisons import comparisons
-from webapp.web.evaluations import evaluations, item_rating
+from webapp.web.evaluations import evaluations
 from webapp.web.frame import access, errors, guides, language, markdown, session_cookie, site
 from webapp.web.frame.workers import Workers
 from webapp.web.gold import card_marks, constraints, gold
@@ -59,7 +59,7 @@ BLUEPRINTS = (
         module.blueprint
         for module in (
             *(adjudications, agreement, api, card_marks, comparisons),
-            *(constraints, evaluations, findings, gold, history, home, imports, item_rating),
+            *(constraints, evaluations, findings, gold, history, home, imports),
             *(jobs, judges, judgments, offline),
             *(packs, participants, planning, rate, raters),
             *(runs, sign_in, study, tokens, user_studies),

@@ -134,14 +134,9 @@ def site() -> SimpleNamespace:
 def _rater() -> tuple[str, tuple[MenuEntry, ...]]:
     """Return the rater's name and menu; both are empty when the database is away."""
     try:
-        with access.reading() as (session, rater):
-            shown = (
-                entry
-                for entry in features.menu("rater")
-                if entry.needs is None or entry.needs(session, rater.study)
-            )
+        with access.reading() as (_session, rater):
             name = studies.shown_owner(rater.name) if rater.is_owner else rater.name
-            return name, tuple(shown)
+            return name, features.menu("rater")
     except (SQLAlchemyError, NotSignedIn):
         return "", ()
 

@@ -6,16 +6,12 @@ import secrets
 from typing import Any
 
 from flask import Response, redirect, request
-from sqlalchemy.orm import Session
 from wtforms import BooleanField, Form
 
-from webapp.db.tables.people import Rater
 from webapp.i18n import gettext
 from webapp.records import Click, EmptyOutcome, Scale
-from webapp.services.evaluations import item_rating
 from webapp.services.judging.events import KEEP, MOST_NOTES, AnswerRating
 from webapp.services.rating.pool import QueryFilter
-from webapp.web.features import ShownPart
 from webapp.web.frame import htmx
 from webapp.web.frame.access import now
 from webapp.web.frame.forms import (
@@ -101,9 +97,3 @@ def query() -> dict[str, Any]:
     said = wanted()
     open_only = {"open": 1} if said.only_open else {}
     return open_only | ({"category": said.category} if said.category else {})
-
-
-def further_work(session: Session, rater: Rater) -> tuple[ShownPart, ...]:
-    """Return the work beside the questions: evaluations whose items wait for raters."""
-    offers = item_rating.offers(session, rater)
-    return (ShownPart("evaluations/item_rating/_further.html", offers),)

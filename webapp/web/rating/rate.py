@@ -54,7 +54,6 @@ def next_one() -> Response:
         given, is_owner = tasks.given_to(session, rater), rater.is_owner
         progress = shares.progress(session, rater)
         done = shares.done(session, rater)
-        further = clicks.further_work(session, rater)
     return htmx.respond(
         "rating/rate/done.html",
         "rating/rate/_finished.html",
@@ -62,7 +61,6 @@ def next_one() -> Response:
         done=done,
         last=given[-1] if given else None,
         is_owner=is_owner,
-        further=further,
     )
 
 

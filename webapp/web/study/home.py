@@ -10,7 +10,6 @@ from webapp.services.runs import runs, samples
 from webapp.services.study.standing import rater_standing, rater_standings
 from webapp.web.features import is_offered
 from webapp.web.frame import access
-from webapp.web.rating import clicks
 
 blueprint = Blueprint("home", __name__)
 
@@ -25,7 +24,6 @@ def show() -> str:
                 blind=found.progress,
                 judged=found.judged,
                 seconds_left=found.seconds_left,
-                further=clicks.further_work(session, rater),
             )
         study, overviews = rater.study, runs.overviews(session, rater)
         people = rater_standings(session, study) if overviews else ()
