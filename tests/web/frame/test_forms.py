@@ -23,7 +23,6 @@ from webapp.web.frame.forms import (
     UNUSABLE,
     ChoiceField,
     DecimalField,
-    DegreesField,
     LineField,
     ListField,
     MomentField,
@@ -38,7 +37,6 @@ KINDS: dict[str, Callable[[], Any]] = {
     "percent": lambda: WholeField(0, 100, required=True),
     "hidden": lambda: WholeField(0, 9, required=True, wrong=UNUSABLE),
     "share": lambda: DecimalField(0, 1),
-    "degrees": lambda: DegreesField(-90, 90),
     "moment": MomentField,
     "line": lambda: LineField(5),
     "text": lambda: TextField(5),
@@ -68,7 +66,6 @@ def sent(kind: str, *typed: str) -> Any:
         ("whole", "", None),
         ("percent", "0", 0),
         ("share", "0,6", Fraction(3, 5)),
-        ("degrees", "-7.98", Fraction(-798, 100)),
         ("moment", "1772355600000", NINE),
         ("moment", "2026-03-01T16:00:00+07:00", NINE),
         ("line", " a b \x00", "a b"),
@@ -97,8 +94,6 @@ def test_a_typed_text_has_the_value_of_its_kind(kind: str, typed: str, value: ob
         ("share", "1.01", OUT_OF_RANGE),
         ("share", "1e-1", UNUSABLE),
         ("share", "12.345.678", UNUSABLE),
-        ("degrees", "0", OUT_OF_RANGE),
-        ("degrees", "91", OUT_OF_RANGE),
         ("moment", "yesterday", UNUSABLE),
         ("moment", "9" * 30, UNUSABLE),
         ("moment", "2026-03-01T09:00:00", UNUSABLE),
@@ -142,7 +137,6 @@ def test_an_absent_field_has_its_default(kind: str, value: object, why: list[str
         ("whole", 7, "7"),
         ("share", Fraction(98, 100), "0,98"),
         ("share", 1e-05, "0,00001"),
-        ("degrees", -7.0, "-7"),
         ("choice", False, "no"),
         ("choice", None, ""),
         ("line", "a", "a"),
@@ -157,11 +151,11 @@ def test_a_value_is_written_as_it_would_be_typed(kind: str, value: object, writt
 
 def test_a_value_takes_the_place_of_a_typed_text_and_a_list_has_all_values() -> None:
     assert sent("list", "b", " a ", "b").data == ["b", "a", "b"]
-    field = sent("degrees", "north")
-    field.put(-7.98)
+    field = sent("whole", "north")
+    field.put(7)
     field.validate(BaseForm({}))
 
-    assert (field.typed, field.data, list(field.errors)) == ("-7.98", -7.98, [])
+    assert (field.typed, field.data, list(field.errors)) == ("7", 7, [])
 
 
 def test_a_form_reads_fields_of_one_of_several_things_and_speaks_to_its_reader(app: Flask) -> None:

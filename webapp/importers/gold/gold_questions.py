@@ -6,12 +6,14 @@ its problems; nothing is guessed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from webapp.importers.runs.json_documents import (
     FromFile,
@@ -118,12 +120,46 @@ def read(name: str, data: bytes) -> GoldFile:
     top = reader.read(GoldFileHead, document, "")
     found = reader.questions(questions)
     if reader.problems:
-        raise UnusableQuestions(*reader.problems)
+        raise UnusableQuestions(*_with_lines(reader.problems, data))
     whole = {key: document[key] for key in document if key not in GoldFileHead.__struct_fields__}
     threshold = DEFAULT_THRESHOLD
     if top.threshold_t is not None:
         threshold, whole["threshold_t"] = Fraction(repr(top.threshold_t)), top.threshold_t
     return GoldFile(name, threshold, found, whole | {"questions": questions})
+
+
+def _with_lines(problems: Sequence[Problem], data: bytes) -> Iterator[Problem]:
+    """Yield the problems, each of a question with the line on which the question begins."""
+    lines = _lines_of_questions(data.decode("utf-8-sig"))
+    for problem in problems:
+        entry = re.match(r"questions\[(\d+)\]", str(problem.details.get("place", "")))
+        yield replace(problem, line=lines[int(entry[1])]) if entry else problem
+
+
+def _lines_of_questions(text: str) -> list[int]:
+    """Return the line, from 1, on which each entry of ``questions`` begins in a JSON object."""
+    read_at = json.JSONDecoder(parse_int=str).raw_decode
+    lines: list[int] = []
+    at = _past_marks(text, text.index("{") + 1)
+    while text[at] == '"':
+        name, at = read_at(text, at)
+        at = _past_marks(text, at)
+        if name == "questions" and text[at] == "[":
+            lines, at = [], _past_marks(text, at + 1)
+            while text[at] != "]":
+                lines.append(text.count("\n", 0, at) + 1)
+                at = _past_marks(text, read_at(text, at)[1])
+            at = _past_marks(text, at + 1)
+        else:
+            at = _past_marks(text, read_at(text, at)[1])
+    return lines
+
+
+def _past_marks(text: str, at: int) -> int:
+    """Return where the next value, name or end of a JSON text stands, from `at` on."""
+    while text[at] in " \t\r\n,:":
+        at += 1
+    return at
 
 
 class _Reader:

@@ -187,12 +187,10 @@ def checked_run(
     study: Study,
     run_id: str,
     missing: MissingRule = MissingRule.COUNTED,
-    *,
-    threshold: Fraction | None = None,
 ) -> CheckedRun:
     """Return a run with its evaluation under the gold questions in force.
 
-    With `threshold` as if this were T. Raises ``UnknownRun``.
+    Raises ``UnknownRun``.
     """
     run = runs.find(session, study, run_id)
     queries = _queries(session, run)
@@ -204,7 +202,7 @@ def checked_run(
     report = evaluate(
         asked.questions,
         facts_of_cards(queries),
-        threshold=asked.threshold if threshold is None else threshold,
+        threshold=asked.threshold,
         decisions=decisions.for_evaluation(in_force),
         missing=missing,
     )

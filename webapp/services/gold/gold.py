@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from fractions import Fraction
 from typing import Any
 
 from msgspec import Struct
@@ -22,14 +21,14 @@ from webapp.db.tables.evaluations import GoldVersion
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.failures import Conflict, Missing
+from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.importers.gold import gold_questions
 from webapp.importers.gold.gold_questions import GoldFile
 from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.problems import warning
 from webapp.metrics.gold.constraint_rules import Place
-from webapp.metrics.gold.constraints import Expected, GoldQuestion
+from webapp.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected, GoldQuestion
 from webapp.records import Problem
 from webapp.services.rating.particulars import AskedPlace
 
@@ -48,11 +47,6 @@ class UnknownGoldVersion(Missing):
 class UnknownGoldQuestion(Missing):
     message = mark("There are no such gold questions")
     remedy = mark("The page of the gold questions lists all that there are.")
-
-
-class GoldNumberTaken(Conflict):
-    message = mark("Another question has this number")
-    remedy = mark("Write another number.")
 
 
 Version = Row[Any]
@@ -204,101 +198,34 @@ def _gold(session: Session, version: Version) -> Gold:
     return Gold(**asdict(file), version=version)
 
 
-EDITED = "gold_questions.json"
-"""The name of a version that was not read from a file."""
+WITH_PLACES = "gold_questions.json"
+"""The name of a version that known places were put into."""
 
 
-def begin(session: Session, rater: Rater, question_set_id: int, now: datetime) -> None:
-    """Make the first version of the set's own questions: each should bring data, asks nothing.
-
-    Where there is one already nothing happens. Raises ``UnknownQuestionSet``.
-    """
-    find_set(session, rater.study, question_set_id)
-    if in_force(session, question_set_id) is not None:
-        return
+def starter(session: Session, question_set_id: int) -> dict[str, Any]:
+    """Return a gold file of the set's own questions: each should bring data and asks nothing."""
     asked = session.get_one(QuestionSet, question_set_id).questions
-    entries = [new_entry(one.position, one.text, one.category) for one in asked]
-    _save(session, rater, question_set_id, {"questions": entries}, now)
-
-
-def new_entry(number: int, text: str = "", category: str = "") -> dict[str, Any]:
-    """Return the entry of a question that should bring data and asks nothing of it."""
-    said = {"id": number, "question": text, "category": category}
-    return {**said, "expected_result": str(Expected.HAS_DATA), "constraints": {}}
-
-
-def put(
-    session: Session,
-    rater: Rater,
-    question_set_id: int,
-    number: int | None,
-    entry: Mapping[str, Any],
-    now: datetime,
-) -> None:
-    """Put the `entry` of a gold file in the place of the one called `number`, or at the end.
-
-    Raises ``UnknownGoldQuestion``, ``GoldNumberTaken``, and an ``ImportRefused`` for an entry
-    that a gold file may not have.
-    """
-    document = held(session, rater.study, question_set_id).document
-    entries = {one["id"]: one for one in document["questions"]}
-    if number is not None and number not in entries:
-        raise UnknownGoldQuestion(number)
-    if entry["id"] != number and entry["id"] in entries:
-        raise GoldNumberTaken(entry["id"])
-    entries[entry["id"] if number is None else number] = entry
-    changed = {**document, "questions": [*entries.values()]}
-    _save(session, rater, question_set_id, changed, now)
-
-
-def remove(
-    session: Session, rater: Rater, question_set_id: int, number: int, now: datetime
-) -> None:
-    """Take a question out; raises ``UnknownGoldQuestion``, also for the only one left."""
-    file = held(session, rater.study, question_set_id)
-    kept = [one for one in file.document["questions"] if one["id"] != number]
-    if not kept or len(kept) == len(file.questions):
-        raise UnknownGoldQuestion(number)
-    _save(session, rater, question_set_id, {**file.document, "questions": kept}, now)
-
-
-def set_threshold(
-    session: Session, rater: Rater, question_set_id: int, threshold: Fraction, now: datetime
-) -> None:
-    """Set the threshold T; raises ``UnknownGoldQuestion`` without gold questions."""
-    document = held(session, rater.study, question_set_id).document
-    _save(session, rater, question_set_id, {**document, "threshold_t": plain(threshold)}, now)
-
-
-def plain(number: Fraction) -> int | float:
-    return int(number) if number.denominator == 1 else float(number)
+    entries = [
+        {
+            "id": question.position,
+            "question": question.text,
+            "category": question.category,
+            "expected_result": str(Expected.HAS_DATA),
+            "constraints": {},
+        }
+        for question in asked
+    ]
+    return {"threshold_t": float(DEFAULT_THRESHOLD), "questions": entries}
 
 
 def take_places(
     session: Session, rater: Rater, question_set_id: int, name: str, data: bytes, now: datetime
 ) -> None:
-    """Take the known places of a locations.json in; raises an ``ImportRefused``."""
+    """Put the known places of a locations.json into the newest version; may be refused."""
     document = held(session, rater.study, question_set_id).document
     listed = gold_questions.read_places(name, data)
-    _save(session, rater, question_set_id, {**document, gold_questions.PLACES: listed}, now)
-
-
-def places(found: Gold) -> dict[str, Place]:
-    """Return the places that the gold file lists, then those its questions ask for, by name."""
-    known = {name.casefold(): (name, place) for name, place in _listed_places(found).items()}
-    for question in found.questions:
-        asked = question.constraints.location
-        if asked is not None and asked.point is not None:
-            name = asked.keywords[0] if asked.keywords else question.text
-            known.setdefault(name.casefold(), (name, asked))
-    return dict(known.values())
-
-
-def _save(
-    session: Session, rater: Rater, set_id: int, document: Mapping[str, Any], now: datetime
-) -> None:
-    """Save the document if the reader of gold files accepts it, else raise its error."""
-    import_file(session, rater, set_id, EDITED, json.dumps(document).encode(), now)
+    changed = json.dumps({**document, gold_questions.PLACES: listed}).encode()
+    import_file(session, rater, question_set_id, WITH_PLACES, changed, now)
 
 
 def knows_any() -> ColumnElement[bool]:
@@ -320,13 +247,13 @@ def _place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
     if asked and asked.point:
         return AskedPlace(asked.keywords[0] if asked.keywords else "", *asked.point)
     said = _spelled(" ".join(asked.keywords if asked else (question.text,)))
-    for name, place in _listed_places(file).items():
+    for name, place in listed_places(file).items():
         if place.point and any(_spelled(word) in said for word in (name, *place.keywords)):
             return AskedPlace(name, *place.point)
     return None
 
 
-def _listed_places(file: GoldFile) -> dict[str, Place]:
+def listed_places(file: GoldFile) -> dict[str, Place]:
     return gold_questions.places(file.document.get(gold_questions.PLACES))
 
 

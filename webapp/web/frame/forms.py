@@ -227,19 +227,6 @@ class DecimalField(WholeField):
         return f"{Decimal(repr(float(value))):f}".removesuffix(".0")
 
 
-class DegreesField(DecimalField):
-    """A latitude or longitude, written with a point, as maps give it.
-
-    0 is refused, as it is what unknown points are stored as.
-    """
-
-    def within(self, value: Any) -> Any:
-        return super().within(value or self.high + 1)
-
-    def written(self, value: float | Fraction) -> str:
-        return self.plain(value)
-
-
 class ChoiceField(KindField):
     """One of several words; ``data`` is the meaning of the word, where it has another."""
 
