@@ -20,7 +20,7 @@ from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import LongWork, Run, Upload
 from webapp.db.tables.study import Study
-from webapp.importers.runs import json_runs
+from webapp.importers.frame import bounded
 from webapp.kinds.document import Document
 from webapp.kinds.property import Card
 from webapp.services.runs import file_formats, imports, runs, stored_runs, waiting_files
@@ -332,12 +332,12 @@ def test_a_file_is_recognised_and_read_once_however_often_it_is_looked_at(
     """On the page and in the background: by one POST, three looks and the storing."""
     monkeypatch.setattr(waiting_files, "LONG_FROM", long_from)
     calls: list[str] = []
-    for module, name in ((file_formats, "recognised"), (json_runs, "read")):
+    for module, name in ((file_formats, "recognised"), (bounded, "call")):
         whole = getattr(module, name)
 
-        def counted(*given: Any, whole: Any = whole, name: str = name) -> Any:
+        def counted(*given: Any, whole: Any = whole, name: str = name, **options: Any) -> Any:
             calls.append(name)
-            return whole(*given)
+            return whole(*given, **options)
 
         monkeypatch.setattr(module, name, counted)
     page = sent(client, files(run_file()))
@@ -350,7 +350,7 @@ def test_a_file_is_recognised_and_read_once_however_often_it_is_looked_at(
     assert workers(app).is_idle(WAIT)
 
     assert "1 card" in client.get("/runs/").text
-    assert calls == ["recognised", "read"]
+    assert calls == ["recognised", "call"]
 
 
 @pytest.mark.usefixtures("long")

@@ -44,6 +44,10 @@ MESSAGES = {
         "%(file)s is not complete JSON: reading stops in line %(line)s, column %(column)s. "
         "The file was probably cut off or edited by hand; export or copy it again."
     ),
+    "reader_stopped": mark(
+        "%(file)s needs more memory or time to be read than a page gives it. Import it with "
+        "`relevansi import` on the machine itself, or split it."
+    ),
     "nested_too_deep": mark(
         "%(file)s is nested more than %(limit)s levels deep, which no run file is. "
         "Check that it is the right file and export it again."
@@ -288,6 +292,9 @@ class ImportRefused(Refused):
         super().__init__(problem.file)
         self.problem = problem
         self.problems: Sequence[Problem] = (problem, *others)
+
+    def __reduce__(self) -> tuple[type[ImportRefused], tuple[Problem, ...]]:
+        return type(self), tuple(self.problems)
 
     def __str__(self) -> str:
         return message(self.problem)

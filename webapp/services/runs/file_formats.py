@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from webapp import labels
 from webapp.db.engine import one_at_a_time
 from webapp.db.tables.study import Study
+from webapp.importers.frame import bounded
 from webapp.importers.results import formats
 from webapp.importers.results.files import Dropped
 from webapp.importers.results.formats import Choices
@@ -84,14 +85,14 @@ RATED_CSV = FileFormat(
     name="rated_csv",
     kind=RatedFile,
     sniff=lambda _name, data: csv_ratings.recognises(data),
-    read=lambda name, data, _tell: csv_ratings.read(name, data),
+    read=lambda name, data, _tell: bounded.call(name, csv_ratings.read, name, data),
     size=lambda data: data.count(b"\n"),
 )
 RATINGS = FileFormat(
     name="ratings",
     kind=OfflineRatings,
     sniff=lambda _name, data: rating_changes.recognises(data),
-    read=lambda name, data, _tell: rating_changes.read(name, data),
+    read=lambda name, data, _tell: bounded.call(name, rating_changes.read, name, data),
     size=lambda data: data.count(b'"query_id"') // CHANGES_A_QUESTION,
 )
 RESULTS = FileFormat(

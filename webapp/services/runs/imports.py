@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.study import Study
 from webapp.i18n import mark
+from webapp.importers.frame import bounded
 from webapp.importers.runs import json_runs
 from webapp.kinds import from_row
 from webapp.kinds.document import Document
@@ -64,7 +65,7 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
 
     `tell` is called with how many questions are read.
     """
-    found = json_runs.read(name, data, tell)
+    found = bounded.call(name, json_runs.read, name, data, tell=tell)
     return ImportReport(
         name=name,
         read=found,

@@ -19,6 +19,7 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
 from webapp.i18n import mark
+from webapp.importers.frame import bounded
 from webapp.importers.results import formats
 from webapp.importers.results.files import Dropped
 from webapp.importers.results.formats import Choices, Group
@@ -122,7 +123,7 @@ def read_files(
     name: str, files: Iterable[Dropped], choices: Choices | None = None, tell: Tell = nobody
 ) -> ResultsReport:
     given = tuple(files)
-    group = formats.read(given, choices, tell)
+    group = bounded.call(name, formats.read, given, choices, tell=tell)
     return ResultsReport(
         name=name,
         group=group,

@@ -25,6 +25,7 @@ from webapp.db.tables.runs import LongWork
 from webapp.db.tables.study import Study
 from webapp.failures import Failure, Missing
 from webapp.i18n import mark
+from webapp.importers.frame import bounded
 from webapp.records import Tell
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.judging import changes
@@ -125,7 +126,7 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
                 session.commit()
 
         try:
-            with self.database.reading() as session:
+            with self.database.reading() as session, bounded.within(bounded.JOB):
                 study = session.get_one(Study, call.study_id)
                 return _kinds()[call.kind](session, study, call.wanted, tell)
         except Failure as failure:

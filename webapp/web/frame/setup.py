@@ -21,6 +21,7 @@ from webapp.config import new_private_folder
 from webapp.db import engine
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext, no_key, own_name
+from webapp.importers.frame import bounded
 from webapp.kinds.document import excerpt, word_count
 from webapp.printable import LogLineFormatter, printable, printable_line
 from webapp.records import LARGEST_INTEGER
@@ -119,13 +120,16 @@ def join(app: Flask, database_url: str) -> None:
 
 
 def _apart(answer: WSGIApplication) -> WSGIApplication:
-    """Return `answer`, with one deadline and one context for all that a request waits for."""
+    """Return `answer`, with one deadline and one context for all that a request waits for.
+
+    Files that it brings are read apart.
+    """
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         if why := access.why_refused(environ):
             start("400 Bad Request", [("Content-Type", "text/plain; charset=utf-8")])
             return [why]
-        with engine.shared():
+        with engine.shared(), bounded.within(bounded.PAGE):
             return copy_context().run(answer, environ, start)
 
     return answered

@@ -1,0 +1,1 @@
+"""Parts that every module of this layer uses: where files are read."""
