@@ -278,7 +278,6 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "more of the study": "/study/more",
     "machine judges, none configured": "/study/machine-judges/",
     "phase 3 set-up": "/study/users/",
-    "conflicts": "/conflicts/",
     "constraints": _checked(),
     "constraints of one question": _checked("/2"),
     "gold questions": _checked("gold"),

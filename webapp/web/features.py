@@ -35,7 +35,7 @@ ROLES: Mapping[str, Role] = {
 
 KINDS: Mapping[str, tuple[str, ...]] = dict.fromkeys(
     (
-        *("gold", "constraints", "card_decisions", "conflicts", "judgments.add_cards"),
+        *("gold", "constraints", "card_decisions", "judgments.add_cards"),
         *("user_studies", "findings", "participants", "own_questions", "questionnaires"),
         *("runs.ask_to_remove_sample", "runs.remove_sample", "collecting"),
     ),
@@ -101,7 +101,6 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
     ),
     "more": (
         MenuEntry("evaluations.index", mark("Evaluation")),
-        MenuEntry("conflicts.show", mark("Conflict report")),
         MenuEntry("machine_judges.index", mark("Machine judges")),
         MenuEntry("planning.show", mark("Rating plan")),
         MenuEntry("tokens.index", mark("Tokens")),

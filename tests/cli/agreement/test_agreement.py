@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from openpyxl import load_workbook
 
+from tests import demo
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.agreement.test_agreement import pair
@@ -141,6 +142,25 @@ def test_a_table_is_printed_for_people(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stderr) == (0, "")
     assert [word for word in ("slug:a", "[b]api") if word not in done.stdout] == []
+
+
+def test_runs_of_the_study_are_compared_where_no_folder_is_named(tmp_path: Path) -> None:
+    demo.restored(tmp_path).rename(tmp_path / "relevansi.sqlite")
+    done = relevansi(tmp_path, "conflicts", "--format", "json")
+
+    assert document(done)["favours"] == {
+        "Hybrid · openai": 5,
+        "Vector Only · openai": 3,
+        "API Only · openai": 0,
+    }
+
+
+def test_a_study_without_decisions_asks_for_folders(tmp_path: Path) -> None:
+    relevansi(tmp_path, "import", QUESTIONS)
+    done = relevansi(tmp_path, "conflicts")
+
+    assert done.returncode == 1
+    assert "Name folders" in done.stderr
 
 
 def test_a_run_that_says_both_is_named_beside_the_document(tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ from webapp.services.agreement.agreement import (
     HandJudgedRun,
     SameFolderTwice,
     compare,
-    in_folders,
     judged_runs,
 )
 from webapp.services.agreement.agreement import run_names as names_of
@@ -214,18 +213,6 @@ def test_what_is_wrong_with_a_file_is_kept_beside_its_verdicts() -> None:
 
     assert len(found.verdicts) == 2
     assert [problem.file for problem in found.problems] == ["a/manual_input.json"]
-
-
-def test_a_folder_with_one_of_the_two_files_is_named() -> None:
-    files = {
-        "study/hybrid/results.json": b"1",
-        "study/hybrid/manual_input.json": b"2",
-        "study/hybrid/notes.json": b"3",
-        "study/api_only/results.json": b"4",
-    }
-
-    assert in_folders(files) == ([HandJudgedRun("hybrid", b"1", b"2")], ["api_only"])
-    assert len(in_folders({"results.json": b"1", "manual_input.json": b"2"})[0]) == 1
 
 
 def test_folders_are_named_as_shortly_as_tells_them_apart() -> None:

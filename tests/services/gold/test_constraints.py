@@ -268,7 +268,8 @@ def test_people_decide_apart_from_the_machine(session: Session, study: Study, ra
 
 def test_the_demos_runs_contradict_each_other_as_people_do(demo_session: Session) -> None:
     """As `relevansi conflicts` says of the files they were imported from."""
-    found = agreement.in_study(demo_session, study_of(demo_session))
+    judged = agreement.named_apart(constraints.judged_by_hand(demo_session, study_of(demo_session)))
+    found = agreement.compare(judged)
 
     assert found is not None
     assert found.problems == ()

@@ -1,10 +1,8 @@
-"""Agreement, conflicts and adjudication as pages: figures, files taken, refusals."""
+"""Agreement and adjudication as pages: figures, files, refusals."""
 
 from __future__ import annotations
 
 import io
-import json
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -14,7 +12,6 @@ from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
 from tests.page import Page
-from tests.services.agreement.test_agreement import pair
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import open_study
 from tests.web.conftest import PART, judge
@@ -26,7 +23,6 @@ from webapp.i18n import gettext, speaking
 from webapp.metrics.agreement.agreement import EXPLANATIONS, NoAgreement
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import agreement
-from webapp.services.agreement.agreement import HandJudgedRun, compare, judged_runs
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import stored_runs
@@ -110,135 +106,6 @@ def test_each_table_of_each_kind_is_a_sheet_of_its_own(
     assert len(names) > 3
     sheets = load_workbook(io.BytesIO(client.get("/agreement.xlsx").data)).sheetnames
     assert sheets == ["report", *names]
-
-
-HYBRID = pair("hybrid", *["pass"] * 6, titles="abcdef")
-API_ONLY = pair("api_only", *["fail"] * 6, titles="abcdef")
-
-
-def slots(*pairs: HandJudgedRun) -> dict[str, Any]:
-    form: dict[str, Any] = {}
-    for number, one in enumerate(pairs, start=1):
-        form[f"name-{number}"] = one.name
-        form[f"results-{number}"] = (io.BytesIO(one.run_file), "results.json")
-        form[f"manual-{number}"] = (io.BytesIO(one.manual_file), "manual_input.json")
-    return form
-
-
-def folder(*pairs: HandJudgedRun) -> dict[str, Any]:
-    files = []
-    for one in pairs:
-        files.append((io.BytesIO(one.run_file), f"study/{one.name}/results.json"))
-        files.append((io.BytesIO(one.manual_file), f"study/{one.name}/manual_input.json"))
-    return {"folder": files}
-
-
-def send(client: FlaskClient, form: dict[str, Any], **headers: str) -> TestResponse:
-    return client.post(
-        "/conflicts/", data=form, content_type="multipart/form-data", headers=headers or None
-    )
-
-
-def test_runs_of_the_study_that_were_judged_by_hand_are_reported_without_any_file(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert not Page(client.get("/conflicts/")).has("#found")
-    found = compare(judged_runs([HYBRID, API_ONLY]))
-    monkeypatch.setattr(agreement, "in_study", lambda *_: found)
-
-    assert "On 6 of them the verdicts differ." in client.get("/conflicts/").text
-
-
-@pytest.mark.parametrize("form", [slots, folder])
-def test_both_ways_of_choosing_give_the_commands_figures(client: FlaskClient, form: Any) -> None:
-    page = send(client, form(HYBRID, API_ONLY)).text
-
-    assert "6 properties of a question were judged in more than one run." in page
-    assert "On 6 of them the verdicts differ." in page
-    assert "Between hybrid and api_only, 6 favour hybrid and 0 favour api_only." in page
-    assert "p = 0.03125" in page  # 2 / 2^6: six tossed coins fall alike
-    assert "about once in 32" in page
-    assert page.count("✗ Not relevant") == page.count("✓ Relevant") == 6
-    assert "Rumah a" in page
-    assert "slug:a" in page
-
-
-def test_few_contradictions_may_be_chance_and_none_lean_nowhere(client: FlaskClient) -> None:
-    few = slots(pair("a", "pass"), pair("b", "fail"), pair("c", "fail")) | {"name-1": " "}
-    page = send(client, few).text
-    alike = send(client, slots(pair("a", "pass"), pair("b", "pass"))).text
-
-    assert "That can well be chance (p = " in page
-    assert "Between Run 1 and b, 1 favour" in page
-    assert "b and c do not contradict each other." in page
-    assert Page(page).has("#lean")
-    assert not Page(alike).has("#lean")
-
-
-def test_with_htmx_only_the_report_is_sent(client: FlaskClient) -> None:
-    part = Page(send(client, slots(HYBRID, API_ONLY), **PART))
-    refusal = send(client, {}, **PART)
-
-    assert part.has("#report")
-    assert not part.has("form")
-    assert refusal.status_code == 422
-    assert Page(refusal).has("[role=alert]")
-
-
-def half_a_run() -> dict[str, Any]:
-    form = slots(HYBRID, API_ONLY)
-    del form["manual-2"]
-    return form
-
-
-@pytest.mark.parametrize(
-    ("form", "said"),
-    [
-        (lambda: folder(HYBRID), "Choose at least two runs"),
-        (half_a_run, "Run 2 has only one of its two files."),
-        (
-            lambda: slots(HYBRID, HandJudgedRun("bad", API_ONLY.manual_file, API_ONLY.run_file)),
-            "bad/results.json looks like",
-        ),
-        (
-            lambda: slots(HYBRID, HandJudgedRun("bad", b"[" * 100_000, API_ONLY.manual_file)),
-            "bad/results.json",
-        ),
-    ],
-)
-def test_what_stands_in_the_way_is_said(client: FlaskClient, form: Any, said: str) -> None:
-    answer = send(client, form())
-
-    assert answer.status_code == 422
-    assert said in answer.text
-
-
-def test_what_is_wrong_with_a_folder_a_file_or_a_run_is_remarked(client: FlaskClient) -> None:
-    twice = pair("twice", "pass", "fail", titles="aa")
-    more = pair("more", "pass", "pass", "fail")  # there are two cards
-    form = folder(twice, more)
-    form["folder"].append((io.BytesIO(b"{}"), "study/vector_only/results.json"))
-    form["folder"].append((io.BytesIO(b"x"), "study/notes.txt"))
-
-    page = send(client, form).text
-
-    assert "3 remarks on the files" in page
-    assert "vector_only holds only one of the two files and was left out." in page
-    assert "more/manual_input.json" in page
-    assert "twice passes and fails the same property of question 1" in page
-
-
-def test_hostile_names_and_texts_are_text(client: FlaskClient) -> None:
-    run = json.loads(HYBRID.run_file)
-    run["results"][0]["question"] = "<script>q</script>"
-    hostile = HandJudgedRun(
-        "<img src=x onerror=alert(1)>", json.dumps(run).encode(), HYBRID.manual_file
-    )
-
-    page = send(client, slots(hostile, API_ONLY)).text
-
-    assert "<script>q" not in page
-    assert "<img" not in page
 
 
 def disputes(answer: TestResponse) -> list[str]:

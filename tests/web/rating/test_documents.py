@@ -72,10 +72,10 @@ def test_no_page_speaks_of_properties(
 def test_what_is_for_properties_alone_is_refused_and_nowhere_offered(
     client: FlaskClient, web_database: Database
 ) -> None:
-    assert client.get("/conflicts/").status_code == 200  # while the study has no kind of its own
+    assert client.get("/study/users/").status_code == 200  # while the study has no kind of its own
     run_id = imported(web_database, *collection()).runs[0].id
 
-    addresses = ("/conflicts/", "/study/users/", "/ask/", f"/constraints/{run_id}", "/runs/sample")
+    addresses = ("/study/users/", "/ask/", f"/constraints/{run_id}", "/runs/sample")
     assert {client.get(address).status_code for address in addresses} == {404}
     offered = {name.partition(".")[0] for name in reached(client, "/")}
     assert offered.isdisjoint(OF_KINDS)

@@ -19,6 +19,7 @@ from webapp.importers.runs import problems
 from webapp.metrics.agreement.report import ConflictReport
 from webapp.services.agreement import agreement
 from webapp.services.agreement.agreement import MANUAL_FILE, RUN_FILE, HandJudgedRun, JudgedRun
+from webapp.services.gold import constraints
 
 WIDTH = 120
 
@@ -53,16 +54,15 @@ def agreement_command(file_format: str, output: Path | None) -> None:
 
 
 @click.command("conflicts")
-@click.argument(
-    "folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.argument("folders", metavar="[DIR...]", nargs=-1, type=click.Path(path_type=Path))
 @formats("table", "json")
 def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | None) -> None:
     """Show where verdicts by hand on the same property differ from run to run.
 
-    Each DIR holds a run's results.json (V2) and its manual_input.json.
+    Each DIR holds a run's results.json (V2) and its manual_input.json. Without any the runs of the
+    study are compared by the decisions on whole cards, made or imported run by run.
     """
-    found = agreement.compare(judged_runs(folders))
+    found = agreement.compare(judged_runs(folders) if folders else _judged_in_study())
     for remark in (
         *map(problems.message, found.problems),
         *(words.contradicts_itself(*one) for one in found.self_contradictions),
@@ -72,6 +72,19 @@ def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | 
         write_json(_document(found), output)
     else:
         write(document_text(words.conflict_document(found), width=WIDTH), output)
+
+
+def _judged_in_study() -> list[JudgedRun]:
+    with options.reading() as (session, study):
+        judged = agreement.named_apart(constraints.judged_by_hand(session, study))
+    if len(judged) > 1:
+        return judged
+    raise click.ClickException(
+        gettext(
+            "Fewer than two runs of the study have decisions on whole cards. Name folders that "
+            "hold results.json and manual_input.json."
+        )
+    )
 
 
 def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:

@@ -204,22 +204,6 @@ def judged_runs(pairs: Sequence[HandJudgedRun]) -> list[JudgedRun]:
     return [_judged_run(name, pair) for name, pair in zip(names, pairs, strict=True)]
 
 
-def in_folders(files: Mapping[str, bytes]) -> tuple[list[HandJudgedRun], list[str]]:
-    """Return the pairs among `files`, by path, and the incomplete folders; others are ignored."""
-    folders: dict[tuple[str, ...], dict[str, bytes]] = {}
-    for path, data in files.items():
-        *folder, name = path.split("/")
-        if name in {RUN_FILE, MANUAL_FILE}:
-            folders.setdefault(tuple(folder), {})[name] = data
-    pairs, incomplete = [], []
-    for name, held in zip(run_names(list(folders)), folders.values(), strict=True):
-        if len(held) == 2:
-            pairs.append(HandJudgedRun(name, held[RUN_FILE], held[MANUAL_FILE]))
-        else:
-            incomplete.append(name)
-    return pairs, incomplete
-
-
 def compare(judged: Sequence[JudgedRun]) -> ConflictReport:
     verdicts = [verdict for run in judged for verdict in run.verdicts]
     return replace(
@@ -230,17 +214,13 @@ def compare(judged: Sequence[JudgedRun]) -> ConflictReport:
     )
 
 
-def in_study(session: Session, study: Study) -> ConflictReport | None:
-    """Return the report on the study's runs; ``None`` if fewer than two are judged by hand."""
-    from webapp.services.gold import constraints
-
-    judged = list(constraints.judged_by_hand(session, study))
-    names = distinct([run.name for run in judged])
-    named = [
+def named_apart(judged: Iterable[JudgedRun]) -> list[JudgedRun]:
+    """Return the runs, those of one name told apart by a number."""
+    every = list(judged)
+    return [
         replace(run, name=name, verdicts=tuple(replace(one, run=name) for one in run.verdicts))
-        for run, name in zip(judged, names, strict=True)
+        for run, name in zip(every, distinct([run.name for run in every]), strict=True)
     ]
-    return compare(named) if len(named) > 1 else None
 
 
 def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 BLUEPRINTS = (
     *(site.health, site.shell, site.joined_files, guides.blueprint),
     *(language.blueprint, language.ratios_blueprint, participants.questionnaire_blueprint),
-    *(participants.questions_blueprint, runs.measures, agreement.conflicts, comparisons.rated),
+    *(participants.questions_blueprint, runs.measures, comparisons.rated),
     *(study.assignments_blueprint, study.notes_blueprint),
     *(
         module.blueprint
