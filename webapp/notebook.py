@@ -332,8 +332,9 @@ class Study:
         """Import files of any format that the import page takes, together; return their runs.
 
         Of a folder every file in it is taken. `said` are method, llm, rater (whose the grades are),
-        columns (a dict of roles and names of columns), depth, split, metadata (a list) and rating
-        ("blind" or "open"). What is stored in the background is waited for, at most `longest_wait`
+        columns (a dict of roles and names of columns), depth, split, metadata (a list), rating
+        ("blind" or "open") and confirm (how many changes of what the study has are meant). What is
+        stored in the background is waited for, at most `longest_wait`
         seconds. The columns are those of ``runs``. Files that are wrong raise ``RelevansiError``
         with ``problems``.
         """

@@ -316,6 +316,16 @@ def _sqlite_engine(url: str) -> Engine:
     return engine
 
 
+PROGRAM = "token_id"
+"""The name in ``Session.info`` of the token by which a program writes."""
+
+
+def token_id(session: Session) -> int | None:
+    """Return the id of the token by which a program writes in `session`, ``None`` for a person."""
+    found: int | None = session.info.get(PROGRAM)
+    return found
+
+
 def tables(session: Session) -> Connection:
     """Return the connection behind `session`, once all that it holds is written."""
     session.flush()

@@ -19,6 +19,7 @@ from webapp.web.programs.operations import OPERATIONS, Operation
 OF_RATERS = {"take_task", "show_task", "judge_card", "rate_task"}
 """What a rater's token is good for; all else is the owner's."""
 BY_SCOPE: dict[Scope, set[str]] = {
+    "gate": {"pass_gate"},
     "import": {"import_runs", "pass_gate", "show_job"},
     "judge": {"judge_item", "rate_answer", *OF_RATERS},
     "everything": set(OPERATIONS),

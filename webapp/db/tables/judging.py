@@ -99,8 +99,8 @@ class Event(Base):
     ``field`` is "verdict" (of ``judged_thing_id``), "quality" or "notes" (of ``query_key``,
     which for a verdict names the place of the click; a blind rater's clicks name their
     ``task_id`` instead), or in a repeat "repeat", "repeat quality", "repeat notes". ``cause``
-    is "click", "bulk", "import" (from a file), "machine" or "undo". An event that lost to a
-    later one is here too.
+    is "click", "bulk", "import" (from a file), "machine" or "undo"; ``token_id`` is of the token
+    by which a program wrote it. An event that lost to a later one is here too.
     """
 
     __tablename__ = "events"
@@ -124,6 +124,8 @@ class Event(Base):
     new: Mapped[str | None] = mapped_column(Text)
     cause: Mapped[str] = mapped_column(String(16))
     undoes_id: Mapped[int | None] = reference("events.id", unique=True)
+    # No reference, whose index every click would pay for: a token goes only with its rater.
+    token_id: Mapped[int | None]
     device: Mapped[str] = mapped_column(String(64))
     sequence: Mapped[int] = mapped_column(BigInteger)
     client_time: Mapped[datetime | None]

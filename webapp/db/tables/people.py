@@ -93,7 +93,10 @@ class SignedOut(Base):
 
 
 class LogEntry(Base):
-    """A change that the owner made apart from ratings: labels, switches, deletions."""
+    """A change that the owner made apart from ratings: labels, switches, deletions.
+
+    ``token_id`` is of the token by which a program made it.
+    """
 
     __tablename__ = "log_entries"
 
@@ -104,3 +107,4 @@ class LogEntry(Base):
     subject: Mapped[str] = mapped_column(Text)
     old: Mapped[str | None] = mapped_column(Text)
     new: Mapped[str | None] = mapped_column(Text)
+    token_id: Mapped[int | None]

@@ -127,7 +127,7 @@ class LongWork(Base):
     does it), "done" (``data`` is the file that was made, or ``result`` says what was stored) or
     "failed" (``failure`` and ``remedy`` are message ids, ``about`` the name in them).
     ``steps_done`` of ``steps`` are done; 0 steps are not counted yet. ``study_state`` names the
-    study as it was when the work began.
+    study as it was when the work began. ``token_id`` is of the program's token that asked for it.
     """
 
     __tablename__ = "long_works"
@@ -136,6 +136,7 @@ class LongWork(Base):
     study_id: Mapped[int] = reference("studies.id", index=True)
     kind: Mapped[str] = mapped_column(String(32))
     wanted: Mapped[dict[str, Any]]
+    token_id: Mapped[int | None]
     study_state: Mapped[str | None] = mapped_column(Text)
     put_down_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]

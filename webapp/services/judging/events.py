@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.engine import added, tables, upsert
+from webapp.db.engine import added, tables, token_id, upsert
 from webapp.db.tables.base import Base
 from webapp.db.tables.judging import (
     Event,
@@ -178,6 +178,7 @@ def record(
         return
     values = _columns(rater, target, event, standing(history), cause)
     values["undoes_id"] = undoes.id if undoes else None
+    values["token_id"] = token_id(session)
     if not connection.execute(added(Event, connection.dialect.name, _UNIQUE), values).rowcount:
         raise EventIdTaken(click.event_id)
     made: list[_Made] = [*history, event]
@@ -206,7 +207,8 @@ def record_all(
         if (event.event_id, target.field) in taken:
             raise EventIdTaken(event.event_id)
         taken.add((event.event_id, target.field))
-        rows.append((target, _columns(rater, target, event, standing(history), cause)))
+        values = _columns(rater, target, event, standing(history), cause)
+        rows.append((target, values | {"token_id": token_id(session)}))
         history.append(event)
     if rows:
         connection.execute(insert(Event), [values for _, values in rows])

@@ -28,6 +28,7 @@ from webapp.i18n import mark
 from webapp.records import Click
 from webapp.services.judging import events
 from webapp.services.judging.events import AGAIN, Target, in_order
+from webapp.services.people import tokens
 from webapp.services.rating import tasks
 from webapp.services.rating.tasks import letter
 from webapp.services.study import studies
@@ -71,6 +72,7 @@ class HistoryEntry(Struct, frozen=True):
     ``question`` is ``None`` once its run was deleted. ``title``, ``identity`` and ``content``
     name a card; ``answer`` is the number of a whole answer, which a blind rater never sees, and
     ``letter`` its name on the rater's page. ``query`` is ``None`` while the study is blind.
+    ``program`` names the token by which it was written, of others' tokens only to the owner.
     """
 
     event: Event
@@ -86,6 +88,7 @@ class HistoryEntry(Struct, frozen=True):
     stands: bool
     undone: bool
     overtaken: bool
+    program: str | None
 
 
 class History(Struct, frozen=True):
@@ -186,6 +189,7 @@ def _entries(
     stand, overtaken = _standing(session, found)
     undone = set(session.scalars(select(Event.undoes_id).where(Event.undoes_id.is_not(None))))
     letters = _letters(session, found)
+    programs = {one.id: one.name or str(one.id) for one in session.scalars(tokens.of(reader))}
     blind = studies.is_blind(session, reader.study)
     return [
         HistoryEntry(
@@ -202,6 +206,7 @@ def _entries(
             stands=event.id in stand,
             undone=event.id in undone,
             overtaken=event.id in overtaken,
+            program=programs.get(event.token_id, "") if event.token_id else None,
         )
         for event, name, question, thing, identity, query in rows
     ]
@@ -294,6 +299,7 @@ _COLUMNS: Mapping[str, Callable[[HistoryEntry], Any]] = {
     "stands": lambda entry: entry.stands,
     "undone": lambda entry: entry.undone,
     "overtaken": lambda entry: entry.overtaken,
+    "token": lambda entry: entry.event.token_id,
 }
 
 COLUMNS = tuple(_COLUMNS)

@@ -22,13 +22,14 @@ from webapp.records import Scale
 from webapp.services.people.raters import hashed, state_of
 from webapp.services.study import studies
 
-Scope = Literal["read", "import", "judge", "everything"]
+Scope = Literal["read", "gate", "import", "judge", "everything"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 MEANINGS: dict[Scope, str] = {
     "read": mark("read what your pages show"),
-    "import": mark("import runs and grades, and compare a run before it is stored"),
+    "gate": mark("hold a run against another one, of which nothing is stored"),
+    "import": mark("the same, and import new runs and the grades of new raters"),
     "judge": mark("judge in your name, and take your next question"),
-    "everything": mark("all of it, and delete runs"),
+    "everything": mark("all of it, and change what others gave, and delete runs"),
 }
 """What a program may do with each scope, as message ids."""
 DAYS, MOST_DAYS = 90, 3650
@@ -101,7 +102,7 @@ def make(
 
 def lines(session: Session, rater: Rater, now: datetime) -> list[TokenLine]:
     """Return the tokens of a rater, the newest first; to the owner those of everybody."""
-    rows = session.scalars(_of(rater).order_by(Token.id.desc()))
+    rows = session.scalars(of(rater).order_by(Token.id.desc()))
     return [
         TokenLine(
             *(token.id, studies.called(token.rater), token.name, tuple(token.scopes.split())),
@@ -114,7 +115,7 @@ def lines(session: Session, rater: Rater, now: datetime) -> list[TokenLine]:
 
 def withdraw(session: Session, rater: Rater, token_id: int, now: datetime) -> None:
     """End a token of a rater, for the owner anybody's; logged. Raises ``UnknownToken``."""
-    token = session.scalar(_of(rater).where(Token.id == token_id))
+    token = session.scalar(of(rater).where(Token.id == token_id))
     if token is None:
         raise UnknownToken(token_id)
     if token.withdrawn_at is None:
@@ -140,7 +141,8 @@ def note_use(session: Session, token_id: int, now: datetime) -> None:
     session.execute(update(Token).where(Token.id == token_id, is_due).values(used_at=now))
 
 
-def _of(rater: Rater) -> Select[Token]:
+def of(rater: Rater) -> Select[Token]:
+    """Return the statement over a rater's tokens, for the owner over everybody's."""
     own = select(Token).join(Rater)
     if rater.is_owner:
         return own.where(Rater.study_id == rater.study_id)

@@ -69,8 +69,12 @@ EXPORTS = {
 """The members of a run that can also be had one by one."""
 LONG_FROM = 300
 """The answers from which a pack is made beside the requests: ten runs of thirty questions."""
-LEFT_OUT = {"studies": {"password", "order_secret", "order_seed", "revision"}}
-"""The columns that no pack holds: what opens a study, or traces a blind answer."""
+LEFT_OUT = {
+    "studies": {"password", "order_secret", "order_seed", "revision"},
+    "events": {"token_id"},
+    "log_entries": {"token_id"},
+}
+"""The columns that no pack holds: what opens a study, traces a blind answer, or names a token."""
 CARDS = {"judged_things": {"card"}}
 """Those that a pack holds only where results do not have whole cards: else it is their fullest."""
 

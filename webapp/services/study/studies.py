@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from webapp import labels
 from webapp.config import resource
-from webapp.db.engine import one_at_a_time
+from webapp.db.engine import one_at_a_time, token_id
 from webapp.db.tables.judging import Event
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
@@ -344,7 +344,7 @@ def log(
     now: datetime,
 ) -> None:
     """Note something the owner changed, and give the study another revision."""
-    session.add(
-        LogEntry(study_id=study.id, at=now, action=action, subject=subject, old=old, new=new)
-    )
+    entry = LogEntry(study_id=study.id, at=now, action=action, subject=subject, old=old, new=new)
+    entry.token_id = token_id(session)
+    session.add(entry)
     changes.revise(session, study.id)

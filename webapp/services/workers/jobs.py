@@ -20,7 +20,7 @@ from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.orm import Session
 
 from webapp.db import outages
-from webapp.db.engine import Database, one_at_a_time
+from webapp.db.engine import PROGRAM, Database, one_at_a_time, token_id
 from webapp.db.tables.runs import LongWork
 from webapp.db.tables.study import Study
 from webapp.failures import Failure, Missing
@@ -139,7 +139,12 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
         if row is None:
             return
         if callable(outcome):
-            row.result = outcome(session, session.get_one(Study, call.study_id), now)
+            session.info[PROGRAM] = row.token_id
+            try:
+                with session.begin_nested():
+                    row.result = outcome(session, session.get_one(Study, call.study_id), now)
+            except Failure as failure:
+                outcome = _failed(failure)
         _end(row, outcome, now)
 
     def unforeseen(self, error: Exception) -> JobFailure:
@@ -166,7 +171,7 @@ def enqueue(
         session.delete(row)
     row = LongWork(
         id=secrets.token_hex(16), study_id=study.id, kind=kind, wanted=dict(wanted),
-        put_down_at=now, state=WAITING,
+        put_down_at=now, state=WAITING, token_id=token_id(session),
     )  # fmt: skip
     session.add(row)
     session.flush()

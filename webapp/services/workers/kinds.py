@@ -28,7 +28,8 @@ from webapp.services.evaluations.embedders import EmbedderUnusable, VectorEmbedd
 from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.exports.exports import ExportedFile
-from webapp.services.runs import file_formats, reports, waiting_files
+from webapp.services.runs import confirmations, file_formats, reports, waiting_files
+from webapp.services.runs import runs as stored_runs
 from webapp.services.runs.file_formats import FORMATS, FileDecision, OpenedFile
 from webapp.services.study import studies
 from webapp.services.workers.jobs import Finish, Make
@@ -83,16 +84,17 @@ IMPORTING = "importing"
 
 
 def importing(
-    files: Sequence[Upload], decision: FileDecision, *, blind: bool | None
+    files: Sequence[Upload], decision: FileDecision, *, blind: bool | None, confirm: int
 ) -> dict[str, Any]:
-    return {**reading(files), "decision": asdict(decision), "blind": blind}
+    return {**reading(files), "decision": asdict(decision), "blind": blind, "confirm": confirm}
 
 
 def import_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
     """Return how waiting files are stored that nobody looks at before; see ``stored``."""
     opened = _opened(session, study, wanted, tell)
     decision, blind = FileDecision(**wanted["decision"]), wanted["blind"]
-    store = stored(study, opened.values(), decision, blind=blind)
+    confirm = wanted.get("confirm", 0)
+    store = stored(study, opened.values(), decision, blind=blind, confirm=confirm)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         for token in opened:
@@ -103,12 +105,18 @@ def import_files(session: Session, study: Study, wanted: Mapping[str, Any], tell
 
 
 def stored(
-    study: Study, files: Iterable[OpenedFile], decision: FileDecision, *, blind: bool | None
+    study: Study,
+    files: Iterable[OpenedFile],
+    decision: FileDecision,
+    *,
+    blind: bool | None,
+    confirm: int = 0,
 ) -> Finish:
     """Return how files are stored as was decided, and how the study is rated from then on.
 
     Nothing changes if one of them is refused: ``problems`` of the result say why. ``remarks`` are
-    on files that are stored, ``grades`` how many each rater got. Storing raises ``Undecided``.
+    on files that are stored, ``grades`` how many each rater got. Storing raises ``Undecided``, and
+    ``WouldChange`` unless what it changes are so many as `confirm` says.
     """
     read = [file_formats.with_known_columns(study, file) for file in files]
     refused = [problem for file in read for problem in file_formats.why_refused(file)]
@@ -119,16 +127,20 @@ def stored(
         grades: dict[str, int] = {}
         remarks: list[Problem] = []
         file_formats.lock(session, study)
+        known = {run.id for run in stored_runs.in_order(session, study)}
         if blind is not None and not refused:
             switched = replace(studies.switches(study), blind=blind)
             studies.set_switches(session, study, switched, now)
-        for file in sorted([] if refused else read, key=lambda one: -FORMATS.index(one.format)):
-            done = file_formats.store(session, study, file, decision, newcomers, now)
-            if not done.is_done:
-                raise Undecided(done.report.name)
-            runs.extend(done.runs)
-            grades |= getattr(done.report, "grades", {})
-            remarks += done.report.problems
+        with confirmations.confirmed(session, study, confirm, now):
+            for file in sorted([] if refused else read, key=lambda one: -FORMATS.index(one.format)):
+                done = file_formats.store(session, study, file, decision, newcomers, now)
+                if not done.is_done:
+                    raise Undecided(done.report.name)
+                runs.extend(done.runs)
+                grades |= getattr(done.report, "grades", {})
+                remarks += done.report.problems
+        if added := [run for run in dict.fromkeys(runs) if run not in known]:
+            studies.log(session, study, "import", ", ".join(added), None, None, now)
         told = {"problems": refused, "remarks": remarks}
         listed = {name: list(map(asdict, several)) for name, several in told.items()}
         return {"runs": runs, "grades": grades, **listed}

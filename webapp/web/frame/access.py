@@ -28,6 +28,7 @@ from werkzeug.exceptions import NotFound, RequestEntityTooLarge
 from webapp import labels
 from webapp.chatbot import client
 from webapp.db import outages
+from webapp.db.engine import PROGRAM
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant
 from webapp.failures import Conflict, Refused
@@ -153,7 +154,7 @@ class CurrentUser(NamedTuple):
     ``is_shut_out``: the request is from another machine, and those are refused until somebody
     can sign in. ``key`` is the name under which the browser keeps a person's things: empty for a
     stranger and a program, ``None`` where the user was not looked up. ``scopes`` are what a
-    program may do for its rater.
+    program may do for its rater, by the token of ``token_id``.
     """
 
     rater_id: int | None = None
@@ -164,6 +165,7 @@ class CurrentUser(NamedTuple):
     guest_id: int | None = None
     key: str | None = None
     scopes: tuple[str, ...] = ()
+    token_id: int | None = None
 
 
 NOBODY = CurrentUser()
@@ -203,6 +205,7 @@ def rater(session: Session) -> Rater:
     found = Rater(id=user.rater_id, study_id=user.study_id)
     make_transient_to_detached(found)
     session.add(found)
+    session.info[PROGRAM] = user.token_id
     return found
 
 
@@ -326,7 +329,8 @@ def _program() -> CurrentUser:
             tokens.note_use(session, found.id, now())
             session.commit()
     scopes = tuple(found.scopes.split())
-    return CurrentUser(found.rater_id, found.study_id, found.is_owner, key="", scopes=scopes)
+    who = found.rater_id, found.study_id, found.is_owner
+    return CurrentUser(*who, key="", scopes=scopes, token_id=found.id)
 
 
 def need_scope(*scopes: str) -> None:

@@ -16,7 +16,7 @@ blueprint = Blueprint("tokens", __name__, url_prefix="/tokens")
 
 CHOICES = (1, 7, 30, DAYS, 365)
 """The choices of days for which a token holds."""
-OF_OWNER = ("import", "everything")
+OF_OWNER = ("gate", "import", "everything")
 """The scopes that a rater has nothing to do with."""
 NO_SCOPE = mark("Please choose what the token is for.")
 

@@ -7,6 +7,7 @@ them, without run, method, rank or any number that tells, and their own verdicts
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -54,7 +55,7 @@ from webapp.services.programs.rows import (
 from webapp.services.rating import pages, shares, tasks
 from webapp.services.rating.pages import BlindPage
 from webapp.services.rating.pool import QueryFilter
-from webapp.services.runs import file_formats, reports, runs, waiting_files
+from webapp.services.runs import confirmations, file_formats, reports, runs, waiting_files
 from webapp.services.runs.file_formats import FileDecision
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
@@ -134,17 +135,19 @@ class ImportForm(OfFiles, kw_only=True):
     """What may be said of files to import.
 
     ``rater`` names whose the grades or ratings of the files are. ``metadata`` are the columns that
-    raters see. ``rating`` sets how the study is rated, which takes the scope everything.
+    raters see. ``rating`` sets how the study is rated. ``confirm`` is how many changes are meant of
+    what the study has: judgments of raters whom it has, settings. Both take the scope everything.
     """
 
     rater: Text = ""
     metadata: list[Text] = []
     rating: Literal["", "blind", "open"] = ""
+    confirm: Id = 0
 
     def decision(self) -> FileDecision:
         return FileDecision(
             rater=self.rater or None,
-            confirm=bool(self.rater),
+            confirm=True,  # whatever changes is counted, and held against `confirm`
             method=self.method,
             llm=self.llm,
             grader=self.rater,
@@ -153,11 +156,15 @@ class ImportForm(OfFiles, kw_only=True):
 
 
 class GateForm(OfFiles, kw_only=True):
-    """What a gate is asked: a run to compare with, floors as "nDCG@10=0.6", whether to keep it."""
+    """What a gate is asked: a run to compare with, floors as "nDCG@10=0.6", whether to keep it.
+
+    ``confirm`` is how many changes of what the study has are meant, as of an import.
+    """
 
     baseline: Text
     floor: list[Text] = []
     ask: bool = False
+    confirm: Id = 0
     rule: Annotated[str, Meta(max_length=220, pattern=f"^({_RULES})?$")] = ""
 
 
@@ -332,10 +339,12 @@ def list_runs() -> Runs:
 def import_runs(form: ImportForm) -> Imported | JobRow:
     """Import files of any format that the import page takes; several are one import.
 
-    Answers with the runs of the files, of a file that was imported before too. Large files are
+    Answers with the runs of the files, of a file that was imported before too. What would change
+    the judgments of a rater whom the study has, a setting or how the study is rated is refused with
+    409 until ``confirm`` names how many changes these are; ``problems`` lists them. Large files are
     stored in the background: the answer is 202 with the job.
     """
-    if form.rating:
+    if form.rating or form.confirm:
         access.need_scope()
     files = file_formats.together(chosen_files(), form.choices())
     decision, blind = form.decision(), form.rating == "blind" if form.rating else None
@@ -345,12 +354,12 @@ def import_runs(form: ImportForm) -> Imported | JobRow:
                 waiting_files.keep(session, rater.study, name, data, access.now(), one)
                 for one, name, data in files
             ]
-            wanted = kinds.importing(kept, decision, blind=blind)
+            wanted = kinds.importing(kept, decision, blind=blind, confirm=form.confirm)
             session.commit()
         return _begin(kinds.IMPORTING, wanted)
     with access.reading() as (_, rater):
         opened = [file_formats.opened(*one) for one in files]
-        store = kinds.stored(rater.study, opened, decision, blind=blind)
+        store = kinds.stored(rater.study, opened, decision, blind=blind, confirm=form.confirm)
     with access.writing() as (session, rater):
         done = store(session, rater.study, access.now())
         session.commit()
@@ -500,18 +509,26 @@ def show_agreement(query: AsFile) -> dict[str, Any] | ExportedFile:
     return _report(agreement_files.FORMATS[query.format], found, "agreement")
 
 
-@operation("/gates", "import", method="POST")
+@operation("/gates", "gate", "import", method="POST")
 def pass_gate(form: GateForm) -> GateReport:
     """Hold a run against floors and an earlier run, as `relevansi gate` does.
 
-    Nothing of the run stays, unless ``ask`` is set: then what is open is put before the raters.
+    Nothing of the run stays, unless ``ask`` is set: then what is open is put before the raters,
+    which takes the scope import.
     """
+    if form.ask:
+        access.need_scope("import")
+    if form.confirm:
+        access.need_scope()
     floors, files = gate.floors_in(form.floor), chosen_files()
     with access.reading() as (session, rater):
         read = gate.read(rater.study, files, form.choices())
     wanted = GateWanted(form.baseline, floors, form.ask, form.method, form.llm, form.rule or None)
     with access.writing() as (session, rater):
-        found = gate.gate(session, rater.study, read, wanted, access.now())
+        study, now = rater.study, access.now()
+        confirmed = confirmations.confirmed(session, study, form.confirm, now)
+        with confirmed if form.ask else nullcontext():
+            found = gate.gate(session, study, read, wanted, now)
         if form.ask:
             session.commit()
     return found

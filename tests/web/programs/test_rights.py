@@ -1,0 +1,220 @@
+"""What a token changes of what the study has: nothing but by all scopes and a number of changes."""
+
+from __future__ import annotations
+
+import csv
+import io
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.stored_studies import open_study
+from tests.web.conftest import WORK_SECONDS
+from tests.web.documents import collection, lines
+from tests.web.programs.program import Program
+from tests.web.roles import everything
+from webapp.db.engine import Database
+from webapp.db.tables.judging import Event
+from webapp.db.tables.people import LogEntry, Rater, Token
+from webapp.services.people import raters
+from webapp.services.runs import waiting_files
+from webapp.web.frame import access
+
+GRADES = ("grades.qrels", b"q1 0 d1x0 0\nq1 0 d1x1 0\nq2 0 d2x0 1\n")
+
+
+@pytest.fixture(name="judged")
+def _judged(app: Flask) -> dict[str, str]:
+    """A study of two runs, in which the owner and Ani judged two items each; all verdicts."""
+    owner, ani = Program(app), Program(app, rater="Ani")
+    owner.send(*collection())
+    items = [one["id"] for one in owner.get("/items", question=1)["data"]]
+    for item in items:
+        owner.post("/judgments", event_id=f"o{item}", item=item, verdict="1")
+    task = ani.post("/tasks")["task"]
+    for card in task["cards"]:
+        path = f"/tasks/{task['id']}/judgments"
+        ani.post(path, event_id=card["card"], card=card["card"], verdict="1")
+    with app.extensions["database"].reading() as session:
+        return {one.event_id: one.new or "" for one in session.scalars(select(Event))}
+
+
+def stored(app: Flask) -> dict[str, Any]:
+    """Everything in the database but when tokens were used."""
+    found = everything(app.extensions["database"])
+    del found["tokens"]
+    return found
+
+
+def rows(app: Flask, table: type[Event | LogEntry], token: str) -> list[Any]:
+    """The rows that programs wrote by a token of that name."""
+    with app.extensions["database"].reading() as session:
+        named = select(Token.id).where(Token.name == token)
+        found = session.scalars(select(table).where(table.token_id.in_(named)))
+        return [*found]
+
+
+def name_token(app: Flask, name: str) -> None:
+    """Call the token that was made last so."""
+    with open_study(app.extensions["database"]) as (session, _):
+        last = session.scalars(select(Token).order_by(Token.id.desc()).limit(1)).one()
+        last.name = name
+
+
+@pytest.mark.usefixtures("judged")
+@pytest.mark.parametrize("name", ["Ani", "ANI", "ani\u200b", "Pemilik"])
+def test_the_scope_import_changes_nothing_of_a_rater_whom_the_study_has(
+    app: Flask, name: str
+) -> None:
+    """It is told what would change, by any spelling of the name, the owner's own too."""
+    program, before = Program(app, "import"), stored(app)
+    refused = program.send(GRADES, status=409, rater=name)
+    [change] = refused["problems"]
+
+    assert (change["place"].casefold(), change["changes"]) == (name.strip("\u200b").casefold(), 3)
+    assert "confirm=3" in refused["detail"]
+    program.send(GRADES, status=403, rater=name, confirm=3)
+    assert stored(app) == before
+
+
+@pytest.mark.usefixtures("judged")
+def test_a_name_in_a_file_is_no_less_a_rater_whom_the_study_has(app: Flask) -> None:
+    """Whom a column names, and not the form."""
+    program, before = Program(app, "import"), stored(app)
+    found = [("q1", "Does copper bend, case 1?", "d1x0", "0", "Ani")]
+    made = io.StringIO()
+    csv.writer(made).writerows([("query_id", "query", "doc_id", "grade", "rater"), *found])
+    refused = program.send(("rows.csv", made.getvalue().encode()), status=409)
+
+    assert [(one["place"], one["changes"]) for one in refused["problems"]] == [("Ani", 1)]
+    assert stored(app) == before
+
+
+@pytest.mark.usefixtures("judged")
+def test_all_scopes_change_a_rater_once_the_number_is_confirmed(app: Flask) -> None:
+    """Another number is refused. Sent again, there is nothing left to confirm or to change."""
+    program = Program(app)
+    name_token(app, "night")
+    for number in (0, 2, 4):
+        program.send(GRADES, status=409, rater="Ani", confirm=number)
+    done = program.send(GRADES, rater="Ani", confirm=3)
+    before = stored(app)
+    again = program.send(GRADES, rater="Ani", confirm=3)
+
+    assert done["grades"] == again["grades"] == {"Ani": 3}
+    assert [(one.cause, one.new) for one in rows(app, Event, "night")] == [
+        ("import", "0"),
+        ("import", "0"),
+        ("import", "1"),
+    ]
+    assert stored(app) == before
+
+
+@pytest.mark.usefixtures("judged")
+def test_the_scope_import_brings_runs_and_raters_that_are_new(app: Flask) -> None:
+    """Each event and each row of the log has its token; the same files again change nothing."""
+    program = Program(app, "import", "read")
+    name_token(app, "build")
+    run = ("more.run", b"q1 Q0 d1x1 1 2.0 more\nq2 Q0 d2x1 1 2.0 more\n")
+    [made] = program.send(run)["data"]
+    program.send(GRADES, rater="Budi")
+    before = stored(app)
+    program.send(run)
+    program.send(GRADES, rater="Budi")
+
+    assert stored(app) == before
+    assert len(rows(app, Event, "build")) == 3
+    logged = [(one.action, one.subject) for one in rows(app, LogEntry, "build")]
+    assert logged == [("import", made["id"])]
+    program.send(("one.qrels", b"q1 0 d1x0 1\n"), status=409, rater="Budi")
+
+
+def test_the_scope_import_does_not_turn_a_study_blind(app: Flask) -> None:
+    """The second run of a question set would; all scopes may, or say how the study is rated."""
+    one, all_scopes = Program(app, "import", "read"), Program(app)
+    first, second, third = (
+        (f"{name}.jsonl", lines([{"query": "x", "text": name}])) for name in ("a", "b", "c")
+    )
+    one.send(first)
+    before = stored(app)
+    refused = one.send(second, status=409)
+
+    assert [(it["place"], it["changes"]) for it in refused["problems"]] == [("blind", 1)]
+    assert stored(app) == before
+    assert one.get("/study")["blind"] is False
+    all_scopes.send(second, confirm=1)
+    assert one.get("/study")["blind"] is True
+    all_scopes.send(third, rating="open")
+    assert one.get("/study")["blind"] is False
+    one.send(("d.jsonl", lines([{"query": "x", "text": "d"}])))
+
+
+def test_the_scope_gate_leaves_nothing_behind(app: Flask) -> None:
+    """What stays of a run by ``ask`` takes the scope import, and is counted as of an import."""
+    owner, gate, both = Program(app), Program(app, "gate"), Program(app, "gate", "import")
+    [run] = owner.send(("a.jsonl", lines([{"query": "x", "text": "a"}])))["data"]
+    before = stored(app)
+
+    def ask(program: Program, **said: str) -> int:
+        files = [(BytesIO(lines([{"query": "x", "text": "b"}])), "b.jsonl")]
+        form = {"baseline": run["id"], "files": files, **said}
+        answer = program.ask("POST", "/gates", data=form, content_type="multipart/form-data")
+        return answer.status_code
+
+    assert ask(gate) == 200
+    assert ask(gate, ask="1") == 403
+    assert ask(both, ask="1") == 409
+    assert ask(both, ask="1", confirm="1") == 403
+    assert stored(app) == before
+    assert ask(owner, ask="1", confirm="1") == 200
+    assert owner.get("/study")["blind"] is True
+
+
+@pytest.mark.usefixtures("judged")
+@pytest.mark.parametrize("confirm", [0, 3])
+def test_a_job_changes_no_more_than_a_request(
+    app: Flask, monkeypatch: pytest.MonkeyPatch, confirm: int
+) -> None:
+    """It fails with the number of changes, and its events have the token that asked for it."""
+    monkeypatch.setattr(waiting_files, "is_long", lambda _sizes: True)
+    program = Program(app)
+    name_token(app, "late")
+
+    job = program.send(GRADES, status=202, rater="Ani", confirm=confirm)
+    app.extensions["workers"].finish(WORK_SECONDS)
+    done = program.get(f"/jobs/{job['id']}")
+
+    assert done["state"] == ("done" if confirm else "failed")
+    assert confirm or "confirm=3" in done["failure"]
+    assert done["grades"] == ({"Ani": 3} if confirm else {})
+    assert len(rows(app, Event, "late")) == confirm
+
+
+@pytest.mark.usefixtures("judged")
+def test_the_history_shows_by_which_program_an_event_was_written(
+    app: Flask, client: FlaskClient
+) -> None:
+    """On the page and in the file; a rater does not learn the name of the owner's token."""
+    program = Program(app)
+    name_token(app, "CANARY-run")
+    program.send(GRADES, rater="Ani", confirm=3)
+    database: Database = app.extensions["database"]
+    with database.reading() as session:
+        token_id = session.scalars(select(Token.id).where(Token.name == "CANARY-run")).one()
+    lines_of_file = csv.DictReader(io.StringIO(client.get("/history/events.csv").text[1:]))
+
+    assert client.get("/history/").text.count("CANARY-run") == 3
+    assert [one["token"] for one in lines_of_file][-3:] == [str(token_id)] * 3
+    with open_study(database) as (session, study):
+        ani = session.scalars(select(Rater).where(Rater.name == "Ani")).one()
+        link = raters.make(session, ani, access.now()).token
+        study.password = "x"
+    own = app.test_client()
+    own.post(f"/join/{link}")
+    page = own.get("/history/")
+    assert page.status_code == 200
+    assert "CANARY-run" not in page.text
