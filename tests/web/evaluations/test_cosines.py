@@ -10,6 +10,7 @@ from tests.web.conftest import count
 from tests.web.evaluations.scored import send
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation
+from webapp.services.evaluations import scoring
 
 
 def configure(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
@@ -41,6 +42,21 @@ def test_the_configured_endpoint_makes_the_cosines_and_its_key_is_never_shown(
     assert len(asked) == 2  # q1 and q3; the claim of q2 cites what is not there
     for shown in (page.source, item.source, client.get("/evaluations/").text):
         assert "a secret key" not in shown
+
+
+def test_a_page_takes_no_more_rows_than_a_model_has_time_for(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, web_database: Database
+) -> None:
+    monkeypatch.setattr(scoring, "MOST_ROWS_OF_MODEL", 2)  # of 3 rows
+    with serving() as (url, _):
+        configure(monkeypatch, url)
+        whole = send(client, "answers", WITHOUT_COSINES, embedder="endpoint")
+        two = send(client, "answers", WITHOUT_COSINES, embedder="endpoint", first="2")
+
+    assert (whole.status_code, two.status_code) == (422, 303)
+    assert "more than 2 rows" in whole.text
+    assert count(web_database, Evaluation) == 1
+    assert send(client, "answers", WITHOUT_COSINES, embedder="lexical").status_code == 303
 
 
 def test_an_endpoint_that_gives_no_vectors_is_told_and_nothing_is_stored(

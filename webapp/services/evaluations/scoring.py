@@ -27,11 +27,14 @@ from webapp.metrics.evaluations.chunks import ChunkMeans, ChunkRow
 from webapp.metrics.evaluations.json_answers import Gate, JsonQuestion, JsonSummary
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder
 from webapp.metrics.gold import constraints
-from webapp.records import Problem, Tell, nobody
+from webapp.records import Problem
+from webapp.services.evaluations.embedders import VectorEmbedder
 from webapp.services.evaluations.evaluations import EvaluationKind
 
 MOST_ROWS = 50_000
 """Rows of one evaluation on the pages; the command line takes any number."""
+MOST_ROWS_OF_MODEL = 500
+"""The same where a model makes vectors of every text: as many as a request has time for."""
 MOST_PROBLEMS = 200
 """Problems that are kept in words; all are counted."""
 
@@ -243,13 +246,12 @@ def _gate(gate: Gate) -> dict[str, float]:
     return {"min_average": float(gate.min_average), "min_pass_rate": float(gate.min_pass_rate)}
 
 
-def score(
-    settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingRows, tell: Tell = nobody
-) -> Evaluation:
+def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingRows) -> Evaluation:
     """The evaluation of `files`, to be stored; its rows go into `rows`."""
     told: list[Problem] = []
     n_problems = n_rows = 0
     file, is_json = files[0], settings.kind is EvaluationKind.JSON
+    most = MOST_ROWS_OF_MODEL if isinstance(settings.embedder, VectorEmbedder) else MOST_ROWS
 
     def report(problem: Problem) -> None:
         nonlocal n_problems
@@ -258,10 +260,9 @@ def score(
             told.append(problem)
 
     def take(row: ScoredRow) -> None:
-        if rows.n >= MOST_ROWS:
-            raise ImportRefused(error("too_many_rows", files[-1].name, {"limit": MOST_ROWS}))
+        if rows.n >= most:
+            raise ImportRefused(error("too_many_rows", files[-1].name, {"limit": most}))
         rows.add(row._asdict())
-        tell(rows.n, n_rows)
 
     provenance: Mapping[str, str] = {}
     if is_json:
@@ -281,7 +282,6 @@ def score(
         head, figures = score_rows(settings, file.name, io.BytesIO(file.data), take, report)
         if not rows.n:
             raise _nothing_scored(settings.kind, file, told)
-    tell(n_rows, n_rows)
     listed = [
         {"name": one.name, "sha256": sha256(one.data).hexdigest()}
         for one in (*files, settings.subset, settings.prompt)

@@ -1,32 +1,22 @@
-"""What jobs do: large files imported or scored, proof packs of large studies made.
+"""What jobs do: large files imported, proof packs of large studies made.
 
-Reading brings the report of run files; storing and scoring store all of them in one transaction.
+Reading brings the report of run files; storing stores all of them in one transaction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from datetime import datetime
-from fractions import Fraction
 from typing import Any
 
 from msgspec.structs import asdict, replace
 from sqlalchemy.orm import Session
 
-from webapp import i18n
 from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
-from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.failures import Conflict
 from webapp.i18n import mark
-from webapp.importers.runs.problems import ImportRefused
-from webapp.metrics.evaluations.json_answers import Gate
 from webapp.records import Problem, Tell
-from webapp.services.evaluations import embedders, evaluations, scoring
-from webapp.services.evaluations.embedders import EmbedderUnusable, VectorEmbedder
-from webapp.services.evaluations.evaluations import EvaluationKind
-from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.runs import confirmations, file_formats, reports, waiting_files
 from webapp.services.runs import runs as stored_runs
@@ -166,101 +156,6 @@ def _after(before: int, own: int, of: int, tell: Tell) -> Tell:
     return lambda done, total: tell(before + own * done // max(total, 1), of)
 
 
-SCORING = "scoring"
-
-LONG_FROM = 1_000_000
-"""From so many bytes on scoring takes longer than a page should: seconds for 10 MB."""
-
-LONG_FROM_WITH_MODEL = 20_000
-"""The same where a model makes vectors of every text."""
-
-PLAIN = ("tau_sim", "keep_citations", "first", "stop_at_gate")
-"""The settings that are JSON as they are."""
-
-
-def is_long(settings: ScoringSettings, chosen: Sequence[NamedBytes]) -> bool:
-    has_model = isinstance(settings.embedder, VectorEmbedder)
-    size = sum(len(file.data) for file in chosen)
-    return size >= (LONG_FROM_WITH_MODEL if has_model else LONG_FROM)
-
-
-def put_by(
-    session: Session,
-    study: Study,
-    settings: ScoringSettings,
-    embedder: str,
-    chosen: Sequence[NamedBytes],
-    now: datetime,
-) -> dict[str, Any]:
-    """Return what names the scoring of files, which wait as uploads until they are scored."""
-
-    def kept(file: NamedBytes | None) -> str | None:
-        return waiting_files.keep(session, study, file.name, file.data, now).id if file else None
-
-    return {
-        "files": [kept(file) for file in chosen],
-        "names": [file.name for file in chosen],
-        "subset": kept(settings.subset),
-        "prompt": kept(settings.prompt),
-        "kind": str(settings.kind),
-        "embedder": embedder,
-        "gate": [str(settings.gate.min_average), str(settings.gate.min_pass_rate)],
-        "language": i18n.language(),
-        **{name: getattr(settings, name) for name in PLAIN},
-    }
-
-
-def score(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
-    """Return how the evaluation is stored, or why its files are refused."""
-
-    def given(token: str | None) -> NamedBytes | None:
-        file = waiting_files.find(session, study, token) if token else None
-        return NamedBytes(file.name, file.data) if file else None
-
-    chosen = [file for file in map(given, wanted["files"]) if file]
-    try:
-        with ExitStack() as opened, i18n.speaking(wanted["language"]):
-            rows = opened.enter_context(WaitingRows())
-            average, rate = map(Fraction, wanted["gate"])
-            settings = ScoringSettings(
-                kind=EvaluationKind(wanted["kind"]),
-                embedder=embedders.chosen_embedder(wanted["embedder"]),
-                gate=Gate(average, rate),
-                subset=given(wanted["subset"]),
-                prompt=given(wanted["prompt"]),
-                **{name: wanted[name] for name in PLAIN},
-            )
-            scored = scoring.score(settings, chosen, rows, tell)
-            waiting = opened.pop_all()
-    except ImportRefused as refused:
-        return _refusal(wanted, problems=[asdict(one) for one in refused.problems])
-    except EmbedderUnusable as unusable:
-        return _refusal(wanted, sentence=str(unusable))
-
-    def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
-        with waiting:
-            evaluation_id, again = evaluations.store(session, study, scored, rows, now)
-        _discard(session, study, wanted)
-        return {"evaluation": evaluation_id, "again": again}
-
-    return finish
-
-
-def _refusal(wanted: Mapping[str, Any], **why: Any) -> Finish:
-
-    def finish(session: Session, study: Study, _now: datetime) -> dict[str, Any]:
-        _discard(session, study, wanted)
-        return why
-
-    return finish
-
-
-def _discard(session: Session, study: Study, wanted: Mapping[str, Any]) -> None:
-    for token in (*wanted["files"], wanted["subset"], wanted["prompt"]):
-        if token:
-            session.delete(waiting_files.find(session, study, token))
-
-
 PACK = "proof pack"
 
 
@@ -277,6 +172,5 @@ KINDS: Mapping[str, Make] = {
     IMPORTING: import_files,
     READING: read_files,
     STORING: store_files,
-    SCORING: score,
     PACK: make_pack,
 }

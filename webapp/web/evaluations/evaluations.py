@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
@@ -20,13 +20,15 @@ from webapp.records import Problem
 from webapp.services.evaluations import embedders, evaluations, scoring
 from webapp.services.evaluations.embedders import EmbedderUnusable
 from webapp.services.evaluations.evaluations import EvaluationKind, Show
-from webapp.services.evaluations.scoring import MOST_ROWS, NamedBytes, ScoringSettings
-from webapp.services.workers import jobs, kinds
-from webapp.services.workers.jobs import UnknownJob
+from webapp.services.evaluations.scoring import (
+    MOST_ROWS,
+    MOST_ROWS_OF_MODEL,
+    NamedBytes,
+    ScoringSettings,
+)
 from webapp.web.evaluations import items as evaluation_items
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.htmx import attached
-from webapp.web.workers.jobs import led_to
 
 LEAST_MEAN, LEAST_RATE = Fraction(95), Fraction("0.98")
 MOST_FIRST = 10**9 - 1
@@ -134,53 +136,32 @@ blueprint = Blueprint("evaluations", __name__, url_prefix="/evaluations")
 
 @blueprint.get("/")
 def index() -> Response:
-    """Show the form and the study's evaluations, or why files beside the requests were refused."""
-    work_id = request.args.get("refused", "")
-    if not work_id:
-        return _index(ScoringForm(kind=EvaluationKind.ANSWERS), ())
-    with access.reading() as (session, rater):
-        work = jobs.find(session, rater.study, work_id)
-    if work.kind != kinds.SCORING:
-        raise UnknownJob(work_id)
-    wanted, why = work.wanted, work.result or {}
-    average, rate = map(Fraction, wanted["gate"])
-    names = ("embedder", "tau_sim", "keep_citations", "first", "stop_at_gate")
-    asked = ScoringForm(
-        kind=EvaluationKind(wanted["kind"]),
-        min_average=average,
-        min_pass_rate=rate,
-        **{name: wanted[name] for name in names},
-    )
-    problems = [Problem.stored(stored) for stored in why.get("problems", ())]
-    return _index(asked, _told(problems) or (why.get("sentence", ""),))
+    return _index(ScoringForm(kind=EvaluationKind.ANSWERS), ())
 
 
 @blueprint.post("/")
 def upload() -> Response:
     """Score the chosen files and keep them, or show the reason why they cannot be scored."""
-    asked = forms.sent(ScoringForm)
+    form = forms.sent(ScoringForm)
     try:
-        settings = _settings(asked)
-        files = _sent_files(settings.kind)
-        if kinds.is_long(settings, files):
-            with access.writing() as (session, rater):
-                wanted = kinds.put_by(
-                    session, rater.study, settings, asked.embedder_name, files, access.now()
-                )
-                session.commit()
-            return led_to(kinds.SCORING, wanted)
-        with WaitingRows() as rows:
-            scored = scoring.score(settings, files, rows)
-            with access.writing() as (session, rater):
-                found, again = evaluations.store(session, rater.study, scored, rows, access.now())
-                session.commit()
+        settings = _settings(form)
+        return score(settings, _sent_files(settings.kind))
     except ImportRefused as refused:
-        return _index(asked, _told(refused.problems), 422)
+        return _index(form, _told(refused.problems), 422)
     except forms.UnusableForm as wrong:
-        return _index(asked, tuple(wrong.messages.values()), 422)
+        return _index(form, tuple(wrong.messages.values()), 422)
     except EmbedderUnusable as unusable:
-        return _index(asked, (str(unusable),), 422)
-    return _to(url_for("evaluations.show", evaluation_id=found, again=1 if again else None))
+        return _index(form, (str(unusable),), 422)
+
+
+def score(settings: ScoringSettings, files: Sequence[NamedBytes]) -> Response:
+    """Score files, keep the evaluation, and redirect to it; raises ``ImportRefused``."""
+    with WaitingRows() as rows:
+        scored = scoring.score(settings, files, rows)
+        with access.writing() as (session, rater):
+            known_as, again = evaluations.store(session, rater.study, scored, rows, access.now())
+            session.commit()
+    return _to(url_for("evaluations.show", evaluation_id=known_as, again=1 if again else None))
 
 
 @blueprint.get("/<evaluation_id>")
@@ -294,6 +275,7 @@ def _index(asked: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> 
         asked=asked,
         endpoint_model=embedders.configured_model(),
         most_rows=MOST_ROWS,
+        most_rows_of_model=MOST_ROWS_OF_MODEL,
         refusals=refusals,
     )
 

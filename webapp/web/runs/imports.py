@@ -36,6 +36,7 @@ from webapp.services.runs.results import ResultsReport
 from webapp.services.runs.waiting_files import UnknownUpload
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
+from webapp.web.evaluations import evaluations
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import (
     LONGEST_LABEL,
@@ -240,10 +241,7 @@ def _score(token: str, name: str) -> Response:
         raise UnknownUpload(name)
     settings = ScoringSettings(kind=EvaluationKind(kind))
     chosen = [NamedBytes(*one) for one in results.unpacked(data)[0] if one[0] == name]
-    with access.writing() as (session, rater):
-        wanted = kinds.put_by(session, rater.study, settings, "", chosen[:1], access.now())
-        session.commit()
-    return led_to(kinds.SCORING, wanted)
+    return evaluations.score(settings, chosen[:1])
 
 
 def _set_up(session: Session, owner: Rater, form: WaitingForm) -> None:

@@ -21,7 +21,6 @@ blueprint = Blueprint("long_work", __name__, url_prefix="/files")
 _UNDER = {
     "reading": "imports.show",
     "storing": "imports.show",
-    "scoring": "evaluations.index",
     "proof pack": "runs.index",
 }
 """The menu entry under which the page of each kind of jobs stands."""
@@ -86,17 +85,8 @@ def after_import(stored: Sequence[str]) -> str:
     return url_for("runs.index") if stored else url_for("imports.show")
 
 
-def _scored(job: LongWork) -> str:
-    found = job.result or {}
-    if "evaluation" not in found:
-        return url_for("evaluations.index", refused=job.id)
-    again = 1 if found["again"] else None
-    return url_for("evaluations.show", evaluation_id=found["evaluation"], again=again)
-
-
 _SEEN_AT: Mapping[str, Callable[[LongWork], str]] = {
     "reading": _imported,
     "storing": _imported,
-    "scoring": _scored,
 }
 """The address of what a job stored; a file is downloaded from the job's own page."""
