@@ -42,15 +42,13 @@ def test_the_samples_questions_are_answered_as_recorded(bot: DemoBot, method: st
     assert all(replies[query_id - 1].properties for query_id in differing)  # a search answers
 
 
-def test_a_question_is_answered_by_what_shares_its_words_up_to_its_price(bot: DemoBot) -> None:
-    reply = bot.answer("rumah dijual di ringroad dibawah 800 juta 3 kamar", "hybrid", "s")
+def test_a_question_is_answered_by_what_shares_its_words(bot: DemoBot) -> None:
+    reply = bot.answer("rumah dijual di ringroad", "hybrid", "s")
     near = bot.answer("cari sewa dekat usu", "hybrid", "s")
     with_cctv = bot.answer("rumah yang ada cctv", "hybrid", "s")
 
     assert found(reply, "property_type") == {"house"}
     assert found(reply, "listing_type") == {"sale"}
-    assert max(listing["price"] for listing in reply.properties) <= 800_000_000
-    assert found(reply, "bedrooms") == {3}
     assert near.properties
     assert found(near, "listing_type") == {"rent"}
     assert with_cctv.properties
@@ -67,16 +65,6 @@ def test_more_shows_others_until_there_are_none(bot: DemoBot) -> None:
     assert len(seen) == len(set(seen)) > 5
     assert reply.metadata["has_more"] is False
     assert "tidak ada" in reply.response
-
-
-def test_a_follow_up_narrows_the_standing_search(bot: DemoBot) -> None:
-    bot.answer("rumah dijual di ringroad", "api_only", "s")
-    three = bot.answer("yang 3 lantai", "api_only", "s")
-    cheap = bot.answer("dibawah 1 M", "api_only", "s")
-
-    assert found(three, "floors") == {3}
-    assert found(cheap, "floors") == {3}
-    assert min(listing["price"] for listing in cheap.properties) <= 1_000_000_000
 
 
 def test_the_conversation_that_is_silent_longest_is_forgotten_first(bot: DemoBot) -> None:

@@ -1,7 +1,7 @@
 """The demo chatbot: the sample's questions as recorded, any other by a search of its catalogue.
 
 It speaks the contract of the chatbots that are evaluated, so that the whole method can be tried
-on one machine. The methods differ in what they recorded; other questions have one search for all.
+on one machine. The methods differ in what they recorded; another question is searched by its words.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ NEAR_M = 1500
 INTRO = "Saya menemukan {count} properti:"
 OUTRO = "Jika Anda ingin melihat pilihan lain, silakan beri tahu saya!"
 EMPTY = (
-    "Maaf, tidak ada properti lain yang saya temukan. Sebutkan misalnya jenis, lokasi dan "
-    "harganya, seperti: rumah dijual di daerah Ringroad di bawah 1 M."
+    "Maaf, tidak ada properti lain yang saya temukan. Sebutkan misalnya jenis dan lokasinya, "
+    "seperti: rumah dijual di daerah Ringroad."
 )
 KINDS = {
     "house": "rumah", "shophouse": "ruko", "land": "tanah", "warehouse": "gudang",
@@ -49,8 +49,6 @@ STOPWORDS = frozenset(
         """,
     )
 )
-_PRICE = re.compile(r"(\d+(?:[.,]\d+)?)\s*(juta|jt|milyar|miliar|m)\b")
-_COUNT = re.compile(r"(\d+)\s*(kamar(?!\s*mandi)|lantai)")
 
 
 class Reply(Struct, frozen=True):
@@ -113,10 +111,8 @@ class DemoBot:
         return None
 
     def _hear(self, message: str, conversation: _Conversation) -> None:
-        narrows = bool(_PRICE.search(message.lower()) or _COUNT.search(message.lower()))
-        is_new = any(word[0].isalpha() for word in _words(message) & self._known)
-        if is_new or narrows:
-            conversation.asked = message if is_new else f"{conversation.asked} {message}"
+        if _words(message) & self._known:
+            conversation.asked = message
             conversation.shown.clear()
 
     def _searched(self, method: str, conversation: _Conversation) -> dict[str, Any]:
@@ -133,26 +129,16 @@ class DemoBot:
         return {"response": _written(page), "properties": properties, "metadata": metadata}
 
     def search(self, asked: str) -> list[dict[str, Any]]:
-        """Return the listings of the type and up to the price asked for that share most words."""
+        """Return the listings that share most words with what is asked."""
         words = _words(asked) & self._known
-        kinds = words & frozenset(KINDS.values())
-        prices = _PRICE.findall(asked.lower())
-        number, unit = prices[-1] if prices else ("inf", "m")
-        most = float(number.replace(",", ".")) * (1e6 if unit in {"juta", "jt"} else 1e9)
-        shared = [
-            (len(words & text), listing)
-            for listing, text in self._listings
-            if kinds <= text and listing["price"] <= most
-        ]
+        shared = [(len(words & text), listing) for listing, text in self._listings]
         best = max((count for count, _ in shared), default=0)
         return [listing for count, listing in shared if best and count == best]
 
 
 def _words(text: str) -> frozenset[str]:
-    text = text.lower()
-    words = (SAME_WORDS.get(word, word) for word in re.findall(r"[a-z]+", text))
-    counts = (f"{number}{unit}" for number, unit in _COUNT.findall(text))
-    return frozenset((*words, *counts)) - STOPWORDS
+    words = re.findall(r"[a-z]+", text.lower())
+    return frozenset(SAME_WORDS.get(word, word) for word in words) - STOPWORDS
 
 
 def _described(listing: dict[str, Any]) -> str:
@@ -162,8 +148,7 @@ def _described(listing: dict[str, Any]) -> str:
     places = (
         listing.get(name, "") for name in ("title", "area", "district", "location", "complex")
     )
-    counts = f"{listing.get('bedrooms')} kamar {listing.get('floors')} lantai"
-    return " ".join((*kinds, *places, *near, *listing.get("facilities", ()), counts))
+    return " ".join((*kinds, *places, *near, *listing.get("facilities", ())))
 
 
 def _written(page: list[dict[str, Any]]) -> str:
