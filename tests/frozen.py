@@ -41,6 +41,7 @@ NEW_COLUMNS = {
     "studies": "kind scale merging measures asks_quality marks_words mappings",
     "questions": "external_id",
     "queries": "asks_quality",
+    "runs": "sequence",
 }
 """The columns that tables got after the outputs were frozen."""
 RECORDED = Path(os.environ.get("RELEVANSI_REAL_RUN", BESIDE))

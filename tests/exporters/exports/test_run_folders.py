@@ -50,8 +50,8 @@ def test_the_only_run_of_a_day_goes_by_the_day_and_others_by_moment_and_number()
     runs = in_order(
         [
             stored("late", "20260126_150000"),
-            stored("twin", "20260126_140000"),
             stored("early", "20260126_140000"),
+            stored("twin", "20260126_140000"),
             stored("alone", "20260127_090000"),
             stored("elsewhere", "20260126_140000", "api_only"),
         ]

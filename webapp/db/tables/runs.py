@@ -20,7 +20,8 @@ class Run(Base):
 
     The id is short, random and without meaning. ``stated_*`` keep the labels of the file where
     the owner has relabelled the run; two files of one session share their ``session_key``.
-    ``position`` is its place among the study's runs, where the owner gave them an order.
+    ``position`` is its place among the study's runs, where the owner gave them an order;
+    ``sequence`` is that in which they came in, which is the order of their file.
     """
 
     __tablename__ = "runs"
@@ -35,6 +36,7 @@ class Run(Base):
     timestamp: Mapped[str | None] = mapped_column(Text)
     session_key: Mapped[str] = mapped_column(String(64), index=True)
     position: Mapped[int | None]
+    sequence: Mapped[int] = mapped_column(server_default="0")
     total_questions: Mapped[int | None] = mapped_column(BigInteger)
     extra: Mapped[dict[str, Any]]
     imported_at: Mapped[datetime]

@@ -100,11 +100,15 @@ class RunNames(Struct, frozen=True):
 
 
 def in_order(runs: Iterable[ReadRun]) -> list[ReadRun]:
-    """The runs, the earliest first; the order is the same whichever database they come from.
+    """The runs, the earliest first; those without a time, and twins, stay as they came in.
 
-    A run goes by its id as ``name``; its ``key`` differs between runs of one moment.
+    Those of one moment have an order by their content: the same whichever database they are in.
     """
-    return sorted(runs, key=lambda run: (moment(run.timestamp), run.llm or "", run.key, run.name))
+
+    def when(run: ReadRun) -> tuple[str, str, str]:
+        return moment(run.timestamp), run.llm or "", run.key if run.timestamp else ""
+
+    return sorted(runs, key=when)
 
 
 def names(runs: Sequence[ReadRun]) -> dict[str, RunNames]:

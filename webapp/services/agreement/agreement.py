@@ -148,7 +148,7 @@ def _repeats(
         .join(JudgedThing, JudgedThing.id == Repeat.judged_thing_id)
         .outerjoin(Judgment, (Judgment.rater_id == Task.rater_id) & same_thing)
         .where(Task.kind == REPEAT)
-        .order_by(Repeat.task_id, Repeat.judged_thing_id)
+        .order_by(Task.rater_id, Task.claimed_at, Repeat.judged_thing_id)
     )
     same_answer = QueryRating.query_key == RepeatRating.query_key
     grades_again = (
@@ -157,7 +157,7 @@ def _repeats(
         .outerjoin(QueryRating, (QueryRating.rater_id == Task.rater_id) & same_answer)
         .join(Query, Query.id == RepeatRating.query_key)
         .where(Task.kind == REPEAT, or_(RepeatRating.quality.is_not(None), Query.asks_quality))
-        .order_by(RepeatRating.task_id, RepeatRating.query_key)
+        .order_by(Task.rater_id, Task.claimed_at, RepeatRating.query_key)
     )
     found: dict[tuple[int, ItemKind], list[_Said]] = defaultdict(list)
     for rater_id, property_id, standing, second in session.execute(verdicts_again):

@@ -119,7 +119,7 @@ def of_phase(session: Session, study: Study, phase: int) -> tuple[str, ...]:
     ``NothingToCompare``.
     """
     everything = candidates(session, study)
-    newest_first = sorted(everything, key=lambda one: one.run.imported_at, reverse=True)
+    newest_first = sorted(everything, key=lambda one: runs.sequence(one.run), reverse=True)
     best: dict[str | None, list[Candidate]] = {}
     for group in _groups(newest_first, phase):
         best = max(best, group, key=len)

@@ -30,7 +30,7 @@ from webapp.kinds import KINDS, from_row, shown
 from webapp.kinds.document import Document
 from webapp.metrics.agreement.report import ItemKind
 from webapp.metrics.judging.figures import RunReport
-from webapp.metrics.judging.queries import QueryJudgments, summarise
+from webapp.metrics.judging.queries import QueryJudgments, Span, summarise
 from webapp.notation import file_day
 from webapp.records import QueryState, ReadQuery, ReadRun, Scale
 from webapp.services.agreement import agreement
@@ -40,6 +40,7 @@ from webapp.services.judging.verdicts import TAIL
 from webapp.services.rating import particulars
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
+from webapp.services.runs.runs import sequence
 from webapp.services.study import studies
 
 SCORES_BESIDE = mark(
@@ -462,7 +463,7 @@ def tree(
         selectinload(Run.queries, Query.results),
     )
     rows = session.scalars(select(Run).where(Run.study_id == study.id).options(*whole))
-    runs = run_folders.in_order(map(_read, rows))
+    runs = run_folders.in_order(map(_read, sorted(rows, key=sequence)))
     names = run_folders.names(runs)
     told = {run.name: reports.report(session, study, run.name, rule) for run in runs}
     files: dict[str, bytes] = {}
@@ -533,7 +534,10 @@ def _unrated(report: RunReport) -> RunReport:
         verdicts = (None,) * row.summary.results_count
         nothing = QueryJudgments(row.summary.state, verdicts)
         summary = summarise(nothing, cannot_tell="not_relevant")  # nothing is, in a template
-        rows.append(replace(row, notes="", summary=summary, verdicts=verdicts))
+        empty = dict.fromkeys(row.summary.further, Span.settled(None))
+        rows.append(
+            replace(row, notes="", summary=summary._replace(further=empty), verdicts=verdicts)
+        )
     return replace(report, rows=tuple(rows))
 
 

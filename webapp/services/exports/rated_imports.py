@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.exporters.exports.csv_ratings import OUTCOME_WORDS, rated_rows
 from webapp.exporters.frame.csv_cells import Cell, rounded
@@ -30,7 +30,7 @@ from webapp.services.exports.ratings import RatingCounts
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
 from webapp.services.people import raters
-from webapp.services.runs import reports
+from webapp.services.runs import reports, runs
 
 FIGURES = slice(3, 11)  # results_count to response_quality: notes are for people
 
@@ -146,9 +146,8 @@ def examine(session: Session, study: Study, read: RatedFile, rater: str | None) 
 
     Without a rater it has only the run and the counts.
     """
-    listed = select(Run).where(Run.study_id == study.id).order_by(Run.id)
-    runs = {run.id: run for run in session.scalars(listed)}
-    fits = runs_of(session, study, read.report, [*runs])
+    by_id = {run.id: run for run in runs.in_order(session, study)}
+    fits = runs_of(session, study, read.report, [*by_id])
     called = name_line(rater or "")
     who = raters.named(session, study, called) if called else None
     found = RatedImport(
@@ -163,7 +162,7 @@ def examine(session: Session, study: Study, read: RatedFile, rater: str | None) 
     )
     if len(fits) != 1:
         return found
-    run = runs[fits[0]]
+    run = by_id[fits[0]]
     found = replace(found, run_id=run.id, search_method=run.search_method, llm=run.llm)
     if not found.storable:
         return found

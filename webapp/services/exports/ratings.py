@@ -312,7 +312,7 @@ def _run(
     session: Session, study: Study, read: OfflineRatings, problems: list[Problem]
 ) -> Run | None:
     same_answers = select(Run).where(Run.study_id == study.id, Run.session_key == read.identity)
-    found = session.scalars(same_answers.order_by(Run.id)).all()
+    found = session.scalars(same_answers.order_by(Run.sequence, Run.id)).all()
     if len(found) == 1:
         return found[0]
     if found:

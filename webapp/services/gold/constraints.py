@@ -445,8 +445,7 @@ def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
 
     Cards that the text of an answer does not show are left out.
     """
-    of_study = select(Run).where(Run.study_id == study.id).order_by(Run.imported_at, Run.id)
-    every = session.scalars(of_study).all()
+    every = runs.in_order(session, study)
     names = chosen_runs.names_of(every)
     for run in every:
         outcomes = {

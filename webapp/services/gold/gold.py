@@ -186,7 +186,7 @@ def _set(session: Session, found: QuestionSet) -> GoldSet:
     rows = session.execute(
         select(Run.id, Run.search_method, Run.llm)
         .where(Run.question_set_id == found.id)
-        .order_by(Run.imported_at.desc(), Run.id)
+        .order_by(Run.imported_at.desc(), Run.sequence, Run.id)
     )
     texts = tuple(question.text for question in found.questions)
     return GoldSet(found.id, texts, rows.all(), versions(session, found.id))

@@ -259,7 +259,8 @@ def check(session: Session) -> list[Disagreement]:
     """Return where the stored summaries differ from the judgments; empty means equal."""
     found: list[Disagreement] = []
     for rater in session.scalars(select(Rater).order_by(Rater.id)):
-        for run_id in session.scalars(select(Run.id).where(Run.study_id == rater.study_id)):
+        own = select(Run.id).where(Run.study_id == rater.study_id)
+        for run_id in session.scalars(own.order_by(Run.sequence, Run.id)):
             found.extend(_check_run(session, rater, run_id))
     return found
 

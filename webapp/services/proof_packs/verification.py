@@ -292,7 +292,7 @@ class _Work:
 
     def _moved(self, session: Session, study: Study, source: str) -> None:
         """Report where the figures are not those stated, now that `source` judges otherwise."""
-        for run in session.scalars(select(Run.id)).all():
+        for run in session.scalars(select(Run.id).order_by(Run.sequence, Run.id)).all():
             name = proof_files.of_run(run, proof_files.FIGURES)
             stated = self._tried(partial(self.pack.json, name))
             if stated is not None:

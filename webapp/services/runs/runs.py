@@ -21,6 +21,7 @@ from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing
 from webapp.i18n import gettext, mark, ngettext
+from webapp.kinds.property import Card
 from webapp.metrics.runs.provenance import Latency, latency
 from webapp.records import Counts, QueryState
 from webapp.services.judging import live_metrics
@@ -35,18 +36,27 @@ STEPS = {"up": -1, "down": 1}
 
 def in_order(session: Session, study: Study) -> list[Run]:
     """Return every run of the study in its order."""
-    return ordered(session.scalars(select(Run).where(Run.study_id == study.id)))
+    return ordered(study, session.scalars(select(Run).where(Run.study_id == study.id)))
 
 
-def ordered(found: Iterable[Run]) -> list[Run]:
-    """Return runs of one study in its order: as the owner placed them, then by their method."""
+def ordered(study: Study, found: Iterable[Run]) -> list[Run]:
+    """Return runs of a study in its order: as the owner placed them, then as they came in.
+
+    Those of a chatbot are in the order of the original evaluation's methods before that.
+    """
+    of_chatbot = study.kind == Card.kind
     return sorted(
         found,
         key=lambda run: (
-            *(run.position is None, run.position or 0, labels.place(run.search_method)),
-            *(run.imported_at, run.id),
+            *(run.position is None, run.position or 0),
+            *(of_chatbot and labels.place(run.search_method), *sequence(run)),
         ),
     )
+
+
+def sequence(run: Run) -> tuple[int, datetime, str]:
+    """Return what sorts runs as they came in; a proof pack may be of a time without a sequence."""
+    return run.sequence, run.imported_at, run.id
 
 
 class UnknownRun(Missing):

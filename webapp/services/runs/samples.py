@@ -39,9 +39,8 @@ INVENTED = re.compile(r"sample-\d+(-\d+)?")
 def found(session: Session, study: Study) -> list[Run]:
     """Return the sample runs of a study, in its order."""
     files = select(RunFile.run_id).where(RunFile.sha256.in_(FILES))
-    return runs.ordered(
-        session.scalars(select(Run).where(Run.study_id == study.id, Run.id.in_(files)))
-    )
+    own = select(Run).where(Run.study_id == study.id, Run.id.in_(files))
+    return runs.ordered(study, session.scalars(own))
 
 
 def removal_cost(session: Session, study: Study, sample: Sequence[Run]) -> tuple[int, int, bool]:

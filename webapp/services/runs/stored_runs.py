@@ -166,9 +166,11 @@ def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: da
             replace(query, query_id=question.position)
             for query, question in zip(queries, questions, strict=True)
         ]
+    last = select(func.coalesce(func.max(Run.sequence), 0)).where(Run.study_id == study.id)
     run = Run(
         id=secrets.token_hex(5),
         study_id=study.id,
+        sequence=(session.scalar(last) or 0) + 1,
         question_set=question_set,
         search_method=labels.search_method or read.search_method,
         llm=labels.llm or read.llm,

@@ -1,0 +1,83 @@
+"""The runs of one file keep its order, whatever ids they get in a database."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs.runs import card, query, run
+from webapp import labels
+from webapp.db.tables.study import Study
+from webapp.services.comparisons import chosen_runs, comparisons
+from webapp.services.exports import exports
+from webapp.services.gold import gold
+from webapp.services.programs import rows
+from webapp.services.runs import reports, results, runs, stored_results, stored_runs
+from webapp.services.runs.stored_runs import Labels
+
+FOUR = """\
+system,query_id,query,doc_id,rank,grade
+vector,q1,red dress,d1,1,1
+vector,q2,blue shoes,d3,1,1
+zeta,q1,red dress,d1,1,1
+zeta,q2,blue shoes,d4,1,0
+alpha,q1,red dress,d2,1,0
+alpha,q2,blue shoes,d4,1,0
+api_only,q1,red dress,d2,1,0
+api_only,q2,blue shoes,d3,1,1
+"""
+"""The better system of each pair is the first one, but of the last pair."""
+IN_FILE = ["vector", "zeta", "alpha", "api_only"]
+
+
+@pytest.mark.parametrize("_database", range(5))
+def test_four_systems_of_one_file_have_its_order_in_every_database(
+    session: Session, study: Study, _database: int
+) -> None:
+    read = results.read_files("four.csv", [("four.csv", FOUR.encode())])
+    stored = stored_results.store(session, study, read, NOW)
+    session.commit()
+    methods = {one.id: one.search_method for one in stored.runs}
+
+    def named(ids: list[str]) -> list[str | None]:
+        return [methods[one] for one in ids]
+
+    assert named([one.id for one in stored.runs]) == IN_FILE
+    assert named([one.id for one in runs.in_order(session, study)]) == IN_FILE
+    assert named([one.id for one in rows.run_rows(session, study)]) == IN_FILE
+    assert named([*chosen_runs.of_phase(session, study, 1)]) == IN_FILE
+    assert [row.search_method for row in gold.sets(session, study)[0].runs] == IN_FILE
+    rule = reports.rule_of(session, study)
+    compared = comparisons.report(session, study, chosen_runs.of_phase(session, study, 1), rule)
+    found = [one for one in compared.comparison.differences if one.figure == "P@5"]
+    files, _ = exports.tree(session, study, rule, None)
+    (report,) = (data.decode() for name, data in files.items() if "evaluation_report" in name)
+    assert sorted(IN_FILE, key=lambda one: report.index(f"Run {labels.method(one)}")) == IN_FILE
+    assert [(methods[one.first], methods[one.second], one.mean) for one in found] == [
+        ("vector", "zeta", 0.5),
+        ("vector", "alpha", 1.0),
+        ("vector", "api_only", 0.5),
+        ("zeta", "alpha", 0.5),
+        ("zeta", "api_only", 0.0),
+        ("alpha", "api_only", -0.5),
+    ]
+
+
+def test_files_of_one_import_come_one_after_the_other(session: Session, study: Study) -> None:
+    for name in ("c", "a", "d", "b"):
+        read = run(query(1, card(name)), method=name, name=f"{name}.json")
+        stored_runs.store(session, study, read, Labels(), NOW)
+    session.commit()
+
+    assert [one.search_method for one in runs.in_order(session, study)] == ["c", "a", "d", "b"]
+
+
+def test_a_run_of_a_chatbot_goes_to_the_place_of_its_method(session: Session, study: Study) -> None:
+    for method in ("hybrid", "own", "api_only"):
+        read = run(query(1, card("a")), method=method, name=f"{method}.json")
+        stored_runs.store(session, study, read, Labels(), NOW)
+
+    found = [one.search_method for one in runs.in_order(session, study)]
+
+    assert found == ["api_only", "hybrid", "own"]
