@@ -303,6 +303,7 @@ def _sqlite_engine(url: str) -> Engine:
         connection.isolation_level = None  # the driver must not begin transactions itself
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")  # a removed person is in no free page
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:

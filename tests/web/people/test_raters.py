@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -11,13 +12,20 @@ from sqlalchemy import func, select
 
 from tests.conftest import NOW
 from tests.page import Page
+from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.conftest import judge
+from tests.web.roles import everything
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Judgment
 from webapp.db.tables.people import Rater
-from webapp.services.people import raters
+from webapp.db.tables.runs import LongWork, Upload
+from webapp.services.people import raters, tokens
+from webapp.services.runs import reports, waiting_files
+from webapp.services.runs.file_formats import FileDecision
 from webapp.services.study import studies
+from webapp.services.workers import jobs, kinds
+from webapp.web.frame import access
 
 
 @pytest.fixture(name="owner")
@@ -140,6 +148,56 @@ def test_removing_says_what_goes_and_what_stays(
     assert owner.get(f"/raters/{ani}/remove").status_code == 404
     for way in ("keep", "delete"):
         assert owner.post("/raters/1/remove", data={"judgments": way}).status_code == 409
+
+
+def test_a_deleted_name_is_nowhere(
+    app: Flask, owner: FlaskClient, run_id: str, web_database: Database
+) -> None:
+    """In no table, neither in works nor in waiting files, nor in the bytes of the database.
+
+    Works and files that do not name the person stay.
+    """
+    name, now = "Zedekia Ärö", access.now()
+    own = visitors.invited(app, "Zedeka")
+    with open_study(web_database) as (session, study):
+        rater = raters.named(session, study, "Zedeka")
+        assert rater is not None
+        raters.rename(session, rater, name, now)
+        rater_id = rater.id
+        tokens.make(session, rater, "mine", ["judge"], now)
+        for kind, wanted in (
+            (kinds.PACK, kinds.packing(run_id, reports.of_rater(rater))),
+            (kinds.PACK, kinds.packing(run_id, reports.Rule(reports.MAJORITY))),
+            (
+                kinds.IMPORTING,
+                kinds.importing([], FileDecision(rater=name.upper()), blind=None, confirm=0),
+            ),
+        ):
+            jobs.enqueue(session, study, kind, wanted, now)
+        done = jobs.find(session, study, jobs.enqueue(session, study, kinds.READING, {}, now))
+        done.state, done.result = "done", {"grades": {name: 2}}
+        for text in (f'{{"rater": "{name}"}}', json.dumps({"rater": name}), "of nobody"):
+            waiting_files.keep(session, study, "ratings.json", text.encode(), now)
+    judge(own, run_id, 1)
+    assert name.encode() in bytes_of(web_database)
+
+    answer = owner.post(f"/raters/{rater_id}/remove", data={"judgments": "delete"})
+
+    assert answer.status_code == 303
+    words = json.dumps(everything(web_database), ensure_ascii=False).casefold()
+    assert "zedek" not in words
+    with web_database.reading() as session:
+        assert [one.wanted for one in session.scalars(select(LongWork))] == [
+            {"run": run_id, "rule": "majority"}
+        ]
+        assert [one.data for one in session.scalars(select(Upload))] == [b"of nobody"]
+    assert b"zedek" not in bytes_of(web_database).lower()
+
+
+def bytes_of(database: Database) -> bytes:
+    """The bytes of SQLite's file and of those beside it."""
+    path = Path(database.description)
+    return b"".join(one.read_bytes() for one in path.parent.glob(path.name + "*"))
 
 
 def judgments_of(database: Database, rater_id: int) -> int:

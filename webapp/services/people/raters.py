@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from webapp import failures
@@ -133,16 +133,25 @@ def restore(session: Session, rater: Rater, now: datetime) -> None:
 
 
 def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
-    """Delete a rater with all they gave and the files made of it; the log keeps numbers."""
+    """Delete a rater with all they gave and what was made of it; the log keeps numbers."""
     study, subject = rater.study, studies.rater_subject(rater)
-    jobs.forget_files(session, study)
+    about = (LogEntry.study_id == study.id) & (LogEntry.subject == subject)
+    named = about & LogEntry.action.in_(["add rater", "rename rater"])
+    logged = session.execute(select(LogEntry.old, LogEntry.new).where(named))
+    names = {rater.name, *(name for row in logged for name in row if name)}
+    jobs.forget(session, study, rater.id, names)
     cost = removal_cost(session, rater)
     _stop(session, rater, now)
     session.flush()
     for column in belonging_to(Rater.id):
         session.execute(delete(column.table).where(column == rater.id))
-    about = (LogEntry.study_id == study.id) & (LogEntry.subject == subject)
-    session.execute(update(LogEntry).where(about).values(old=None, new=None))
+    told = [
+        column.contains(f"({name})", autoescape=True)  # as settled disputes are logged
+        for name in names
+        for column in (LogEntry.old, LogEntry.new)
+    ]
+    holds = (LogEntry.study_id == study.id) & or_(LogEntry.subject == subject, *told)
+    session.execute(update(LogEntry).where(holds).values(old=None, new=None))
     session.execute(delete(Rater).where(Rater.id == rater.id))
     gone = ", ".join(f"{count} {name}" for name, count in cost.items())
     studies.log(session, study, "delete rater", subject, gone, None, now)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
-from sqlalchemy import Select, delete, func, select, text, update
+from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.orm import Session, joinedload
 
 from webapp import failures
@@ -480,8 +480,6 @@ def withdraw(session: Session, participant: Participant, now: datetime) -> None:
     The owner's coding of their words is deleted from the log too. SQLite overwrites deleted
     data, so that the file holds no trace of it either.
     """
-    if session.get_bind().dialect.name == "sqlite":
-        session.execute(text("PRAGMA secure_delete = ON"))
     study, about = participant.study, subject(participant)
     tags = (LogEntry.study_id == study.id) & LogEntry.subject.startswith(f"{about}, ")
     session.execute(update(LogEntry).where(tags).values(old=None, new=None))

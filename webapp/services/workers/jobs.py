@@ -8,8 +8,10 @@ version had is no longer here.
 
 from __future__ import annotations
 
+import json
+import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,11 +23,12 @@ from sqlalchemy.orm import Session
 
 from webapp.db import outages
 from webapp.db.engine import PROGRAM, Database, one_at_a_time, token_id
-from webapp.db.tables.runs import LongWork
+from webapp.db.tables.runs import LongWork, Upload
 from webapp.db.tables.study import Study
 from webapp.failures import Failure, Missing
 from webapp.i18n import mark
 from webapp.importers.frame import bounded
+from webapp.printable import look_alike
 from webapp.records import Tell
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.judging import changes
@@ -208,14 +211,41 @@ def cancel(session: Session, study: Study, work_id: str) -> None:
     session.delete(find(session, study, work_id))
 
 
-def forget_files(session: Session, study: Study) -> None:
-    """Forget the files that were made of a study, since they may hold what is deleted now."""
+def forget(session: Session, study: Study, rater_id: int, names: Collection[str]) -> None:
+    """Forget the files that were made of a study, since they may hold what is deleted now.
+
+    Works for a rater, or that name the person who had these `names`, and waiting files go too.
+    """
+    for work in session.scalars(select(LongWork).where(LongWork.study_id == study.id)):
+        texts = {work.about, *_texts(work.wanted), *_texts(work.result)}
+        is_of_them = work.wanted.get("rule") == rater_id
+        if is_of_them or any(look_alike(text, name) for text in texts for name in names):
+            session.delete(work)
+    spelled = [one for name in names for one in (name.encode(), json.dumps(name)[1:-1].encode())]
+    words = b"|".join(rb"(?<!\w)%b(?!\w)" % re.escape(one) for one in spelled)
+    holds = re.compile(words, re.IGNORECASE)
+    for upload in session.scalars(select(Upload).where(Upload.study_id == study.id)):
+        if any(holds.search(data or b"") for data in (upload.data, upload.report)):
+            session.delete(upload)
+    session.flush()
     # Begun anew first: on PostgreSQL that waits for whoever stores a file just now.
     open_now = (LongWork.study_id == study.id) & (LongWork.state == ASKING)
     anew = update(LongWork).where(open_now).values(state=WAITING, alive_until=None, steps_done=0)
     session.execute(anew)
     made = (LongWork.study_id == study.id) & LongWork.data.is_not(None)
     session.execute(delete(LongWork).where(made))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value, the names of its fields too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        yield from _texts([*value.values()])
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
 
 
 def is_any_open(session: Session) -> bool:

@@ -18,9 +18,11 @@ from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.records import Problem, Tell
 from webapp.services.exports.exports import ExportedFile
+from webapp.services.people import raters
 from webapp.services.runs import confirmations, file_formats, reports, waiting_files
 from webapp.services.runs import runs as stored_runs
 from webapp.services.runs.file_formats import FORMATS, FileDecision, OpenedFile
+from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
 from webapp.services.workers.jobs import Finish, Make
 
@@ -159,12 +161,21 @@ def _after(before: int, own: int, of: int, tell: Tell) -> Tell:
 PACK = "proof pack"
 
 
+def packing(run_id: str | None, rule: Rule) -> dict[str, Any]:
+    """Return what names a pack: a rater by number, since a removed one's name is kept nowhere."""
+    return {"run": run_id, "rule": rule.rater.id if rule.rater else rule.name}
+
+
 def make_pack(
     session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
 ) -> ExportedFile:
     from webapp.services.proof_packs import packs  # brings pandas, which no page needs
 
-    rule = reports.rule_of(session, study, wanted["rule"])
+    chosen = wanted["rule"]
+    if isinstance(chosen, int):
+        rule = reports.of_rater(raters.find(session, study, chosen))
+    else:
+        rule = reports.rule_of(session, study, chosen)
     return packs.pack(session, study, wanted["run"], rule, tell=tell)
 
 

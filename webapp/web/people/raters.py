@@ -130,6 +130,7 @@ def remove(rater_id: int) -> Response:
         else:
             raters.remove(session, rater, access.now())
         session.commit()
+    access.database().empty_journal()
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
 

@@ -435,7 +435,7 @@ def export_run(run_id: str, name: str, query: Merged) -> ExportedFile | JobRow:
             raise UnknownFormat(name)
         from webapp.services.proof_packs import packs  # brings pandas, which no page needs
 
-        wanted = {"run": run_id, "rule": rule.name}
+        wanted = kinds.packing(run_id, rule)
         if not packs.is_long(session, study, run_id, rule):
             return kinds.make_pack(session, study, wanted, nobody)
     return _begin(kinds.PACK, wanted)

@@ -24,7 +24,7 @@ def pack(run_id: str | None = None) -> Response:
 
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, study.wanted_rule())
-        wanted = {"run": run_id, "rule": rule.name}
+        wanted = kinds.packing(run_id, rule)
         if not packs.is_long(session, rater.study, run_id, rule):
             return download(kinds.make_pack(session, rater.study, wanted, lambda *_: None))
     return led_to(kinds.PACK, wanted)
