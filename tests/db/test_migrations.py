@@ -154,6 +154,33 @@ ITEM_EVENTS = tuple(
 )
 """Clicks of version 1.1.0 on one part of an item."""
 
+
+def test_a_count_of_people_who_declined_moves_to_the_log(
+    database: Database, tmp_path: Path
+) -> None:
+    older = _another(database, tmp_path)
+    with older.engine.begin() as connection:
+        database.make_tables(connection, "0035")
+        for row in (*OLDER_ROWS[:2], *DECLINED):
+            connection.execute(text(row))
+
+    older.upgrade()
+
+    with older.engine.connect() as connection:
+        moved = connection.execute(text("SELECT study_id, action, new FROM log_entries")).all()
+    assert [tuple(row) for row in moved] == [(1, "phase 3 declined", "3")]
+    older.close()
+
+
+DECLINED = tuple(
+    "INSERT INTO user_studies (study_id, is_open, most_questions, endpoint, search_method, llm,"
+    " api, model, mapping, answer_seconds, tries, at_once, pause_seconds, declined, withdrawn,"
+    f" last_number, created_at) VALUES ({study}, false, 10, '', '', '', 'contract', '', '', 120, 2,"
+    f" 2, 5, {declined}, 0, 0, '2026-03-01 09:00:00')"
+    for study, declined in ((1, 3), (2, 0))
+)
+"""Phase 3 of two studies, one of which three people declined to take part in."""
+
 OLDER_RULES = (
     "INSERT INTO question_sets (id, study_id, created_at) VALUES (1, 1, '2026-03-01 08:00:00')",
     *(

@@ -1,4 +1,4 @@
-"""Opening a link and consenting makes a person a participant; declining leaves only a count."""
+"""Opening a link and consenting makes a person a participant."""
 
 from __future__ import annotations
 

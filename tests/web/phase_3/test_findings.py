@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from io import BytesIO
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from openpyxl import load_workbook
 
 from tests.chatbot import bots
 from tests.conftest import NOW
@@ -263,11 +265,11 @@ def test_withdrawal_says_what_goes_and_which_copies_stay_and_then_deletes(
     client: FlaskClient, web_database: Database, two_people: tuple[int, int]
 ) -> None:
     melati, kenari = two_people
-    assert client.get(f"{PAGE}data/cards.csv").status_code == 200
+    assert client.get(f"{PAGE}data/phase3.xlsx").status_code == 200
     asked = client.get(f"{PAGE}{kenari}/withdraw").text
     assert "1 question with the answers, 2 judgments" in asked
     assert "backups of the database" in asked
-    assert "cards.csv" in asked
+    assert "phase3.xlsx" in asked
 
     done = client.post(f"{PAGE}{kenari}/withdraw")
 
@@ -275,7 +277,7 @@ def test_withdrawal_says_what_goes_and_which_copies_stay_and_then_deletes(
     page = Page(client.get(PAGE))
     assert "Kenari" not in page
     assert "1 participant withdrew" in page.one("#withdrawn")
-    assert "cards.csv" in page.one("#withdrawn")
+    assert "phase3.xlsx" in page.one("#withdrawn")
     with open_study(web_database) as (session, study):
         assert [one.id for one in participants.everybody(session, study)] == [melati]
 
@@ -291,8 +293,8 @@ def test_all_that_was_given_leaves_by_pseudonym_and_runs_nowhere(client: FlaskCl
         assert answer.status_code == 200
         assert f"filename={name}" in answer.headers["Content-Disposition"]
     assert client.get(f"{PAGE}data/secret.csv").status_code == 404
-    cards = client.get(f"{PAGE}data/cards.csv").text.splitlines()
-    assert len(cards) == 1 + 6
+    book = load_workbook(BytesIO(client.get(f"{PAGE}data/phase3.xlsx").data))
+    assert book["cards"].max_row == 1 + 6
     found = json.loads(client.get(f"{PAGE}data/phase3.json").data)
     assert [one["participant"] for one in found["participants"]] == ["Melati", "Kenari <i>"]
     assert "Owner" not in json.dumps(found)

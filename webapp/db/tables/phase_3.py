@@ -23,8 +23,8 @@ class UserStudy(Base):
     file's text). Keys are never stored here: headers name environment variables. ``at_once`` calls
     run together, ``pause_seconds`` pass between two questions of one participant, and
     ``most_newcomers`` become participants by one link from one address within an hour.
-    ``declined`` and ``withdrawn`` count the people who did so, and nothing else is kept of them;
-    ``last_number`` is the latest participant's, never given again.
+    ``withdrawn`` counts the people who did so, and nothing else is kept of them; ``last_number`` is
+    the latest participant's, never given again.
     """
 
     __tablename__ = "user_studies"
@@ -43,7 +43,6 @@ class UserStudy(Base):
     at_once: Mapped[int] = mapped_column(default=2)
     pause_seconds: Mapped[int] = mapped_column(default=5)
     most_newcomers: Mapped[int] = mapped_column(default=40, server_default=text("40"))
-    declined: Mapped[int] = mapped_column(default=0)
     withdrawn: Mapped[int] = mapped_column(default=0)
     last_number: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]

@@ -20,7 +20,7 @@ from webapp.exporters.comparisons.words import figure_name, suggestion, unit_of,
 from webapp.exporters.exports.metrics_tables import whole
 from webapp.exporters.frame import csv_cells
 from webapp.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
-from webapp.exporters.frame.csv_cells import csv_bytes, rounded
+from webapp.exporters.frame.csv_cells import rounded
 from webapp.exporters.frame.spreadsheets import Sheet, workbook
 from webapp.exporters.frame.tables import (
     Cell,
@@ -73,7 +73,7 @@ def comment_name(comment: Comment) -> str:
 
 
 def counts(report: UserStudyReport) -> str:
-    totals, declined, withdrawn = report.totals, report.declined, report.withdrawn
+    totals, withdrawn = report.totals, report.withdrawn
     said = [
         ngettext("%(n)s participant", "%(n)s participants", len(report.taking_part)),
         ngettext("%(n)s question", "%(n)s questions", report.n_questions),
@@ -82,8 +82,6 @@ def counts(report: UserStudyReport) -> str:
         said.append(ngettext("%(n)s failed call", "%(n)s failed calls", failed))
     if unreadable := totals.n_unreadable:
         said.append(ngettext("%(n)s unreadable answer", "%(n)s unreadable answers", unreadable))
-    if declined:
-        said.append(ngettext("%(n)s declined", "%(n)s declined", declined))
     if withdrawn:
         said.append(ngettext("%(n)s withdrew", "%(n)s withdrew", withdrawn))
     return " · ".join(said)
@@ -554,7 +552,6 @@ def user_study_json(report: UserStudyReport) -> dict[str, Any]:
             "questions": report.n_questions,
             "failed": report.totals.n_failed,
             "unreadable": report.totals.n_unreadable,
-            "declined": report.declined,
             "withdrawn": report.withdrawn,
         },
         "figures": _figures(report.figures),
@@ -654,7 +651,7 @@ def user_study_bytes(report: UserStudyReport) -> bytes:
     return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
 
 
-DATA = (*(f"{name}.csv" for name in COLUMNS), "phase3.xlsx", "phase3.json")
+DATA = ("phase3.xlsx", "phase3.json")
 """Every file of the participants' data."""
 
 
@@ -662,10 +659,7 @@ def data_file(report: UserStudyReport, name: str) -> tuple[bytes, str]:
     """Return one of the files of ``DATA`` and its media type."""
     if name == "phase3.xlsx":
         return workbook([sheet(report, one) for one in COLUMNS]), XLSX
-    if name == "phase3.json":
-        return user_study_bytes(report), "application/json"
-    found = sheet(report, name.removesuffix(".csv"))
-    return csv_bytes([found.columns, *found.rows]), "text/csv; charset=utf-8"
+    return user_study_bytes(report), "application/json"
 
 
 FORMATS = formats(document, user_study_bytes)

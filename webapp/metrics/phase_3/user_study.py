@@ -309,10 +309,9 @@ class UserStudyReport(Struct, frozen=True):
     """All that the pages and files of phase 3 print.
 
     ``people`` are in the order they came, those invited and yet to agree among them.
-    ``declined`` and ``withdrawn`` are counts, all that is left of those. ``judged_until`` is
-    when the last judgment was given, ``None`` before the first. ``suggested`` is when participants
-    began to be offered a grade, empty if never. ``cannot_tell`` is what such a card is in the
-    precisions.
+    ``withdrawn`` is a count, all that is left of those. ``judged_until`` is when the last judgment
+    was given, ``None`` before the first. ``suggested`` is when participants began to be offered a
+    grade, empty if never. ``cannot_tell`` is what such a card is in the precisions.
     """
 
     study: str
@@ -320,7 +319,6 @@ class UserStudyReport(Struct, frozen=True):
     llm: str
     most_questions: int
     people: tuple[Person, ...]
-    declined: int
     withdrawn: int
     judged_until: datetime | None
     settings: Resampling

@@ -56,7 +56,6 @@ def report(
         llm=phase.llm,
         most_questions=phase.most_questions,
         people=people,
-        declined=phase.declined,
         withdrawn=phase.withdrawn,
         judged_until=session.scalar(
             select(func.max(Event.received_at))

@@ -1,4 +1,4 @@
-"""The participants of phase 3: their links, who agreed, who declined, what they answered.
+"""The participants of phase 3: their links, who agreed, what they answered.
 
 Each one's questions and judgments live in a study of their own (docs/decisions/0011). A
 participant has no account: the holder of the personal link continues where it was left.
@@ -266,37 +266,6 @@ def agree(
     if _is_undecided(own):
         _let_in(session, own.participant, consent, pseudonym, now)
     return ParticipantCookie(own.participant.id, own.id, sign_in.seal(own.token_hash))
-
-
-def decline(
-    session: Session, link: ParticipantLink, now: datetime, *, page: str = "", source: str = ""
-) -> None:
-    """Count a person who does not want to take part; nothing else is kept of them.
-
-    People are counted, not clicks: one for each page that was shown (it carries the token
-    `page`), and by an open link as many from one `source` as may begin. A person who
-    agreed before cannot decline any more, but can withdraw.
-    """
-    if link.participant is not None and link.participant.agreed_at is not None:
-        return
-    study = session.get_one(Study, link.study_id)
-    phase = user_studies.lock(session, study)
-    if link.participant is None:
-        shown, by_link = f"declined/{hashed(page)}", f"declined/{link.id}/{source}"
-        if page and not _has_room(session, study, shown, now, 1):
-            return
-        if not _has_room(session, study, by_link, now, phase.most_newcomers):
-            return
-    phase.declined += 1
-    if link.participant is not None:
-        studies.log(session, study, "phase 3 declined", subject(link.participant), None, None, now)
-        delete_links(session, link.participant)
-        session.delete(link.participant)
-
-
-def take_back_decline(session: Session, study: Study) -> None:
-    phase = user_studies.lock(session, study)
-    phase.declined = max(0, phase.declined - 1)
 
 
 def find(session: Session, study: Study, participant_id: int) -> Participant:

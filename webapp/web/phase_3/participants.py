@@ -82,8 +82,6 @@ def _asking(session: Session) -> Participant:
 blueprint = Blueprint("participants", __name__, url_prefix="/take-part")
 
 HIGHEST_ID = 2**31 - 1
-DECLINED = "declined"
-"""The cookie's key that records that somebody declined in this browser."""
 
 
 class PseudonymForm(Form):
@@ -109,7 +107,7 @@ def consent(token: str) -> str:
 def decide(token: str) -> Response:
     form = forms.sent(DecisionOnConsentForm)
     if form.decision.data is False:
-        return _decline(token, form.personal.data)
+        return redirect(url_for("participants.declined"), 303)  # type: ignore[return-value]
     if not form.validate():
         return make_response(_page(token, form, forms.messages(form)), 422)
     try:
@@ -196,25 +194,11 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
             was_offered=form.offered.data == pseudonym,
             source=access.origin(),
         )
-        if cookie.get(DECLINED):
-            participants.take_back_decline(session, study)
         session.commit()
     session_cookie.give_guest(asdict(carried))
     if not is_known:
         cookie["personal"] = token if is_own else personal
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
-
-
-def _decline(token: str, page: str) -> Response:
-    """Count a person who declines, once however often they say so in this browser."""
-    if not cookie.get(DECLINED) and access.current_user().guest_id is None:
-        with access.database().writing() as session:
-            now = access.now()
-            link = participants.accept(session, access.study(session), token, now)
-            participants.decline(session, link, now, page=page, source=access.origin())
-            session.commit()
-        cookie[DECLINED], cookie.permanent = True, True
-    return redirect(url_for("participants.declined"), 303)  # type: ignore[return-value]
 
 
 def _text(session: Session, study: Study) -> ConsentText:

@@ -185,7 +185,6 @@ def _context(
             "taking_part": sum(
                 one.agreed_at is not None for one in participants.everybody(session, study)
             ),
-            "declined": phase.declined if phase else 0,
             "withdrawn": phase.withdrawn if phase else 0,
             "tested": {"problem": "", "question": "", "response": "", **(tested or {})},
         }
