@@ -160,7 +160,7 @@ def test_a_count_of_people_who_declined_moves_to_the_log(
 ) -> None:
     older = _another(database, tmp_path)
     with older.engine.begin() as connection:
-        database.make_tables(connection, "0035")
+        database.make_tables(connection, "0036")
         for row in (*OLDER_ROWS[:2], *DECLINED):
             connection.execute(text(row))
 
