@@ -189,7 +189,7 @@ function paintWalk(query) {
   const next = nextOpen(query.query_id);
   way("jump", next);
   const jump = one('[data-way="jump"]', walk);
-  if (next === undefined) jump.textContent = left ? words.nothingElse : words.seeDone;
+  if (next === undefined) jump.textContent = left ? words.nothingElse : words.end;
   if (next === undefined && !left) jump.replaceWith(linked(jump, "#take"));
 }
 

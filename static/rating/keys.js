@@ -21,5 +21,15 @@ export function walking({ step, follow, undo }) {
   };
 }
 
+/**
+ * Return the key that was pressed, by the place of the key where a layout has other signs there: a
+ * digit also where it needs Shift, a letter also where the alphabet is not Latin.
+ */
+export function keyOf({ key, code = "", shiftKey }) {
+  const [, digit, letter] = /^(?:(?:Digit|Numpad)([0-5])|Key([A-Z]))$/.exec(code) ?? [];
+  if (digit && !/^[a-z?]$/i.test(key) && !(shiftKey && /^[0-9]$/.test(key))) return digit;
+  return (letter && !/^(?:[ -~]|\p{Script=Latin})$/u.test(key) ? letter : key).toLowerCase();
+}
+
 /** Return whether a key is a grade from 0 to 5. */
 export const isGrade = (key) => /^[0-5]$/.test(key);

@@ -8,7 +8,7 @@
 import { draft, keepDraft, stored } from "../frame/drafts.js";
 import { keep, kept } from "../frame/memory.js";
 import { load, pending, resume, send, settled } from "../frame/outbox.js";
-import { DECIDED, REPEATING, isGrade, walking } from "./keys.js";
+import { DECIDED, REPEATING, isGrade, keyOf, walking } from "./keys.js";
 
 const { htmx } = window;
 const one = (selector, within = document) => within.querySelector(selector);
@@ -122,6 +122,7 @@ async function told(event, state, text) {
   event.shown = state;
   mark(event, state);
   for (const other of pending()) (apply(other), mark(other, other.shown));
+  offer();
   if (state === "unsaved") announce(words.unsaved);
   if (state === "saved" && !pending().length) announce(words.saved);
   if (isStale && !pending().length) refresh();
@@ -151,6 +152,7 @@ async function refresh() {
   await show([...parts, ...others].join(""));
   for (const notes of all(NOTES, page)) refreshNotes(one(`#${notes.id}`), notes.value);
   for (const event of pending()) (apply(event), mark(event, event.shown));
+  offer();
 }
 
 const names = (within) => all(`${PLACES}, ${NOTES}`, within).map(({ id }) => id).join(" ");
@@ -290,9 +292,16 @@ async function onward() {
   const { finished, query, address } = walk().dataset;
   if (finished) return location.assign(words.finish);
   if (question().dataset.query !== left) return arrive();
-  if (query === left) return arrive({ tell: false }); // another stage, or refused
-  await go(address);
+  if (query !== left) return go(address);
+  if (nextOpen()) return arrive({ tell: false }); // another stage, or refused
+  const way = wayOn();
+  if (way) return go(way.getAttribute("href"), { isNamed: "named" in way.dataset });
+  moving = false; // the end may be on this page
+  location.assign(words.finish);
 }
+
+/** Return the link to the next open question; undefined where the page knows of none. */
+const wayOn = () => one("#walk a[data-jump][data-walk]");
 
 /** Go on while nothing can be sent: to the next question that this browser has. */
 async function onwardUnsaved() {
@@ -358,7 +367,8 @@ function arrive({ tell = true } = {}) {
   resume(told, overlay).then(restoreNotes);
   for (const event of pending()) (apply(event), mark(event, event.shown));
   document.dispatchEvent(new CustomEvent("question", { detail: { ...shown(), ahead: next } }));
-  while (typed.length && !moving) act(...typed.shift());
+  offer();
+  while (typed.length && !moving) perform(...typed.shift());
 }
 
 const BESIDE = ".sheet aside > details, .grades-said";
@@ -425,17 +435,23 @@ function unfoldTab(element) {
 
 function focusFirst() {
   const marked = location.hash && one(`.card${location.hash}`);
-  const first = marked || nextOpen(places());
+  const first = marked || nextOpen();
   if (first) enter(first);
   else question().focus({ preventScroll: true });
 }
 
-/** Return the next place of `order` after `place` that is open, from the last round to the first. */
-function nextOpen(order, place) {
-  const at = order.indexOf(place) + 1;
+/** Return the next place after `place` that is open, from the last round to the first: cards first. */
+function nextOpen(place) {
   const isWanted = (other) => other !== place && isOpen(other) && (place?.matches(BEYOND) || !other.matches(BEYOND));
-  return [...order.slice(at), ...order.slice(0, at)].find(isWanted);
+  const next = (order) => {
+    const at = order.indexOf(place) + 1;
+    return [...order.slice(at), ...order.slice(0, at)].find(isWanted);
+  };
+  return next(cards()) ?? next(belowCards());
 }
+
+/** Return the outcome of an empty list and the grades. */
+const belowCards = () => all("#outcome, .grades", question());
 
 function step(by) {
   const order = places();
@@ -455,7 +471,7 @@ const KEYS = {
 };
 if (words.give) KEYS.s = putOff; // only who is given questions can put one off
 
-function act(key) {
+function perform(key) {
   const isAtGrades = document.activeElement?.matches?.(".grades");
   if (top() && isAtGrades && ENTERING.includes(key)) return enterGrades(document.activeElement);
   if (top() && isGrade(key) && (isAtGrades || !within(".card, .grades"))) return;
@@ -476,16 +492,14 @@ function act(key) {
 function verdict(value) {
   const card = within(".card");
   if (!card) return focusFirst();
-  const after = places().slice(cards().length);
-  const next = nextOpen(cards(), card) ?? after.find(isOpen) ?? after.at(-1);
+  const next = nextOpen(card) ?? belowCards().at(-1);
   judge(card, value, { onward: !next });
   moveOn(next);
 }
 
 /** Say whether the empty list is right and move on: to the quality, which comes with it or next. */
 function classify(value) {
-  const answers = all(".grades", question());
-  const next = answers.find(isOpen) ?? answers.at(-1);
+  const next = nextOpen(one("#outcome")) ?? all(".grades", question()).at(-1);
   say(one("#outcome"), "empty_outcome", value, { onward: !next });
   moveOn(next);
 }
@@ -496,7 +510,7 @@ function grade(key) {
   const tab = within(".tab");
   const grades = within(".grades") ?? (tab ? one(".grades", tab) : null) ?? (cards().length || answers.length > 1 ? null : answers[0]);
   if (!grades) return;
-  const next = nextOpen(all("#outcome, .grades", question()), grades);
+  const next = nextOpen(grades);
   say(grades.form, "quality", key, { onward: !next });
   moveOn(next);
 }
@@ -505,6 +519,56 @@ function moveOn(next) {
   if (next) enter(next);
   else onward();
 }
+
+// ---- the one next act, which keys do by themselves --------------------------------------
+
+let act = {}; // as the button says it: what comes next, and the place that is entered for it
+
+/** Let the button say what comes next: open cards, an answer, another question. */
+function offer() {
+  const button = one("#act");
+  if (!button || document.activeElement === button) return;
+  act = nextAct();
+  button.hidden = false;
+  button.textContent = act.label;
+  button.dataset.to = act.place?.matches(".card") ? "card" : "on";
+  button.classList.toggle("plain", Boolean(act.isEarly));
+  button.setAttribute("aria-disabled", Boolean(act.isEarly) && button.dataset.to === "on");
+}
+
+/** Return what comes next; early is what it says while something of this place is still open. */
+function nextAct() {
+  const left = cards().filter((card) => isOpen(card) && !card.matches(BEYOND));
+  const here = within(".card, #outcome, .tab, .grades");
+  const place = here?.matches(".tab") ? one(".grades", here) : here;
+  const next = nextOpen(place);
+  if (left.length) {
+    const label = left.length === 1 ? words.cardLeft : words.cardsLeft;
+    return { label: label.replace("{}", left.length), place: left.includes(next) ? next : left[0], isEarly: true };
+  }
+  const isHere = place && !place.matches(".card") && isOpen(place);
+  const due = isHere ? place : next && !letterOf(next) && next;
+  if (due) return { label: labelOn(nextOpen(due)), place: due, isEarly: true };
+  return { label: labelOn(next), place: next };
+}
+
+const letterOf = (place) => place.closest(".tab")?.firstElementChild.dataset.letter;
+
+function labelOn(place) {
+  const letter = place ? letterOf(place) : one("#below[data-grades]:not([data-stage=answers])") && "A"; // on its way
+  if (place || letter) return letter ? words.answerNext.replace("{}", letter) : words.emptyNext;
+  return wayOn() || (words.give && !walk().dataset.finished) ? words.next : words.end;
+}
+
+document.addEventListener("focusin", offer);
+
+document.addEventListener("click", ({ target }) => {
+  if (!target.closest("#act") || moving) return;
+  const { place } = act;
+  if (!place) return onward();
+  enter(place);
+  if (place.matches(".card")) place.scrollIntoView({ block: "center" });
+});
 
 function writeNotes() {
   const notes = within(".rate") ?? one(".tab[open] form.rate, form.rate", question());
@@ -529,12 +593,6 @@ function isKnown(key) {
   return key in KEYS || key in VERDICTS || isGrade(key) || (key === "enter" && document.activeElement?.matches?.(".grades"));
 }
 
-/** Return the key that was pressed; a digit is one on every layout, also where it needs Shift. */
-function keyOf({ key, code, shiftKey }) {
-  const digit = /^(?:Digit|Numpad)([0-5])$/.exec(code ?? "")?.[1];
-  return digit && !/^[a-z?]$/i.test(key) && !(shiftKey && /^[0-9]$/.test(key)) ? digit : key.toLowerCase();
-}
-
 function pressed(event) {
   const key = keyOf(event);
   if (key === "escape" && event.target.name === "notes") return leaveNotes(event.target);
@@ -546,7 +604,7 @@ function pressed(event) {
   countUses(uses() + 1);
   if (event.repeat && !REPEATING.includes(key)) return;
   if (moving) typed.push([key]);
-  else act(key);
+  else perform(key);
 }
 
 document.addEventListener("keydown", pressed);

@@ -206,3 +206,18 @@ def test_where_the_browser_keeps_nothing_the_page_says_so_and_keeps_the_tab(
     expect(page.locator("#rank-1 [value='1']")).to_have_attribute("aria-pressed", "true")
     assert "Budi" in page.locator("#who").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") == 360  # fits a phone
+
+
+@pytest.mark.browser
+def test_one_button_leads_on_in_the_file_too(file: Path, page: Page) -> None:
+    """A question by mouse alone: its cards, its grade, and on to the next."""
+    page.goto(file.as_uri())
+    page.locator("#rater").press("Escape")
+    act = page.locator("#act")
+    for rank in (1, 2):
+        page.locator(f'#rank-{rank} button[value="1"]').click()
+    expect(act).to_have_attribute("aria-disabled", "true")
+    page.locator("#quality-5").click()
+    expect(act).to_have_attribute("aria-disabled", "false")
+    act.click()
+    shown(page, 2)

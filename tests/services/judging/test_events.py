@@ -225,6 +225,16 @@ def test_undo_goes_back_change_by_change(session: Session, rater: Rater, run_id:
     assert stored_events(session) == 6
 
 
+def test_an_undo_by_the_id_of_a_verdict_is_a_conflict(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+
+    with pytest.raises(EventIdTaken):
+        events.undo(session, rater, run_id, click("e1", minute=1))
+    assert verdicts(session, rater) == ["1"]
+
+
 def test_a_rating_leaves_the_unnamed_alone(session: Session, rater: Rater, run_id: str) -> None:
     events.rate(session, rater, run_id, 1, AnswerRating(quality=4, notes="good"), click("e1"))
     events.rate(session, rater, run_id, 1, AnswerRating(quality=None), click("e2", minute=1))

@@ -48,6 +48,18 @@ def test_what_nobody_sees_is_left_out() -> None:
     assert intro("\n \n  1. **Rumah A**") == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("window.__xss=4 and snake_case_name", "window.__xss=4 and snake_case_name"),
+        ("**Dua** rumah, _murah_ & `a_b`:\n1. **A**", "Dua rumah, murah & a_b:"),
+        ("Satu\ndua\n\ntiga", "Satu dua tiga"),
+    ],
+)
+def test_the_first_line_of_an_answer_loses_only_its_emphasis(text: str, shown: str) -> None:
+    assert intro(text) == shown
+
+
 def test_all_of_a_text_longer_than_any_answer_is_shown_as_it_was_written() -> None:
     start = process_time()
     shown = render("LT 1m² <b> " * 300_000, whole=True)

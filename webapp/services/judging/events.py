@@ -447,15 +447,22 @@ def take_back(
     Each further undo goes one change further back; the same undo twice changes nothing.
     """
     lock(session, rater)
-    repeated = session.scalar(
-        select(Event).where(Event.rater_id == rater.id, Event.event_id == click.event_id)
-    )
+    repeated = stored_undo(session, rater, click)
     last = repeated or last_change(session, rater, where)
     if last is not None and repeated is None:
         target = Target.of(last)
         record(session, rater, target, last.old, click, cause="undo", undoes=last)
         refresh(session, rater, [target])
     return last
+
+
+def stored_undo(session: Session, rater: Rater, click: Click) -> Event | None:
+    """Return the undo that `click` repeats; raises ``EventIdTaken`` for the id of other events."""
+    same = select(Event).where(Event.rater_id == rater.id, Event.event_id == click.event_id)
+    stored = session.scalar(same)
+    if stored is not None and stored.cause != "undo":
+        raise EventIdTaken(click.event_id)
+    return stored
 
 
 def judge_thing(

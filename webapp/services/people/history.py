@@ -134,8 +134,7 @@ def history(session: Session, reader: Rater, wanted: WantedEvents) -> History:
 def undo(session: Session, rater: Rater, latest: int, click: Click) -> None:
     """Take back the rater's own change `latest`, once; raises ``NoLongerLatest``."""
     events.lock(session, rater)
-    mine = Event.rater_id == rater.id
-    if session.scalar(select(Event.id).where(mine, Event.event_id == click.event_id)):
+    if events.stored_undo(session, rater, click) is not None:
         return
     last = _last_change(session, rater)
     if last is None or last.id != latest:

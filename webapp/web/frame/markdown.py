@@ -13,7 +13,10 @@ from markupsafe import Markup
 from webapp.printable import printable, printable_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 MOST_SHOWN = 20_000
 MOST_RENDERED = 100_000
@@ -68,7 +71,12 @@ def render(text: str, *, pictures: bool = False, whole: bool = False, under: int
 def intro(text: str) -> str:
     """Return the chatbot's text before its list, in one plain line; empty if there is none."""
     before = _FIRST_ITEM.split(text[:MOST_SHOWN], maxsplit=1)[0]
-    return line(re.sub(r"[*_#`]+", "", before))
+    blocks = _parser(pictures=False).parse(before)
+    return line(" ".join(_words(one.children or [one]) for one in blocks if one.content))
+
+
+def _words(tokens: Sequence[Token]) -> str:
+    return "".join(" " if one.type.endswith("break") else one.content for one in tokens)
 
 
 def link(url: str | None) -> str | None:

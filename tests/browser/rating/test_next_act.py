@@ -1,0 +1,110 @@
+"""One button says what comes next and leads there: a thumb rates a question without going back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.rating_page import RatingPage
+from tests.browser.server import Server
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"width": 390, "height": 844}
+ROOM = """(target) => {
+  const { top, bottom } = target.getBoundingClientRect();
+  return [top, innerHeight - document.querySelector(".ways").offsetHeight - bottom];
+}"""
+
+
+@pytest.fixture(name="phone")
+def _phone(open_tab: Callable[..., Page]) -> Page:
+    return open_tab(viewport=PHONE, is_mobile=True, has_touch=True)
+
+
+class Thumb:
+    """A thumb that taps what is on the screen and scrolls down, never up."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.act = page.locator("#act")
+
+    def tap(self, target: Locator) -> None:
+        above, below = target.evaluate(ROOM)
+        assert above >= 0, f"{target} is above the screen"
+        if below < 0:
+            self.page.evaluate("by => scrollBy({ top: by, behavior: 'instant' })", -below)
+        target.tap()
+
+    def go_on(self, label: str) -> None:
+        expect(self.act).to_have_text(label)
+        expect(self.act).to_have_attribute("aria-disabled", "false")
+        assert min(self.act.evaluate(ROOM)) >= -PHONE["height"] / 8  # in the bar
+        self.act.tap()
+
+
+def test_a_blind_question_with_three_answers_is_rated_by_a_thumb(
+    blind_server: Server, phone: Page
+) -> None:
+    phone.goto(f"{blind_server.url}/rate/")
+    expect(phone.locator("html")).to_have_class("scripted")
+    thumb = Thumb(phone)
+    for left in (5, 4, 3, 2, 1):
+        expect(thumb.act).to_have_text(f"{left} kartu lagi")
+        thumb.tap(phone.locator(".card[data-verdict=''] button[value='1']").first)
+    for letter, following in (("A", "B"), ("B", "C"), ("C", "")):
+        thumb.go_on(f"Jawaban {letter}")
+        expect(phone.locator(f"#answer-{letter}")).to_be_in_viewport()
+        expect(thumb.act).to_have_attribute("aria-disabled", "true")
+        after = f"Jawaban {following}" if following else "Pertanyaan berikutnya"
+        thumb.tap(phone.locator(f"#quality-{letter}-4"))
+        expect(thumb.act).to_have_text(after)
+    thumb.go_on("Pertanyaan berikutnya")
+    expect(phone.locator("#walk strong")).to_have_text("Pertanyaan 2 dari 5")
+
+    said = [event["new"] for event in blind_server.events()]
+    assert said == [*"11111", *"444"]
+
+
+def test_a_question_of_a_run_is_rated_by_a_thumb_and_what_is_missing_is_shown(
+    server: Server, run_id: str, phone: Page
+) -> None:
+    rating = RatingPage(phone, server.url, run_id)
+    rating.open(10)
+    thumb = Thumb(phone)
+    for rank in range(1, 6):
+        thumb.tap(phone.locator(f'#rank-{rank} button[value="0"]'))
+    thumb.go_on("1 kartu lagi")
+    expect(phone.locator("#rank-6")).to_be_focused()
+    thumb.tap(phone.locator('#rank-6 button[value="1"]'))
+    expect(thumb.act).to_have_text("Pertanyaan berikutnya")
+    expect(thumb.act).to_have_attribute("aria-disabled", "true")
+    thumb.act.tap(force=True)  # the grade is still missing
+    expect(phone.locator("#grades")).to_be_in_viewport()
+    rating.expect_question(10)
+    thumb.tap(phone.locator("#quality-2"))
+    thumb.go_on("Pertanyaan berikutnya")
+    rating.expect_question(11)
+
+    found = server.export(run_id)["queries"][9]
+    assert [result["relevance"] for result in found["results"]] == [0, 0, 0, 0, 0, 1]
+    assert found["quality"] == 2
+
+
+PRESS = """([key, code]) => document.activeElement.dispatchEvent(
+  new KeyboardEvent("keydown", { key, code, bubbles: true, cancelable: true }))"""
+
+
+def test_letters_go_by_their_place_where_a_layout_has_no_latin_ones(
+    server: Server, run_id: str, page: Page
+) -> None:
+    """Russian, Arabic and Korean judge by the places of y, t and r; German z is where y was."""
+    rating = RatingPage(page, server.url, run_id)
+    rating.open(13)
+    for key, code in (("н", "KeyY"), ("ف", "KeyT"), ("ㄱ", "KeyR"), ("z", "KeyY")):
+        page.evaluate(PRESS, [key, code])
+
+    for rank, verdict in ((1, "1"), (2, "0"), (3, "unsure"), (4, None)):
+        rating.expect_pressed(rank, verdict)
