@@ -39,6 +39,16 @@ def test_a_checkout_uses_its_folders_and_an_installed_package_those_it_carries(
     assert config.resource("static") == wheel / "static"
 
 
+def test_proxies_are_addresses_and_networks() -> None:
+    """None is trusted unless it is named; anything else is refused with the variable's name."""
+    found = Settings.from_environment({"RELEVANSI_TRUSTED_PROXIES": " 127.0.0.1, 10.0.0.7/8,::1 "})
+
+    assert Settings.from_environment({}).trusted_proxies == ()
+    assert found.trusted_proxies == ("127.0.0.1", "10.0.0.7/8", "::1")
+    with pytest.raises(UnusableSetting, match="RELEVANSI_TRUSTED_PROXIES"):
+        Settings.from_environment({"RELEVANSI_TRUSTED_PROXIES": "nginx"})
+
+
 def test_without_settings_the_database_is_a_file_in_the_instance_folder(tmp_path: Path) -> None:
     settings = Settings.from_environment({"RELEVANSI_DATABASE_URL": ""})
     named = Settings.from_environment({"RELEVANSI_INSTANCE": str(tmp_path / "study")})

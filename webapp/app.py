@@ -29,6 +29,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         SECRET_KEY=secret_key(settings.instance),
         MAX_CONTENT_LENGTH=settings.max_upload_bytes,
         JUDGE=settings.judge,
+        TRUSTED_PROXIES=settings.trusted_proxies,
         IS_DEMO=settings.is_demo,
         OTHER_DEMO=settings.other_demo,
     )

@@ -2,7 +2,8 @@
 
 Set from outside by ``RELEVANSI_DATABASE_URL``, ``RELEVANSI_INSTANCE`` (the folder for the
 databases and the secret), ``RELEVANSI_SECRET_KEY`` (for hosts that share no folder),
-``RELEVANSI_MAX_UPLOAD_MB`` and ``RELEVANSI_JUDGE_URL``, ``_MODEL`` and ``_KEY_VARIABLE``.
+``RELEVANSI_MAX_UPLOAD_MB``, ``RELEVANSI_TRUSTED_PROXIES`` and ``RELEVANSI_JUDGE_URL``, ``_MODEL``
+and ``_KEY_VARIABLE``.
 Importing this costs nothing but the standard library.
 """
 
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from ipaddress import ip_network
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
@@ -59,13 +61,15 @@ class Settings:
     """How one process is set up.
 
     ``database_url`` names its driver, ``instance`` is the absolute folder of everything the product
-    writes by itself, which need not exist yet. Without ``judge`` no machine judges.
+    writes by itself, which need not exist yet. Without ``judge`` no machine judges. What
+    ``trusted_proxies`` (addresses and networks) say of who sends a request is believed.
     """
 
     database_url: str
     instance: Path
     max_upload_bytes: int = 32 * 2**20
     judge: JudgeEndpoint | None = None
+    trusted_proxies: tuple[str, ...] = ()
     is_demo: bool = False
 
     @classmethod
@@ -80,7 +84,17 @@ class Settings:
                 f"RELEVANSI_MAX_UPLOAD_MB is {limit!r}; it takes a whole number above 0."
             )
         judge = JudgeEndpoint.from_environment(environ)
-        found = cls(with_driver(url), instance, int(limit) * 2**20, judge=judge)
+        stated = environ.get("RELEVANSI_TRUSTED_PROXIES", "").split(",")
+        proxies = tuple(filter(None, map(str.strip, stated)))
+        for one in proxies:
+            try:
+                ip_network(one, strict=False)
+            except ValueError as error:
+                raise UnusableSetting(
+                    f"RELEVANSI_TRUSTED_PROXIES has {one!r}; it takes addresses and networks with "
+                    "commas between, such as 127.0.0.1, 10.0.0.0/8."
+                ) from error
+        found = cls(with_driver(url), instance, int(limit) * 2**20, judge, proxies)
         demos = (found.demo_database_url, found.documents_database_url)
         return replace(found, is_demo=found.database_url in demos)
 

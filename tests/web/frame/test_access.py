@@ -43,7 +43,7 @@ def test_every_answer_is_strict(client: FlaskClient, address: str, given: dict[s
         dict.fromkeys(OF_PAGES) if given else OF_PAGES
     )
     assert "Strict-Transport-Security" not in headers
-    by_https = client.get(address, headers={"X-Forwarded-Proto": "https"})
+    by_https = client.get(address, base_url="https://localhost")
     assert by_https.headers["Strict-Transport-Security"] == "max-age=31536000"
 
 
@@ -152,7 +152,7 @@ def test_another_machine_is_refused_whatever_host_it_names(client: FlaskClient) 
 
 @pytest.mark.parametrize(
     "host",
-    [".", "a..b", "x" * 64 + ".org", "a b", "[::1", "-a.org", "host:port", "é.org", "%00", ""],
+    [".", "a..b", "x" * 64 + ".org", "a b", "[::1", "host:port", "é.org", "%00", ""],
 )
 @pytest.mark.parametrize("address", ["/", "/healthz", "/static/frame/app.css"])
 def test_an_odd_host_is_a_plain_400(

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from flask import Flask
+from flask import Flask, request
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
@@ -16,8 +16,10 @@ from tests.conftest import NOW
 from tests.page import Page
 from tests.stored_studies import open_study
 from tests.web import visitors
+from tests.web.programs.program import Program
 from tests.web.visitors import PASSWORD, browser, invite, invited, lock, owner
-from webapp.config import secret_key
+from webapp.app import create_app
+from webapp.config import Settings, secret_key, sqlite_url
 from webapp.db.engine import Database
 from webapp.db.tables.people import Invitation
 from webapp.services.people import raters, sign_in
@@ -298,7 +300,7 @@ class TestTheCookie:
         [
             ("http://localhost", {}, False),
             ("https://nilai.example", {}, True),
-            ("http://nilai.example", {"X-Forwarded-Proto": "https"}, True),
+            ("http://nilai.example", {"X-Forwarded-Proto": "https"}, False),  # of anybody
         ],
     )
     def test_is_for_this_site_s_requests_alone(
@@ -335,19 +337,79 @@ class TestTheCookie:
         assert client.get("/runs/").status_code == 303
 
 
+@pytest.mark.parametrize("ends", [False, True])
+def test_tokens_end_with_a_password_where_that_is_chosen(
+    app: Flask, web_database: Database, *, ends: bool
+) -> None:
+    """The form says how many go on else; a rater's own are never touched."""
+    lock(web_database)
+    mine, theirs = Program(app, "read"), Program(app, "judge", rater="Ani")
+    browser_of_owner = owner(app)
+    page = Page(browser_of_owner.get("/password"))
+    assert "1 token" in page.one("label:has([name=ends_tokens])").text
+    said = {"old": PASSWORD, **NEW, **({"ends_tokens": "1"} if ends else {})}
+    assert browser_of_owner.post("/password", data=said).status_code == 303
+
+    assert mine.ask("GET", "/runs").status_code == (401 if ends else 200)
+    assert theirs.ask("POST", "/tasks").status_code == 200
+    assert Page(browser_of_owner.get("/password")).has("[name=ends_tokens]") != ends
+
+
 @pytest.mark.parametrize(
-    ("address", "forwarded", "source"),
+    ("address", "forwarded", "source", "scheme"),
     [
-        ("192.0.2.7", "", "192.0.2.7"),
-        ("192.0.2.7", "198.51.100.1", "192.0.2.7"),  # only a proxy here is believed
-        ("127.0.0.1", "198.51.100.1, 203.0.113.9", "203.0.113.9"),
-        ("::1", "203.0.113.9", "203.0.113.9"),
-        ("2001:db8:1:2:3:4:5:6", "", "2001:db8:1:2::/64"),
-        ("127.0.0.1", "nonsense", "unknown"),
+        ("192.0.2.7", "", "192.0.2.7", "http"),
+        ("192.0.2.7", "198.51.100.1", "192.0.2.7", "http"),  # no proxy that is named
+        ("127.0.0.1", "198.51.100.1", "127.0.0.1", "http"),
+        ("10.0.0.9", "198.51.100.1, 203.0.113.9", "203.0.113.9", "https"),
+        ("10.1.2.3", "203.0.113.9", "10.1.2.3", "http"),
+        ("::ffff:10.0.0.9", "203.0.113.9", "203.0.113.9", "https"),
+        ("2001:db8::1", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", "https"),
+        ("2001:db8:1:2:3:4:5:6", "", "2001:db8:1:2::/64", "http"),
+        ("10.0.0.9", "nonsense", "unknown", "https"),
+        ("", "203.0.113.9", "unknown", "http"),
     ],
 )
-def test_tries_count_by_address(app: Flask, address: str, forwarded: str, source: str) -> None:
-    headers = {"X-Forwarded-For": forwarded} if forwarded else {}
+def test_tries_count_by_address(
+    tmp_path: Path, address: str, forwarded: str, source: str, scheme: str
+) -> None:
+    """Only proxies that a setting names say who sends a request, and how it came."""
+    proxies = ("10.0.0.0/24", "2001:db8::1")
+    app = create_app(Settings(sqlite_url(tmp_path / "s.sqlite"), tmp_path, trusted_proxies=proxies))
+    told: list[tuple[str, str]] = []
 
-    with app.test_request_context(headers=headers, environ_base={"REMOTE_ADDR": address}):
-        assert access.source() == source
+    @app.before_request
+    def tell() -> None:
+        told.append((access.source(), request.scheme))
+
+    headers = {"X-Forwarded-For": forwarded, "X-Forwarded-Proto": "https"} if forwarded else {}
+    app.test_client().get("/healthz", headers=headers, environ_base={"REMOTE_ADDR": address})
+    app.extensions["database"].close()
+
+    assert told == [(source, scheme)]
+
+
+def test_made_up_addresses_give_no_further_tries(app: Flask, web_database: Database) -> None:
+    """Neither in a header nor truly: strangers together have a limit, and the owner comes in.
+
+    The right password of a stranger is no wrong one.
+    """
+    lock(web_database)
+    known = owner(app)
+    known.post("/sign-out")
+    statuses = []
+    for number in range(40):
+        here = {"HTTP_X_FORWARDED_FOR": f"198.51.100.{number}"}
+        statuses.append(
+            browser(app).post("/sign-in", data={"password": "wrong"}, environ_base=here).status_code
+        )
+    assert statuses == [422] * 5 + [429] * 35
+
+    afar = []
+    for number in range(30):
+        there = {**visitors.ELSEWHERE, "REMOTE_ADDR": f"198.51.100.{number}"}
+        said = {"password": PASSWORD if number == 3 else "wrong"}
+        afar.append(browser(app).post("/sign-in", data=said, environ_base=there).status_code)
+    # Five were wrong before, and one of these was right.
+    assert afar == [422] * 3 + [303] + [422] * 22 + [429] * 4
+    assert known.post("/sign-in", data={"password": PASSWORD}).status_code == 303

@@ -83,6 +83,8 @@ def _source(study: Study, name: str) -> str:
 SHORTEST, LONGEST = 10, 200
 TRIES, WINDOW = 5, timedelta(minutes=15)
 """Wrong passwords within the window, after which one address or one known browser waits."""
+TRIES_OF_STRANGERS = 30
+"""Those of all browsers that nobody knows together, from whatever addresses."""
 WAITING = 2
 """How many passwords may wait until the one before them is compared."""
 REMEMBERED = timedelta(days=60)
@@ -272,18 +274,30 @@ def is_setup_key(study: Study, secret: str, key: str) -> bool:
     return study.password is None and hmac.compare_digest(wanted, key.encode(errors="replace"))
 
 
-def knock(session: Session, study: Study, source: str, now: datetime) -> None:
+def knock(
+    session: Session, study: Study, source: str, now: datetime, *, is_known: bool = True
+) -> None:
     """Count a try at the password before it is made; raises ``TooManyTries``.
 
-    `source` names the address that asks, or a browser in which the owner signed in before:
-    wrong passwords from elsewhere never count against it.
+    `source` names the address that asks, or a browser in which the owner signed in before (then it
+    `is_known`): wrong passwords from elsewhere never count against it. A try of another one counts
+    for all whom nobody knows as well.
     """
+    if not is_known:
+        most = TRIES_OF_STRANGERS
+        count_try(session, study, "password of strangers", now, most=most, window=WINDOW)
     count_try(session, study, f"password/{source}", now, most=TRIES, window=WINDOW)
 
 
-def forgive(session: Session, study: Study, source: str) -> None:
+def forgive(session: Session, study: Study, source: str, *, is_known: bool = True) -> None:
+    """Forget the tries of a source, and of strangers together the last one, which was right."""
     mine = Attempt.source == _source(study, f"password/{source}")
     session.execute(delete(Attempt).where(mine))
+    if not is_known:
+        last = select(func.max(Attempt.id)).where(
+            Attempt.source == _source(study, "password of strangers")
+        )
+        session.execute(delete(Attempt).where(Attempt.id == last.scalar_subquery()))
 
 
 def _normal(password: str) -> str:

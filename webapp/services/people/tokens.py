@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Literal, get_args
@@ -121,6 +121,12 @@ def withdraw(session: Session, rater: Rater, token_id: int, now: datetime) -> No
     if token.withdrawn_at is None:
         token.withdrawn_at = now
         _log(session, token, "withdraw token", now)
+
+
+def open_ones(session: Session, rater: Rater, now: datetime) -> Sequence[Token]:
+    """Return the tokens of a rater that let programs in now."""
+    held = select(Token).where(Token.rater_id == rater.id, Token.withdrawn_at.is_(None))
+    return session.scalars(held.where(Token.expires_at > now)).all()
 
 
 def recognise(session: Session, text: str, now: datetime) -> Row[Any] | None:

@@ -76,7 +76,7 @@ class _Sessions(SecureCookieSessionInterface):
             )
 
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
-        return scheme() == "https"
+        return request.scheme == "https"
 
 
 @lru_cache(maxsize=1024)  # the same cookie comes with every click
@@ -96,15 +96,6 @@ def set_up(app: Flask, database_url: str) -> None:
         PERMANENT_SESSION_LIFETIME=LIFETIME,
     )
     app.session_interface = _Sessions()
-
-
-def scheme() -> str:
-    """Return the scheme that the browser used, "https" or "http".
-
-    A proxy's header is enough here: a false one only makes the sender's own cookie stricter.
-    """
-    stated = request.headers.get("X-Forwarded-Proto", "").strip().lower()
-    return "https" if stated == "https" else request.scheme
 
 
 def carried() -> SessionCookie | None:

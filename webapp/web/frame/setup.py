@@ -6,6 +6,7 @@ import gzip
 from contextlib import suppress
 from contextvars import copy_context
 from importlib.metadata import version
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from flask import Flask, Response, request
 from flask.logging import default_handler
 from jinja2 import FileSystemBytecodeCache, StrictUndefined
 from markupsafe import Markup
+from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, Map
 
 from webapp import labels, notation
@@ -67,6 +69,8 @@ BLUEPRINTS = (
         )
     ),
 )
+FORWARDED = frozenset({"HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO"})
+"""What proxies say of a request, by the names in the server's environ."""
 LEAST = 1_000
 LEVEL = 5
 KINDS = {"text/html", "text/css", "text/javascript", "application/json", "text/csv"}
@@ -109,7 +113,7 @@ def join(app: Flask, database_url: str) -> None:
         app.before_request(step)
     app.after_request(access.set_headers)
     app.after_request(compress)
-    app.wsgi_app = _apart(app.wsgi_app)  # type: ignore[assignment,method-assign]
+    app.wsgi_app = _apart(_behind_proxies(app))  # type: ignore[assignment,method-assign]
     errors.explain(app)
     default_handler.setFormatter(LogLineFormatter(LOG_LINE))
     _set_up_templates(app)
@@ -117,6 +121,33 @@ def join(app: Flask, database_url: str) -> None:
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     app.extensions["workers"] = Workers(app)
+
+
+def _behind_proxies(app: Flask) -> WSGIApplication:
+    """Return what answers: a proxy that the operator named says who sent a request and how.
+
+    What anybody else says of that counts for nothing, and is logged the first time.
+    """
+    answer = app.wsgi_app
+    proxied = ProxyFix(answer, x_for=1, x_proto=1)
+    trusted = [ip_network(one, strict=False) for one in app.config["TRUSTED_PROXIES"]]
+    told: set[str] = set()
+
+    def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        if not FORWARDED.isdisjoint(environ):
+            sender = environ.get("REMOTE_ADDR", "")
+            with suppress(ValueError):
+                address = ip_address(sender)
+                address = getattr(address, "ipv4_mapped", None) or address
+                if any(address in network for network in trusted):
+                    return proxied(environ, start)
+            if not told:
+                told.add(sender)
+                why = "X-Forwarded-* of %r is ignored: RELEVANSI_TRUSTED_PROXIES does not name it"
+                app.logger.warning(why, sender)
+        return answer(environ, start)
+
+    return answered
 
 
 def _apart(answer: WSGIApplication) -> WSGIApplication:

@@ -23,7 +23,7 @@ from webapp.services.people.raters import (
     NewLink,
     OwnerIsNotInvited,
 )
-from webapp.web.frame import access, forms, session_cookie
+from webapp.web.frame import access, forms
 from webapp.web.frame.forms import UNUSABLE, ChoiceField, NameField, WholeField
 
 blueprint = Blueprint("raters", __name__, url_prefix="/raters")
@@ -172,7 +172,7 @@ def shown_once(endpoint: str) -> dict[str, Any] | None:
 
 def shown(endpoint: str, made: NewLink) -> dict[str, Any]:
     """Return a new link to `endpoint`, shown this once, with its QR code as SVG."""
-    address = f"{session_cookie.scheme()}://{request.host}{url_for(endpoint, token=made.token)}"
+    address = url_for(endpoint, token=made.token, _external=True)
     return asdict(made) | {
         "address": address,
         "code": qr_code(address, gettext("QR code of the link")),

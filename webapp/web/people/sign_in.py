@@ -12,11 +12,11 @@ from flask import (
     request,
     url_for,
 )
-from wtforms import Form, PasswordField
+from wtforms import BooleanField, Form, PasswordField
 from wtforms.validators import EqualTo, Length
 
 from webapp.i18n import mark
-from webapp.services.people import raters, sign_in
+from webapp.services.people import raters, sign_in, tokens
 from webapp.services.people.sign_in import LONGEST, SHORTEST, PasswordQueue, WrongPassword
 from webapp.services.study import studies
 from webapp.web.frame import access, forms, session_cookie
@@ -43,6 +43,7 @@ class NewPasswordForm(Form):
     password = PasswordField(validators=[Length(SHORTEST, LONGEST, UNFIT)])
     again = PasswordField(validators=[EqualTo("password", DIFFERENT)])
     next = LineField(LONGEST_ADDRESS)
+    ends_tokens = BooleanField()
 
 
 class ChosenRaterForm(Form):
@@ -139,7 +140,7 @@ def ask_to_change() -> str:
 
 @blueprint.post("/password")
 def change() -> Response:
-    """Set another password; every other browser of the owner is signed out."""
+    """Set another password; every other browser of the owner is signed out, programs if chosen."""
     form = forms.sent(NewPasswordForm)
     errors = {} if form.validate() else forms.messages(form)
     with access.reading() as (_, rater):
@@ -154,6 +155,10 @@ def change() -> Response:
     stored = sign_in.hashed(form.password.data or "")
     with access.writing() as (session, rater):
         sign_in.set_password(session, rater.study, stored, access.now())
+        for token in (
+            tokens.open_ones(session, rater, access.now()) if form.ends_tokens.data else ()
+        ):
+            tokens.withdraw(session, rater, token.id, access.now())
         cookie = sign_in.owner_cookie(session, rater.study)
         session.commit()
     _let_in(cookie)
@@ -208,7 +213,8 @@ def _checked(password: str) -> sign_in.SessionCookie:
     source, is_known = _source()
     with _QUEUES[is_known].turn():
         with access.database().writing() as session:  # counted before it is made
-            sign_in.knock(session, access.study(session), source, access.now())
+            study = access.study(session)
+            sign_in.knock(session, study, source, access.now(), is_known=is_known)
             session.commit()
         with access.database().reading() as session:
             stored = access.study(session).password
@@ -218,7 +224,7 @@ def _checked(password: str) -> sign_in.SessionCookie:
         if study.password != stored:  # changed meanwhile
             raise WrongPassword
         cookie = sign_in.owner_cookie(session, study)
-        sign_in.forgive(session, study, source)
+        sign_in.forgive(session, study, source, is_known=is_known)
         session.commit()
     return cookie
 
@@ -236,12 +242,14 @@ def _let_in(owner: sign_in.SessionCookie) -> None:
 
 
 def _password_page(errors: dict[str, str]) -> str:
-    with access.reading() as (_, rater):
+    with access.reading() as (session, rater):
         after = PasswordForm(request.values).next.data
         return render_template(
             "people/sign_in/password.html",
             has_password=rater.study.password is not None,
             after=after if is_ours(after) else "",
+            n_tokens=len(tokens.open_ones(session, rater, access.now())),
+            ends_tokens="ends_tokens" in request.form,
             errors=errors,
         )
 
