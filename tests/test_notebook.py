@@ -81,6 +81,27 @@ def _same(found: dict[Any, Any], said: dict[str, Any]) -> bool:
     )
 
 
+def test_a_gate_says_what_the_command_says(study: Study, instance: Path) -> None:
+    """Of one list alone, with and without the questions that it lacks; nothing is stored."""
+    baseline = study.runs()["id"][0]
+    asked = json.loads(FILES[1].read_text("utf-8").partition("\n")[0])["text"]
+    new = instance / "new.jsonl"
+    new.write_text(json.dumps({"query": asked, "doc_id": "n1", "rank": 1}) + "\n", "utf-8")
+    limits = ("--figures", "P@5", "--min-judged", "0.5", "--floor", "RR=0.1", "--format", "json")
+
+    for further, left_out in (((), False), (("--allow-missing",), True)):
+        said = command(instance, "gate", new, "--baseline", baseline, *limits, *further)
+        found = study.gate(
+            new, baseline=baseline, figures=["P@5"], floors={"RR": 0.1}, min_judged=0.5,
+            allow_missing=left_out,
+        )  # fmt: skip
+        assert found == json.loads(said.stdout)
+        assert found["exit_code"] == said.returncode
+    assert len(study.runs()) == 3
+    with pytest.raises(RelevansiError, match="A gate cannot take"):
+        study.gate(new, baseline=baseline, tolerance=float("inf"))
+
+
 def test_tables_have_a_row_for_each_thing_over_all_pages(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -338,21 +338,32 @@ class Study:
         seconds. The columns are those of ``runs``. Files that are wrong raise ``RelevansiError``
         with ``problems``.
         """
-        if "columns" in said:
-            said["columns"] = json.encode(said["columns"]).decode()
-        try:
-            files = [(one.name, one.read_bytes()) for path in paths for one in _files(Path(path))]
-        except OSError as error:
-            why = f"{error.filename}: {error.strerror}"
-            raise RelevansiError("A file cannot be read", f"Check its path. {why}") from None
-        answer = self._ask(
-            "POST", "/runs", data=_stated(**said), files=[("files", one) for one in files]
-        )
+        answer = self._ask("POST", "/runs", data=_form(said), files=_uploads(paths))
         found = json.decode(answer.content)
         if answer.status_code != httpx.codes.ACCEPTED:
             return _runs(found["data"])
         ids = self._done(found, longest_wait)["runs"]
         return _runs(one for one in self._json("GET", "/runs")["data"] if one["id"] in ids)
+
+    def gate(
+        self,
+        *paths: str | Path,
+        baseline: str,
+        floors: Mapping[str, float] | None = None,
+        figures: str | Sequence[str] | None = None,
+        **limits: Any,
+    ) -> dict[str, Any]:
+        """Return what a gate says of the run in files, as `relevansi gate --format json` prints it.
+
+        `floors` are by figure, `figures` decide. `limits` are min_judged, tolerance, strict,
+        allow_missing, rule, and what ``import_files`` takes of files. Nothing is stored unless
+        ask=True keeps the run for raters. ``exit_code`` is 0, 1 (worse) or 3 (undecided).
+        """
+        floor = [f"{figure}={least!r}" for figure, least in (floors or {}).items()]
+        form = _form({**limits, "baseline": baseline, "floor": floor, "figures": _listed(figures)})
+        answer = self._ask("POST", "/gates", data=form, files=_uploads(paths))
+        report: dict[str, Any] = json.decode(answer.content)
+        return report
 
     def _figures(
         self, run: str | None, names: str | Sequence[str] | None, rule: str | None
@@ -428,6 +439,23 @@ def _stated(**query: Any) -> dict[str, Any]:
 
 def _listed(names: str | Sequence[str] | None) -> str | None:
     return names if names is None or isinstance(names, str) else ",".join(names)
+
+
+def _form(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a form that are stated; the roles of columns go as JSON."""
+    form = _stated(**fields)
+    if "columns" in form:
+        form["columns"] = json.encode(form["columns"]).decode()
+    return form
+
+
+def _uploads(paths: Iterable[str | Path]) -> list[tuple[str, tuple[str, bytes]]]:
+    try:
+        files = [(one.name, one.read_bytes()) for path in paths for one in _files(Path(path))]
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}"
+        raise RelevansiError("A file cannot be read", f"Check its path. {why}") from None
+    return [("files", file) for file in files]
 
 
 def _files(path: Path) -> list[Path]:

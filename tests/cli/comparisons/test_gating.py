@@ -21,26 +21,41 @@ from tests.cli.relevansi import document, environment, relevansi
 from tests.web.programs.program import served, token
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
+from webapp.services.comparisons.gate import EXIT_CODES
 
 WORKFLOW = Path(__file__).parents[3] / "docs" / "gate-workflow.yml"
 QUESTIONS = range(1, 9)
 
 
-def lines(tag: str, *docs: str) -> str:
+def lines(tag: str, *docs: str, of: range = QUESTIONS) -> str:
+    """Return the same list for each question, as lines of JSON."""
     rows = (
-        {"query": f"Question {q}", "doc_id": f"{q}-{doc}", "rank": rank, "system": tag}
-        for q in QUESTIONS
-        for rank, doc in enumerate(docs, 1)
+        {"query": f"Question {q}", "system": tag, "results": [{"doc_id": f"{q}-{d}"} for d in docs]}
+        for q in of
     )
     return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+FILES = {
+    "base": lines("base", "yes", "no"),
+    "good": lines("good", "yes", "none"),
+    "same": lines("same", "yes", "no"),
+    "bad": lines("bad", "no", "none"),
+    "new": lines("new", "new"),
+    "best": lines("best", "yes", of=range(1, 4)),
+    "empty": lines("empty", "yes", of=range(1, 2)) + lines("empty", of=range(2, 9)),
+    "partly": lines("partly", "yes", "no", of=range(1, 8)) + lines(
+        "partly", *("yes", "no", "none", "new", "newer"), of=range(8, 9)
+    ),
+    "dip": lines("dip", "yes", "no", of=range(1, 8)) + lines("dip", "none", "no", of=range(8, 9)),
+}  # fmt: skip
 
 
 @pytest.fixture(name="baseline")
 def _baseline(tmp_path: Path) -> str:
     """A judged run of eight questions, each with the relevant item first; and files beside it."""
-    files = {"base": ("yes", "no"), "good": ("yes", "none"), "bad": ("no", "none"), "new": ("new",)}
-    for name, docs in files.items():
-        (tmp_path / f"{name}.jsonl").write_text(lines(name, *docs), "utf-8")
+    for name, text in FILES.items():
+        (tmp_path / f"{name}.jsonl").write_text(text, "utf-8")
     grades = (
         {"query": f"Question {q}", "doc_id": f"{q}-{doc}", "grade": int(doc == "yes")}
         for q in QUESTIONS
@@ -54,21 +69,51 @@ def _baseline(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "code", "outcome"),
-    [("good", 0, "passed"), ("bad", 1, "failed"), ("new", 3, "too_little_judged")],
+    ("name", "further", "code"),
+    [
+        ("good", ("--floor", "success=0.9"), 0),
+        ("bad", (), 1),  # worse: 2 of 256 signs, by Holm over four figures
+        ("good", ("--floor", "P@5=0.6"), 1),
+        ("new", (), 3),
+        ("base", (), 0),  # against itself
+        ("same", ("--tolerance", "0.01"), 0),
+        ("best", ("--floor", "P@5=0.4"), 1),  # 3/8: the questions it lacks are empty lists
+        ("best", ("--floor", "P@5=0.4", "--allow-missing"), 0),
+        ("empty", ("--floor", "P@5=0.4"), 1),  # 1/8
+        ("partly", ("--figures", "P@5"), 3),  # 3 of 5 are judged where the lists differ
+        ("partly", ("--figures", "P@5", "--min-judged", "0.6"), 0),
+        ("dip", ("--figures", "P@5"), 0),  # one loss of eight shows nothing,
+        ("dip", ("--figures", "P@5", "--tolerance", "0.01"), 3),  # and rules out nothing
+        ("dip", ("--figures", "P@5", "--tolerance", "0.4"), 0),
+        ("dip", ("--floor", "P@1=0.8"), 0),  # 7/8, whose interval begins lower
+        ("dip", ("--floor", "P@1=0.8", "--strict"), 1),
+    ],
 )
 def test_the_exit_code_says_what_came_of_the_run(
-    tmp_path: Path, baseline: str, name: str, code: int, outcome: str
+    tmp_path: Path, baseline: str, name: str, further: tuple[str, ...], code: int
 ) -> None:
-    """0, 1 and 3; and the run is not in the study afterwards."""
-    file = tmp_path / f"{name}.jsonl"
-    asked = ("gate", file, "--baseline", baseline, "--floor", "success=0.9")
-    said = relevansi(tmp_path, *asked, "--format", "json")
+    """0, 1 and 3; and a new run is not in the study afterwards."""
+    file, form = tmp_path / f"{name}.jsonl", ("--format", "json")
+    said = relevansi(tmp_path, "gate", file, "--baseline", baseline, *form, *further)
 
-    assert said.returncode == code, said.stderr
+    assert said.returncode == code, said.stdout + said.stderr
     report = json.loads(said.stdout)
-    assert (report["outcome"], report["exit_code"], report["run"]) == (outcome, code, None)
+    assert EXIT_CODES[report["outcome"]] == report["exit_code"] == code
+    assert report["run"] == (baseline if name == "base" else None)
     assert len(document(relevansi(tmp_path, "runs", "--json"))["runs"]) == 1
+
+
+def test_the_first_line_says_why_and_what_is_left_out(tmp_path: Path, baseline: str) -> None:
+    """A reader of a check sees one line: a share that is missing, or questions that are."""
+
+    def first_line(name: str, *further: str) -> str:
+        file, form = tmp_path / f"{name}.jsonl", ("--format", "markdown")
+        said = relevansi(tmp_path, "gate", file, "--baseline", baseline, *form, *further)
+        return said.stdout.splitlines()[0]
+
+    assert "partly 0.6000" in first_line("partly", "--figures", "P@5")
+    assert "without 5 of 8 questions" in first_line("best", "--allow-missing")
+    assert "P@5, RR@10, success@10: worse" in first_line("bad")
 
 
 def test_what_is_not_judged_is_listed_and_with_ask_put_before_raters(
@@ -76,10 +121,9 @@ def test_what_is_not_judged_is_listed_and_with_ask_put_before_raters(
 ) -> None:
     """The table names each result; the run that is kept waits for as many verdicts."""
     file = tmp_path / "new.jsonl"
-    for form in ("table", "markdown"):
-        said = relevansi(tmp_path, "gate", file, "--baseline", baseline, "--format", form)
-        assert said.returncode == 3
-        assert all(f"{question}-new" in said.stdout for question in QUESTIONS)
+    said = relevansi(tmp_path, "gate", file, "--baseline", baseline)
+    assert said.returncode == 3
+    assert all(f"{question}-new" in said.stdout for question in QUESTIONS)
 
     said = relevansi(tmp_path, "gate", file, "--baseline", baseline, "--ask", "--method", "new one")
 
@@ -97,6 +141,9 @@ def test_what_is_not_judged_is_listed_and_with_ask_put_before_raters(
         (("--baseline", "none"), 1, "This study has no run none"),
         (("--floor", "P@5"), 2, '"P@5" is not a floor'),
         (("--floor", "best=1"), 2, "There is no figure of the name best"),
+        (("--figures", "P@5,Judged@5"), 2, "does not decide by Judged@5"),
+        (("--min-judged", "1.2"), 2, "--min-judged"),
+        (("--tolerance", "nan"), 2, "A gate cannot take the number nan"),
         (("--columns", "nothing"), 2, "ROLE=NAME"),
         (("--rule", "best of three"), 1, "is not a rule"),
         (("--url", "ftp://there"), 1, "is not an http or https address"),
@@ -137,17 +184,19 @@ def test_a_server_is_asked_the_same_and_its_report_printed(tmp_path: Path, basel
 
     with serving(status(503, {"title": "Busy"}), raw(report)) as server:
         url = server.address.removesuffix("/chat")
-        there = relevansi(tmp_path / "none", *asked, "--ask", "--depth", "7", "--url", url)
+        further = ("--ask", "--depth", "7", "--min-judged", "0", "--strict", "--figures", "P@5,RR")
+        there = relevansi(tmp_path / "none", *asked, *further, "--url", url)
 
     assert (there.returncode, there.stdout) == (here.returncode, here.stdout) == (1, here.stdout)
     assert server.paths == ["/api/v1/gates"] * 2
     assert server.headers[1]["Authorization"] == "Bearer the-token"
     body = server.asked[1]
-    for name, value in {"baseline": baseline, "floor": "RR=0.5", "ask": "1", "depth": "7"}.items():
+    fields = {"baseline": baseline, "floor": "RR=0.5", "ask": "1", "depth": "7", "strict": "1"}
+    for name, value in {**fields, "min_judged": "0.0", "figures": "P@5,RR"}.items():
         assert f'name="{name}"\r\n\r\n{value}\r\n'.encode() in body
     assert b'name="files"; filename="bad.jsonl"' in body
     assert (tmp_path / "bad.jsonl").read_bytes() in body
-    assert b'name="rule"' not in body
+    assert all(f'name="{name}"'.encode() not in body for name in ("rule", "tolerance", "method"))
 
 
 def test_a_relevansi_that_serves_the_study_says_the_same(tmp_path: Path, baseline: str) -> None:
@@ -155,7 +204,8 @@ def test_a_relevansi_that_serves_the_study_says_the_same(tmp_path: Path, baselin
     app = create_app(Settings(sqlite_url(tmp_path / "relevansi.sqlite"), tmp_path))
     elsewhere = tmp_path / "elsewhere"
     known = {**environment(elsewhere, "en"), "RELEVANSI_TOKEN": token(app, "import")}
-    asked = ("gate", tmp_path / "bad.jsonl", "--baseline", baseline, "--floor", "RR=0.5")
+    limits = ("--floor", "RR=0.5", "--tolerance", "0.1", "--min-judged", "0.5", "--allow-missing")
+    asked = ("gate", tmp_path / "bad.jsonl", "--baseline", baseline, *limits)
     here = relevansi(tmp_path, *asked, "--format", "json")
 
     with served(app) as address:
@@ -211,31 +261,75 @@ def test_a_server_that_refuses_is_a_failure_in_one_line(
     assert len(done.stderr.splitlines()) == 1
 
 
+GH = """
+import json, pathlib, sys
+kept = pathlib.Path("comments.json")
+comments = json.loads(kept.read_text()) if kept.exists() else []
+said = sys.argv[1:]
+if "--jq" in said:
+    print(*(n for n, one in enumerate(comments) if one.startswith("<!-- relevansi gate -->")))
+else:
+    body = pathlib.Path(said[-1].removeprefix("body=@")).read_text()
+    if "PATCH" in said:
+        comments[int(said[said.index("PATCH") + 1].rpartition("/")[2])] = body
+    else:
+        comments.append(body)
+    kept.write_text(json.dumps(comments))
+"""
+"""In place of `gh api`: lists the ids of the workflow's comments, makes one, changes one."""
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the steps are for bash")
 def test_the_example_workflow_works(tmp_path: Path, baseline: str) -> None:
-    """Its own commands, but for checkout and installation, gate a run of a study in a folder."""
+    """Its own commands, but for checkout and installation: one comment says what came last.
+
+    A wrong call and a system that fails say so there as well, and end the job.
+    """
     job = yaml.safe_load(WORKFLOW.read_text("utf-8"))["jobs"]["gate"]
-    steps: list[dict[str, Any]] = [one for one in job["steps"] if "pip install" not in str(one)]
-    (tmp_path / "search.py").write_text("print(open('good.jsonl').read(), end='')", "utf-8")
-    summary = tmp_path / "summary.md"
+    steps: list[dict[str, Any]] = [
+        one for one in job["steps"] if "run" in one and "pip install" not in one["run"]
+    ]
+    (tmp_path / "gh.py").write_text(GH, "utf-8")
+    (tmp_path / "comments.json").write_text(json.dumps(["somebody's"]), "utf-8")
     programs = tmp_path / "bin"
     programs.mkdir()
-    (programs / "relevansi").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m webapp "$@"\n')
-    (programs / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    for program in programs.iterdir():
-        program.chmod(0o755)
+    for name, call in {"relevansi": "-m webapp", "python": "", "gh": "gh.py"}.items():
+        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {call} "$@"\n')
+        (programs / name).chmod(0o755)
     known = {
         **environment(tmp_path, "en"),
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "BASELINE": baseline,
         "RELEVANSI_URL": "",
-        "GITHUB_STEP_SUMMARY": str(summary),
+        "BASELINE": baseline,
+        "PULL_REQUEST": "7",
+        "GITHUB_REPOSITORY": "somebody/search",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
     }
-    assert job["env"].keys() - known.keys() == {"RELEVANSI_TOKEN"}
+    elsewhere = {"RELEVANSI_TOKEN", "RELEVANSI_SOURCE", "GH_TOKEN"}
+    assert job["env"].keys() - known.keys() == elsewhere
 
-    for step in steps:
-        if "run" in step:
-            call = ["bash", "-e", "-o", "pipefail", "-c", step["run"]]
-            subprocess.run(call, cwd=tmp_path, env=known, check=True)
+    def comment_after(search: str, floor: str = "P@5=0.4") -> tuple[int, str]:
+        (tmp_path / "search.py").write_text(search, "utf-8")
+        code = 0
+        for name in ("gate.md", "errors.txt"):
+            (tmp_path / name).unlink(missing_ok=True)  # each job begins with what is checked out
+        for step in steps:
+            if code == 0 or step.get("if") == "always()":
+                call = ["bash", "-e", "-o", "pipefail", "-c", step["run"].replace("P@5=0.4", floor)]
+                done = subprocess.run(
+                    call, cwd=tmp_path, env=known, capture_output=True, check=False
+                )
+                code = code or done.returncode
+        [others, ours] = json.loads((tmp_path / "comments.json").read_text("utf-8"))
+        assert others == "somebody's"
+        return code, ours.splitlines()[1]
 
-    assert summary.read_text("utf-8").startswith("# Passed")
+    good = "print(open('good.jsonl').read(), end='')"
+    code, line = comment_after(good)
+    assert (code, line.startswith("# Passed")) == (0, True)
+    code, line = comment_after(good.replace("good", "bad"))
+    assert (code, line.startswith("# Failed")) == (1, True)
+    assert comment_after(good, "P@5") == (2, "# The gate did not run")
+    assert comment_after("exit(5)") == (5, "# The gate did not run: see the log")
+    summary = (tmp_path / "summary.md").read_text("utf-8")
+    assert summary.startswith("# Passed")

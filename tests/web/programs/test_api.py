@@ -396,8 +396,45 @@ def test_a_gate_says_what_the_service_says_and_leaves_nothing(program: Program) 
     found = gate(floor="P@1=0.5")
 
     assert everything(program.client.application.extensions["database"]) == before
-    assert (found["outcome"], found["exit_code"], found["run"]) == ("too_little_judged", 3, None)
+    assert (found["outcome"], found["exit_code"], found["run"]) == ("open", 3, None)
     assert len(found["unjudged"]) == 3
     kept = gate(floor="P@1=0.5", ask="1")["run"]
     assert kept in {run["id"] for run in program.get("/runs")["data"]}
     assert len(program.get(f"/runs/{kept}/unjudged")["results"]) == 3
+
+
+def test_a_gate_waits_for_no_writer(program: Program) -> None:
+    """It only reads, so that it answers while somebody else is writing."""
+    baseline, _ = program.send(*collection())["data"]
+    rows = lines({"query": "Does copper bend, case 1?", "doc_id": "new1"} for _ in range(1))
+    form = {"baseline": baseline["id"], "files": [(BytesIO(rows), "new.jsonl")]}
+
+    with program.client.application.extensions["database"].writing():
+        answer = program.ask("POST", "/gates", data=form, content_type="multipart/form-data")
+
+    assert (answer.status_code, answer.json and answer.json["exit_code"]) == (200, 3)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "status"),
+    [
+        ("tolerance", "nan", 422),
+        ("tolerance", "inf", 400),
+        ("tolerance", "-1", 422),
+        ("min_judged", "1.1", 422),
+        ("figures", "composite", 400),
+        ("floor", "Judged@5=1", 400),
+        ("baseline", "none", 404),
+    ],
+)
+def test_a_gate_refuses_what_it_cannot_decide_by(
+    program: Program, field: str, value: str, status: int
+) -> None:
+    """With what is wrong, and never as a run that failed."""
+    baseline, _ = program.send(*collection())["data"]
+    files = [(BytesIO(lines([{"query": "Does copper bend?", "doc_id": "d"}])), "new.jsonl")]
+    form = {"baseline": baseline["id"], "files": files, field: value}
+
+    answer = program.ask("POST", "/gates", data=form, content_type="multipart/form-data")
+
+    assert (answer.status_code, answer.content_type) == (status, "application/problem+json")

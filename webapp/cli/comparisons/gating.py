@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 from msgspec import DecodeError, Struct, json, to_builtins
+from msgspec.structs import asdict
 
 from webapp import labels, notation
 from webapp.chatbot import client
@@ -20,7 +21,6 @@ from webapp.cli.frame.options import formats
 from webapp.cli.frame.output import document_text, shown, write, write_json
 from webapp.cli.runs.importing import reading_options, roles
 from webapp.exporters.comparisons import words
-from webapp.exporters.frame.csv_cells import rounded
 from webapp.exporters.frame.tables import (
     Column,
     Document,
@@ -31,8 +31,10 @@ from webapp.exporters.frame.tables import (
 )
 from webapp.i18n import gettext, mark
 from webapp.importers.results.formats import Choices
+from webapp.metrics.comparisons.gate import GateDifference, GateRequest, Outcome
+from webapp.metrics.judging.registry import Unit
 from webapp.services.comparisons import gate
-from webapp.services.comparisons.gate import GateReport, GateWanted, Outcome
+from webapp.services.comparisons.gate import AnswerCounts, GateReport
 from webapp.services.study import studies
 
 ADDRESS = "/api/v1/gates"
@@ -42,16 +44,15 @@ MOST_LISTED = 50
 """So many results to judge are listed for people; JSON has all."""
 
 OUTCOMES = {
-    Outcome.PASSED: mark("Passed: every floor is reached, and nothing says that the run is worse"),
-    Outcome.OPEN: mark("Too little is judged to say"),
-    Outcome.FAILED: mark("Failed: a floor is missed, or the run is worse than the baseline"),
+    Outcome.PASSED: mark("Passed"),
+    Outcome.OPEN: mark("Undecided"),
+    Outcome.FAILED: mark("Failed"),
 }
-WORDS = {
-    Outcome.PASSED: (mark("reached"), mark("not worse")),
-    Outcome.OPEN: (mark("too little judged"), mark("too little judged")),
-    Outcome.FAILED: (mark("missed"), mark("worse")),
+FLOORS = {
+    Outcome.PASSED: mark("the floor %(floor)s is reached"),
+    Outcome.OPEN: mark("whether the floor %(floor)s is reached rests on what is not judged"),
+    Outcome.FAILED: mark("the floor %(floor)s is missed"),
 }
-"""What is said of a floor, and of a test."""
 
 
 @click.command("gate")
@@ -64,6 +65,22 @@ WORDS = {
     multiple=True,
     help="The least that a figure may be, as nDCG@10=0.6.",
 )
+@click.option("--strict", is_flag=True, help="A floor is asked of the interval's lower end.")
+@click.option("--figures", metavar="NAMES", default="", help="The figures that decide, as P@5,RR.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0),
+    metavar="LOSS",
+    help="Pass only where the interval rules out a larger loss.",
+)
+@click.option(
+    "--min-judged",
+    type=click.FloatRange(0, 1),
+    default=1.0,
+    show_default=True,
+    help="The share to be judged where the lists differ.",
+)
+@click.option("--allow-missing", is_flag=True, help="Leave out questions that the run lacks.")
 @click.option("--ask", is_flag=True, help="Keep the run, so that raters judge what is open in it.")
 @click.option("--method", default="", help="Search method, as a label of the run.")
 @click.option("--llm", default="", help="LLM, as a label of the run.")
@@ -81,75 +98,93 @@ def gate_command(
     output: Path | None,
     *,
     url: str | None,
-    columns: str | None,
-    depth: int,
-    split: str | None,
-    **said: Any,
+    floors: Sequence[str],
+    figures: str,
+    ask: bool,
+    **further: Any,
 ) -> None:
     """Hold a new run against floors and against an earlier run, for the checks of a change.
 
-    The run of the files meets every judgment of the study, and nothing of it is stored, unless
-    --ask keeps it for raters. Its exit code says what came of it:
+    The run of the files meets every judgment of the study, over the questions of the baseline. A
+    question that it lacks counts as an empty list, and an empty list as 0 in every figure, unless
+    it is rated a correct one. Nothing of the run is stored, unless --ask keeps it for raters. The
+    exit code says what came of it:
 
     \b
-    0  Every floor is reached, and the run is not worse.
-    1  A floor is missed even if all that is open were judged best, or the
-       paired test of `relevansi compare` says that the run is worse: p < 0.05
-       after Holm's correction over the figures tested, which are those that
-       the study shows first and those with a floor.
-    3  Too little is judged to say; what is not judged is listed.
+    0  Every floor is reached and no loss is shown; with --tolerance: a loss
+       above it is ruled out.
+    1  A floor is missed even if all that is open is relevant, or the run is
+       worse: p <= 0.05 in the paired test of `relevansi compare`, after Holm's
+       correction over the figures that decide. These are the ones that the
+       study shows first and that are judged deep enough, or --figures.
+    3  Open: too little is judged where the lists differ, or a larger loss than
+       the tolerance is not ruled out.
 
     1 is also that of every failure, which has one line on the standard error.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     with options.naming("--floor"):
-        floors = gate.floors_in(said["floors"])
-    wanted = GateWanted(**{**said, "floors": floors})
-    choices = Choices(roles(columns), depth, split)
-    given = [(path.name, path.read_bytes()) for path in paths]
-    report = _of_server(url, given, wanted, choices) if url else _gated(given, wanted, choices)
-    if file_format == "json":
-        write_json(rounded(to_builtins(report)), output)
+        least = gate.floors_in(floors)
+    with options.naming("--figures"):
+        names = gate.figures_in(figures)
+    choices = Choices(roles(further.pop("columns")), further.pop("depth"), further.pop("split"))
+    with options.naming("--min-judged, --tolerance"):
+        request = GateRequest(floors=least, figures=names, **further)
+    files = [(path.name, path.read_bytes()) for path in paths]
+    if url:
+        report = _of_server(url, files, request, choices, ask=ask)
     else:
-        found = _document(report)
-        head = f"{shown(found.title)}.\n{shown(found.subtitle)}\n".encode()
-        text = head + document_text(found, width=WIDTH)
-        write(text if file_format == "table" else markdown(found), output)
+        report = _gated(files, request, choices, ask=ask)
+    if file_format == "json":
+        write_json(to_builtins(report), output)
+    elif file_format == "markdown":
+        write(markdown(_document(report)), output)
+    else:
+        document = _document(report, unjudged=True)
+        head = f"{shown(document.title)}.\n{shown(document.subtitle)}\n".encode()
+        write(head + document_text(document, width=WIDTH), output)
     raise SystemExit(report.exit_code)
 
 
-def _gated(given: Sequence[tuple[str, bytes]], wanted: GateWanted, choices: Choices) -> GateReport:
+def _gated(
+    files: Sequence[tuple[str, bytes]], request: GateRequest, choices: Choices, *, ask: bool
+) -> GateReport:
+    turns_blind = False
     with options.reading() as (_, study):
-        files = gate.read(study, given, choices)
-    with options.opened() as database, database.writing() as session:
-        study = studies.open_or_make(session, options.now())
-        report = gate.gate(session, study, files, wanted, options.now())
-        if wanted.ask:
+        run = gate.read(study, files, choices)
+    if ask:
+        with options.opened() as database, database.writing() as session:
+            study = studies.open_or_make(session, options.now())
+            turns_blind = gate.keep_run(session, study, run, request, options.now())
             session.commit()
-    return report
+    with options.reading() as (session, study):
+        return gate.gate(session, study, run, request, turns_blind=turns_blind)
 
 
 def _of_server(
-    url: str, given: Sequence[tuple[str, bytes]], wanted: GateWanted, choices: Choices
+    url: str,
+    files: Sequence[tuple[str, bytes]],
+    request: GateRequest,
+    choices: Choices,
+    *,
+    ask: bool,
 ) -> GateReport:
     """Return what the server at `url` says of the same; a ``ClickException`` says why not."""
-    fields = {
-        "baseline": wanted.baseline,
-        "floor": [f"{figure}={value!r}" for figure, value in wanted.floors.items()],
-        "ask": "1" if wanted.ask else "",
-        "method": wanted.method,
-        "llm": wanted.llm,
+    fields = to_builtins(request) | {
+        "floor": [f"{figure}={value!r}" for figure, value in request.floors.items()],
+        "figures": ",".join(request.figures),
+        "ask": ask,
         "columns": json.encode(choices.columns).decode() if choices.columns else "",
-        "depth": str(choices.depth),
-        "split": choices.split or "",
-        "rule": wanted.rule or "",
+        "depth": choices.depth,
+        "split": choices.split,
     }
+    del fields["floors"]
     try:
         answer = client.request(
             "POST",
             client.full_address(url, ADDRESS),
             token=os.environ.get(TOKEN, ""),
-            data={name: value for name, value in fields.items() if value},
-            files=[("files", file) for file in given],
+            data={name: _field(value) for name, value in fields.items() if _is_stated(value)},
+            files=[("files", file) for file in files],
         )
         if answer.is_success:
             return json.decode(answer.content, type=GateReport)
@@ -159,15 +194,15 @@ def _of_server(
         raise click.ClickException(
             gettext("%(url)s is not the address of a Relevansi with gates.", url=url)
         ) from None
-    said = detail(answer.content)
+    why = detail(answer.content)
     with suppress(DecodeError):
         problem = json.decode(answer.content, type=_Problem)
-        said = f"{problem.title}. {problem.detail}"
+        why = f"{problem.title}. {problem.detail}"
     if answer.status_code in {401, 403}:
         advice = gettext("Set %(name)s to a token of the study's owner.", name=TOKEN)
-        said = f"{said} {advice}"
+        why = f"{why} {advice}"
     refused = gettext("The server refused (%(status)s):", status=answer.status_code)
-    raise click.ClickException(f"{refused} {said}")
+    raise click.ClickException(f"{refused} {why}")
 
 
 class _Problem(Struct):
@@ -175,99 +210,194 @@ class _Problem(Struct):
     detail: str
 
 
-def _document(report: GateReport) -> Document:
-    said = gettext(
+def _is_stated(value: object) -> bool:
+    return value is not None and value is not False and value != ""
+
+
+def _field(value: Any) -> Any:
+    return value if isinstance(value, list) else str(int(value) if value is True else value)
+
+
+def _document(report: GateReport, *, unjudged: bool = False) -> Document:
+    """Return a report in words and a table; with every `unjudged` result, up to ``MOST_LISTED``."""
+    subtitle = gettext(
         "%(run)s against %(baseline)s. Study: %(study)s. Rule: %(rule)s.",
         run=report.name,
         baseline=report.baseline_name,
         study=report.study,
         rule=labels.rule(report.rule, report.merging),
     )
-    tables = [_figures(report), _tests(report), _unjudged(report)]
-    full = tuple(table for table in tables if table.rows)
-    section = Section("gate", gettext("Run"), tuple(_sentences(report)), full)
-    return Document(gettext(OUTCOMES[report.outcome]), said, (section,))
+    tables = [_figures(report), *([_unjudged(report)] if unjudged and report.unjudged else [])]
+    section = Section("gate", gettext("Run"), tuple(_sentences(report)), tuple(tables))
+    return Document(_first_line(report), subtitle, (section,))
+
+
+def _first_line(report: GateReport) -> str:
+    """Return the outcome and its reasons, and which questions are left out."""
+    outcome, missing = gettext(OUTCOMES[report.outcome]), report.missing
+    if missing and report.request.allow_missing:
+        outcome = gettext(
+            "%(outcome)s without %(n)s of %(of)s questions, which the run lacks",
+            outcome=outcome,
+            n=notation.number(len(missing)),
+            of=notation.number(len(missing) + report.n_questions),
+        )
+    reasons = [finding for each, finding in _findings(report) if each is report.outcome]
+    if report.outcome is Outcome.PASSED:
+        tolerance = report.request.tolerance
+        reasons = [
+            gettext("no loss shown")
+            if tolerance is None
+            else gettext("no loss over %(loss)s", loss=notation.amount(tolerance))
+        ]
+    return f"{outcome}: {'; '.join(reasons)}"
+
+
+def _findings(report: GateReport) -> Iterator[tuple[Outcome, str]]:
+    """Yield what is decided of the figures, in words, each once with the figures it is true of."""
+    named: dict[tuple[Outcome, str], list[str]] = {}
+    for one in report.figures:
+        name, unit = words.figure_name(one.figure), words.unit_of(one.figure)
+        if one.difference is not None:
+            finding = _of_difference(unit, one.difference, report)
+            named.setdefault((one.difference.outcome, finding), []).append(name)
+        if one.floor is not None and one.floor_outcome is not None:
+            if report.request.strict:
+                name = gettext("%(figure)s, lower end of its interval", figure=name)
+            finding = gettext(FLOORS[one.floor_outcome], floor=notation.four(one.floor, unit))
+            named.setdefault((one.floor_outcome, finding), []).append(name)
+    for (outcome, finding), names in named.items():
+        yield outcome, f"{', '.join(names)}: {finding}"
+
+
+def _of_difference(unit: Unit, difference: GateDifference, report: GateReport) -> str:
+    """Return what was found of a difference, and what so many questions could have shown."""
+    tolerance = report.request.tolerance
+    if not difference.n_apart:
+        return gettext("the lists are the same")
+    if difference.outcome is Outcome.OPEN:
+        return _why_open(unit, difference, report)
+    if difference.outcome is Outcome.FAILED:
+        return gettext("worse")
+    if tolerance is not None:
+        return gettext("no loss over %(loss)s", loss=notation.amount(tolerance, unit))
+    return _could_show(unit, difference, report)
+
+
+def _why_open(unit: Unit, difference: GateDifference, report: GateReport) -> str:
+    least, tolerance = report.request.min_judged, report.request.tolerance
+    shares = {report.name: difference.judged, report.baseline_name: difference.baseline_judged}
+    lacking = [
+        f"{name} {notation.four(share)}"
+        for name, share in shares.items()
+        if share is not None and share < least
+    ]
+    if lacking:
+        listed = ", ".join(lacking)
+        return gettext("too little is judged where the lists differ (%(shares)s)", shares=listed)
+    if difference.p is None or tolerance is None:
+        return gettext("no question has a value in both runs")
+    loss = notation.amount(tolerance, unit)
+    return gettext("a loss over %(loss)s is not ruled out", loss=loss)
+
+
+def _could_show(unit: Unit, difference: GateDifference, report: GateReport) -> str:
+    n, p = notation.number(difference.n), notation.p_value(difference.smallest_p)
+    if difference.smallest_p > report.alpha:
+        return gettext(
+            "no loss shown, and none could be: %(n)s questions give no p below %(p)s", n=n, p=p
+        )
+    if difference.smallest_loss is None:
+        return gettext("no loss shown")
+    loss = notation.amount(difference.smallest_loss, unit)
+    return gettext(
+        "no loss shown; %(n)s questions could have shown one of %(loss)s", n=n, loss=loss
+    )
 
 
 def _sentences(report: GateReport) -> Iterator[str]:
+    yield _answers(report.name, report.answers)
+    yield _answers(report.baseline_name, report.baseline_answers)
+    for _, finding in _findings(report):
+        yield f"{finding}."
+    if report.missing:
+        message = (
+            mark("Left out, as the run lacks them: %(questions)s.")
+            if report.request.allow_missing
+            else mark("The run lacks these questions, which count as empty lists: %(questions)s.")
+        )
+        yield gettext(message, questions=", ".join(report.missing))
+    counts = {
+        mark("Questions that the baseline lacks, in no figure: %(n)s."): report.n_added,
+        mark("Grades in the files, left out as a run does not judge itself: %(n)s."): (
+            report.n_grades
+        ),
+        mark("Results of the run without a verdict: %(n)s."): len(report.unjudged),
+        mark("Results below the depth to which lists are judged, left open: %(n)s."): (
+            report.n_below_pool
+        ),
+    }
+    yield from (gettext(message, n=notation.number(n)) for message, n in counts.items() if n)
     if report.run is None:
         yield gettext("Nothing of this run is stored; --ask keeps it, so that raters judge it.")
-    elif report.already_imported:
-        yield gettext("The study has this run already: %(run)s.", run=report.run)
     else:
-        yield gettext("The run is stored: %(run)s.", run=report.run)
+        yield gettext("The study has the run: %(run)s.", run=report.run)
     if report.turns_blind:
         yield gettext("From now on the study is rated blind: two runs have the same questions.")
-    if report.missing:
-        yield gettext(
-            "The run lacks these questions of the baseline, which are in no figure and no test: "
-            "%(questions)s.",
-            questions=", ".join(report.missing),
-        )
-    if n := report.n_grades_ignored:
-        yield gettext("Grades in the files, left out as a run does not judge itself: %(n)s.", n=n)
-    if n := report.n_below_pool:
-        yield gettext("Results below the depth to which lists are judged, left open: %(n)s.", n=n)
+
+
+def _answers(name: str, answers: AnswerCounts) -> str:
+    return gettext(
+        "%(name)s: %(answered)s answered, %(empty)s empty, %(failed)s failed, %(unreadable)s "
+        "unreadable, %(missing)s missing.",
+        name=name,
+        **asdict(answers),
+    )
 
 
 def _figures(report: GateReport) -> Table:
-    numbers = (gettext("Value so far"), gettext("At least"), gettext("At most"))
-    others = (gettext("95% interval"), "n", gettext("Judged"), gettext("Baseline"))
     rows = []
     for one in report.figures:
-        unit, floor = words.unit_of(one.figure), notation.UNDEFINED
-        if one.floor is not None and one.floor_outcome is not None:
-            reached = gettext(WORDS[one.floor_outcome][0])
-            floor = f"{notation.four(one.floor, unit)} ({reached})"
-        so_far = (notation.four(value, unit) for value in (one.value, one.lower, one.upper))
-        interval = notation.interval(one.interval.lower, one.interval.upper, unit)
-        shares = notation.four(one.judged), notation.four(one.baseline, unit)
-        name = words.figure_name(one.figure)
-        rows.append((name, *so_far, interval, notation.number(one.n), *shares, floor))
-    headings = (gettext("Figure"), *numbers, *others, gettext("Floor"))
-    note = gettext(
-        "At least and at most: once all is judged. Judged: the share of what a figure without "
-        "these bounds looks at that is judged."
+        unit, difference = words.unit_of(one.figure), one.difference
+        value = notation.four(one.value, unit)
+        if one.upper is not None and one.value != one.upper:
+            upper = notation.four(one.upper, unit)
+            value = gettext("%(value)s, at most %(upper)s", value=value, upper=upper)
+        row = [words.figure_name(one.figure), value, notation.four(one.baseline, unit)]
+        if difference is None:
+            row += [notation.UNDEFINED] * 4
+        else:
+            interval = difference.interval
+            bounds = notation.interval(interval.lower, interval.upper, unit, signed=True)
+            row += [
+                f"{notation.difference(difference.mean, unit)} {bounds}",
+                notation.number(difference.n),
+                f"{difference.wins}/{difference.ties}/{difference.losses}",
+                notation.p_value(difference.p_holm),
+            ]
+        rows.append(row)
+    headings = (
+        gettext("Figure"),
+        report.name,
+        report.baseline_name,
+        gettext("Difference, %(share)s interval", share=notation.percent(0.95)),
+        "n",
+        gettext("Wins/ties/losses"),
+        gettext("p after Holm"),
     )
-    return _table("figures", gettext("Figures of the run"), headings, rows, note)
-
-
-def _tests(report: GateReport) -> Table:
-    difference = gettext("Difference, %(share)s interval", share=notation.percent(0.95))
-    numbers = (difference, "n", gettext("Wins/ties/losses"), gettext("Test"), "p")
-    rows = []
-    for one, test in ((one, one.test) for one in report.figures):
-        if test is None:
-            continue
-        unit, interval = words.unit_of(one.figure), test.interval
-        bounds = notation.interval(interval.lower, interval.upper, unit, signed=True)
-        rows.append(
-            (
-                words.figure_name(one.figure),
-                f"{notation.difference(test.mean, unit)} {bounds}",
-                notation.number(test.n),
-                f"{test.wins}/{test.ties}/{test.losses}",
-                words.name_of_test(test.test, exact=test.exact),
-                notation.p_value(test.p),
-                notation.p_value(test.p_holm),
-                gettext(WORDS[test.outcome][1]),
-            )
-        )
-    headings = (gettext("Figure"), *numbers, gettext("p after Holm"), gettext("Outcome"))
     note = gettext(
-        "Worse: the difference is below 0 and its two-sided p, after Holm's correction over the "
-        "figures tested, below %(alpha)s.",
-        alpha=notation.decimals(report.alpha, 2),
+        "An empty list, a failed call, an unreadable answer and a missing question are 0 in every "
+        "figure, unless the empty list is rated a correct one. What nobody judged counts as not "
+        "relevant; at most: as relevant."
     )
-    title = gettext("Differences by question, the run minus the baseline")
-    return _table("tests", title, headings, rows, note)
+    return _table("figures", gettext("Figures of the gate"), headings, rows, note)
 
 
 def _unjudged(report: GateReport) -> Table:
     headings = (gettext("Question"), "id", gettext("Rank"), gettext("Item"), gettext("Title"))
     rows = [
         (
-            notation.number(one.query_id),
+            notation.number(one.position),
             one.external_id or notation.UNDEFINED,
             notation.UNDEFINED if one.rank is None else notation.number(one.rank),
             gettext("empty list") if one.rank is None else one.item,

@@ -1,62 +1,53 @@
 """A gate before a change of a system: its new run held against floors and against an earlier run.
 
-The run of the files is stored in the caller's transaction, where it meets every judgment that there
-is; the caller keeps it or rolls it back. What is decided of each figure, in ``_of_floor`` and
-``_of_test``:
-
-- A floor is missed where all that is open, judged as well as can be, leaves the figure below it.
-- The run is worse than the baseline where the paired test of ``relevansi compare`` says so: its
-  two-sided p, by Holm over the figures that are tested, is below ``ALPHA`` and the mean difference
-  below 0. Tested are the figures of the study's headline and those with a floor.
-- Too little is judged where a floor lies between the bounds, where a figure without bounds, which
-  has a floor or is tested, looks at results that are not judged, and where no question can be
-  compared. A run is not called worse either for results that a ranking figure counts as not
-  relevant since nobody judged them.
+The run of the files meets every judgment there is: each item it lists is looked up among the judged
+items of its question. Nothing is stored for that; ``keep_run`` stores the run, so that raters judge
+what is open in it. How a figure is decided stands in ``metrics.comparisons.gate``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from enum import StrEnum
-from math import isfinite
+from math import inf, isfinite
+from typing import Any, NamedTuple
 
-from msgspec import Struct, convert
+from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from webapp.db.engine import tables
 from webapp.db.tables.judging import JudgedThing, Property
-from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.importers.results.formats import Choices
+from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.problems import ImportRefused
-from webapp.kinds import KINDS, shown
-from webapp.metrics.comparisons.comparisons import estimates
-from webapp.metrics.comparisons.differences import ComparedRun, differences
-from webapp.metrics.comparisons.significance import Interval, Resampling, holm
-from webapp.metrics.judging.figures import HEADLINES, Figure
-from webapp.metrics.judging.graded import beside, with_judged
-from webapp.records import Scale
-from webapp.services.comparisons import chosen_runs, comparisons
-from webapp.services.runs import file_formats, reports, runs
+from webapp.kinds import KINDS
+from webapp.metrics.comparisons.differences import paired
+from webapp.metrics.comparisons.gate import (
+    ALPHA,
+    GatedAnswer,
+    GateFigure,
+    GateRequest,
+    Outcome,
+    depth_of,
+    gate_figures,
+)
+from webapp.metrics.judging.graded import kept
+from webapp.records import QueryState, ReadRun, Scale
+from webapp.services.comparisons import chosen_runs
+from webapp.services.comparisons.chosen_runs import DifferentQuestions
+from webapp.services.judging import verdicts
+from webapp.services.judging.judged_things import Pool
+from webapp.services.judging.verdicts import TAIL, AskedQuery, Scope, Verdicts, with_pool
+from webapp.services.runs import file_formats, imports, reports, results, runs
 from webapp.services.runs.file_formats import RESULTS, RUN, FileDecision, OpenedFile
-from webapp.services.runs.reports import Rule
-from webapp.services.study import studies
-
-ALPHA = 0.05
-"""A run is worse where the corrected p-value is below."""
-
-
-class Outcome(StrEnum):
-    """What a gate says, of one figure and of the run: the worst of its figures."""
-
-    PASSED = "passed"
-    OPEN = "too_little_judged"
-    FAILED = "failed"
-
+from webapp.services.study import question_sets, studies
 
 EXIT_CODES = {Outcome.PASSED: 0, Outcome.OPEN: 3, Outcome.FAILED: 1}
 
@@ -70,6 +61,26 @@ class UnfitFloor(Refused, ValueError):
     )
 
 
+class UnfitFigure(Refused, ValueError):
+    """A figure by which a gate does not decide; it is the argument."""
+
+    message = mark("A gate does not decide by %(name)s")
+    remedy = mark(
+        "The composite is no verdict, each answer's quality is rated anew, and how much is to be "
+        "judged has a setting of its own, min-judged. Name other figures."
+    )
+
+
+class NoFigure(Refused):
+    """None of the headline figures is known down to the depth that is judged, the argument."""
+
+    message = mark(
+        "This study has lists judged down to rank %(name)s, and shows no figure that ends there"
+    )
+    remedy = mark("Name the figures that decide, for example P@%(name)s.")
+    command_remedy = mark("Name the figures that decide: --figures P@%(name)s.")
+
+
 class NotOneRun(Refused):
     """The files, which are the argument, hold no run or several."""
 
@@ -77,69 +88,31 @@ class NotOneRun(Refused):
     remedy = mark("Give it the results of one system; import ratings and grades before.")
 
 
-class GateWanted(Struct, frozen=True):
-    """What a gate is asked: the run to compare with, the floors of figures by their usual names.
+class GateRun(NamedTuple):
+    """The run in the files of a gate, and how many grades were there, which are left out."""
 
-    ``ask``: the run is to stay, so that raters judge what is open. ``method`` and ``llm`` are
-    labels of a new run. ``rule`` merges raters; ``None`` is the usual one.
-    """
-
-    baseline: str
-    floors: Mapping[str, float] = {}
-    ask: bool = False
-    method: str = ""
-    llm: str = ""
-    rule: str | None = None
+    file: OpenedFile
+    read: ReadRun
+    n_grades: int = 0
 
 
-class GateTest(Struct, frozen=True):
-    """The paired test of one figure, the run minus the baseline, over `n` questions.
+class AnswerCounts(Struct, frozen=True):
+    """How a run answered the baseline's questions."""
 
-    ``p_holm`` is corrected over the figures that are tested.
-    """
-
-    test: str
-    exact: bool
-    n: int
-    mean: float
-    interval: Interval
-    p: float
-    p_holm: float
-    wins: int
-    ties: int
-    losses: int
-    outcome: Outcome = Outcome.PASSED
-
-
-class GateFigure(Struct, frozen=True):
-    """One figure of the run: its value so far over `n` questions, and what is decided by it.
-
-    ``lower`` and ``upper`` are its bounds once all is judged, ``None`` where none are claimed;
-    ``interval`` is that of chance. ``judged`` is the share of what a figure without bounds looks
-    at that is judged, ``baseline`` and ``baseline_judged`` are the same of the other run.
-    """
-
-    figure: str
-    value: float | None
-    lower: float | None
-    upper: float | None
-    interval: Interval
-    n: int
-    judged: float | None
-    baseline: float | None
-    baseline_judged: float | None
-    floor: float | None = None
-    floor_outcome: Outcome | None = None
-    test: GateTest | None = None
+    answered: int
+    empty: int
+    failed: int
+    unreadable: int
+    missing: int
 
 
 class Unjudged(Struct, frozen=True):
     """A result without a verdict under the rule; without ``rank`` an empty list to be classified.
 
-    ``query_id`` is the question's number in the run, ``external_id`` the one in its owner's files.
+    ``position`` is the question's in its set, ``external_id`` the one in its owner's files.
     """
 
-    query_id: int
+    position: int
     external_id: str | None
     rank: int | None = None
     item: str = ""
@@ -147,31 +120,34 @@ class Unjudged(Struct, frozen=True):
 
 
 class GateReport(Struct, frozen=True):
-    """What a gate found. ``run`` is the id of the run, ``None`` where it was not to stay.
+    """What a gate found. ``run`` is the id of the run, ``None`` where the study does not have it.
 
-    ``missing`` names the questions of the baseline that the run lacks: they are in none of its
-    figures and in no test. ``merging`` of several raters is by "majority" or "median".
-    ``n_below_pool`` results without a verdict are below the depth to which the study has lists
-    judged. ``n_grades_ignored`` are grades in the files: a run does not judge itself.
-    ``turns_blind``: since the run stays, raters rate blind from now on.
+    ``missing`` names the questions that the run lacks: empty lists, unless the request leaves them
+    out. ``n_added`` are questions of the run that the baseline lacks, which are in no figure.
+    ``unjudged`` are the run's results without a verdict, and ``n_below_pool`` those below the depth
+    that raters see. ``merging`` of several raters is by "majority" or "median". ``n_grades`` are
+    grades in the files, which do not count: a run does not judge itself. ``turns_blind``: since the
+    run was stored, raters rate blind.
     """
 
     outcome: Outcome
     exit_code: int
+    request: GateRequest
     study: str
     run: str | None
     name: str
-    already_imported: bool
-    baseline: str
     baseline_name: str
     rule: str
     merging: str
     n_questions: int
+    answers: AnswerCounts
+    baseline_answers: AnswerCounts
     figures: tuple[GateFigure, ...]
     unjudged: tuple[Unjudged, ...]
     n_below_pool: int = 0
     missing: tuple[str, ...] = ()
-    n_grades_ignored: int = 0
+    n_added: int = 0
+    n_grades: int = 0
     turns_blind: bool = False
     alpha: float = ALPHA
 
@@ -179,211 +155,291 @@ class GateReport(Struct, frozen=True):
 def floors_in(texts: Iterable[str]) -> dict[str, float]:
     """Return floors by figure from texts as ``nDCG@10=0.6``, one for each.
 
-    Raises ``UnfitFloor`` and ``UnknownHeadline``.
+    Raises ``UnfitFloor``, ``UnfitFigure`` and ``UnknownHeadline``.
     """
-    found: dict[str, float] = {}
+    floors: dict[str, float] = {}
     for text in texts:
-        figure, _, said = text.rpartition("=")
+        figure, _, number = text.rpartition("=")
         try:
-            value = float(said)
+            floor = float(number)
         except ValueError:
             raise UnfitFloor(text) from None
-        if not figure.strip() or not isfinite(value) or "_" in said:
+        if not figure.strip() or not isfinite(floor) or "_" in number:
             raise UnfitFloor(text)
-        name = studies.named_figures([figure])[0]
-        if name in found:
+        [name] = _fit(studies.named_figures([figure]))
+        if name in floors:
             raise UnfitFloor(text)
-        found[name] = value
-    return found
+        floors[name] = floor
+    return floors
 
 
-def read(
-    study: Study, files: Sequence[tuple[str, bytes]], choices: Choices
-) -> tuple[OpenedFile, ...]:
-    """Return the run files of a gate as they are read, which needs no transaction.
+def figures_in(text: str) -> tuple[str, ...]:
+    """Return the figures that a text names, with commas between.
 
-    Raises ``NotOneRun`` for ratings, and an ``ImportRefused``.
+    Raises ``UnfitFigure`` and ``UnknownHeadline``.
     """
-    found = []
-    for form, name, data in file_formats.together(files, choices):
-        if form not in (RUN, RESULTS):
-            raise NotOneRun(name, n=0)
-        file = file_formats.with_known_columns(study, file_formats.opened(form, name, data))
-        if problems := file_formats.why_refused(file):
-            raise ImportRefused(*problems)
-        found.append(file)
-    return tuple(found)
+    return _fit(studies.figures_in(text))
+
+
+def _fit(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not _decides(name):
+            raise UnfitFigure(name)
+    return names
+
+
+def _decides(figure: str) -> bool:
+    return figure not in {"composite", "mean_response_quality"} and not figure.startswith("Judged")
+
+
+def read(study: Study, files: Sequence[tuple[str, bytes]], choices: Choices) -> GateRun:
+    """Return the run of a gate's files, which needs no transaction.
+
+    Raises ``NotOneRun`` where there is none or are several, and an ``ImportRefused``.
+    """
+    together = file_formats.together(files, choices)
+    form, name, data = together[0]
+    if len(together) > 1 or form not in (RUN, RESULTS):
+        n = sum(each[0] in (RUN, RESULTS) for each in together)
+        raise NotOneRun(*(each[1] for each in together), n=n)
+    file = file_formats.with_known_columns(study, file_formats.opened(form, name, data))
+    if problems := file_formats.why_refused(file):
+        raise ImportRefused(*problems)
+    if form is RUN:
+        return GateRun(file, file.read.read)
+    group = file.read.group
+    if len(group.runs) != 1:
+        raise NotOneRun(name, n=len(group.runs))
+    ungraded = replace(group, judged=(), raters={}, highest_grade=-1)
+    file = replace(file, read=replace(file.read, group=ungraded))
+    return GateRun(file, group.runs[0], len(group.judged))
+
+
+def keep_run(
+    session: Session, study: Study, gated: GateRun, request: GateRequest, now: datetime
+) -> bool:
+    """Store the run, for raters to judge; return whether they rate blind from now on.
+
+    A run that the study has is left as it is.
+    """
+    was_blind = studies.is_blind(session, study)
+    labels = FileDecision(method=request.method, llm=request.llm)
+    report = file_formats.store(session, study, gated.file, labels, set(), now).report
+    stored = report.runs[0] if gated.file.format is RESULTS else report
+    if not (stored.already_imported or stored.enriched):
+        run = runs.find(session, study, stored.id)
+        run.search_method = request.method or run.search_method
+        run.llm = request.llm or run.llm
+    return not was_blind and studies.is_blind(session, study)
+
+
+class QuestionPools(NamedTuple):
+    """What is judged of some questions: items by id with their names, emptiness by question.
+
+    ``identities`` are of the items that hold for every run, by question and id.
+    """
+
+    names: dict[int, tuple[str, str]]
+    identities: Mapping[int, Mapping[int, str]]
+    emptiness: Mapping[int, int]
+
+    def query(
+        self, question: Question, state: QueryState, things: tuple[int, ...] = ()
+    ) -> AskedQuery:
+        """Return a query that is not stored."""
+        emptiness = self.emptiness.get(question.id)
+        return AskedQuery(0, "", question.position, state, things, emptiness, asks_quality=False)
+
+
+class RankedList(NamedTuple):
+    """A query as it was asked, and the identities of the items below those that are judged."""
+
+    asked: AskedQuery
+    tail: tuple[str, ...] = ()
+
+
+Lists = Mapping[int, RankedList]
+"""The lists of a run by the ids of their questions."""
 
 
 def gate(
-    session: Session, study: Study, files: Sequence[OpenedFile], wanted: GateWanted, now: datetime
+    session: Session,
+    study: Study,
+    gated: GateRun,
+    request: GateRequest,
+    *,
+    turns_blind: bool = False,
 ) -> GateReport:
-    """Store the run of the files and return what the gate says of it; the caller keeps it or not.
+    """Return what a gate says of a run; `session` only reads. A run of the study is that run.
 
-    A run that was imported before is that run. Raises ``UnknownRun``, what ``reports.rule_of``,
-    ``file_formats.store`` and ``chosen_runs.comparable`` raise, and ``NotOneRun``.
+    Raises ``UnknownRun``, ``DifferentQuestions``, ``NoFigure``, what ``reports.rule_of`` raises,
+    and why these files cannot be of the study.
     """
-    baseline = runs.find(session, study, wanted.baseline)
-    was_blind = studies.is_blind(session, study)
-    run, is_known = _stored(session, study, files, wanted, now)
-    rule = reports.rule_of(session, study, wanted.rule)
-    compared = [run]
-    if run.id != baseline.id:
-        compared = chosen_runs.comparable(session, study, [run.id, baseline.id])
-    names = tuple(dict.fromkeys((*studies.headline(study), *wanted.floors)))
-    judged = comparisons.judged_runs(session, study, compared, rule, names)
-    figures = tuple(_figures(judged, names, wanted.floors))
-    said = [one.floor_outcome for one in figures]
-    tested = [one.test.outcome for one in figures if one.test]
-    said += tested if tested or run.id == baseline.id else [Outcome.OPEN]
-    outcome = next((one for one in (Outcome.FAILED, Outcome.OPEN) if one in said), Outcome.PASSED)
-    unjudged, n_below_pool = _unjudged(session, study, run, rule)
-    called = chosen_runs.names_of(compared)
-    asked = {query.position for query in judged[0].queries}
+    baseline = runs.find(session, study, request.baseline)
+    rule = reports.rule_of(session, study, request.rule)
+    run_id = _known_id(session, study, gated)
+    run = _unstored(gated.read, request) if run_id is None else runs.find(session, study, run_id)
+    if run_id not in {None, baseline.id}:
+        chosen_runs.comparable(session, study, [run.id, baseline.id])
+    scope = Query.run_id.in_({baseline.id, run_id or baseline.id})
+    stored, pools = _stored_lists(session, scope), _pools(session, study, scope)
+    theirs = stored[baseline.id]
+    own = stored[run_id] if run_id else _placed_lists(session, study, gated, baseline, pools)
+    unasked = question_sets.unasked(session, study.id)
+    asked = [one for one in baseline.question_set.questions if one.id in theirs.keys() - unasked]
+    missing = [one for one in asked if one.id not in own]
+    nothing = {one.id: RankedList(pools.query(one, QueryState.EMPTY)) for one in missing}
+    said = reports.verdicts_under(session, study, scope, rule, pooled=True)
+    deciding = request.figures or _headline(study, theirs)
+    names = kept((*deciding, *request.floors))
+
+    def answer(listed: RankedList) -> GatedAnswer:
+        summary = said.summary(listed.asked, cannot_tell=study.cannot_tell, further=names)
+        judged = tuple(grade is not None for grade in said.ranked(listed.asked).ranks)
+        return GatedAnswer(summary, (*listed.asked.things, *listed.tail), judged)
+
+    questions = [one.id for one in asked if one.id in own or not request.allow_missing]
+    pairs = [(answer(own.get(one) or nothing[one]), answer(theirs[one])) for one in questions]
+    figures = tuple(gate_figures(pairs, deciding, request))
+    outcomes = {one.floor_outcome for one in figures}
+    outcomes |= {one.difference.outcome for one in figures if one.difference}
+    worst = (one for one in (Outcome.FAILED, Outcome.OPEN) if one in outcomes)
+    outcome = next(worst, Outcome.PASSED)
+    unjudged, n_below_pool = _unjudged(study, asked, own, said, pools)
+    run_names = chosen_runs.names_of([run, baseline] if run_id != baseline.id else [baseline])
     return GateReport(
         outcome=outcome,
         exit_code=EXIT_CODES[outcome],
+        request=request,
         study=studies.shown_name(study),
-        run=run.id if wanted.ask or is_known else None,
-        name=called[run.id],
-        already_imported=is_known,
-        baseline=baseline.id,
-        baseline_name=called[baseline.id],
+        run=run_id,
+        name=run_names[run.id],
+        baseline_name=run_names[baseline.id],
         rule=rule.name,
         merging=Scale.stored(study.scale).merging(study.merging),
-        n_questions=len(judged[0].queries),
+        n_questions=len(questions),
+        answers=_counts(asked, own),
+        baseline_answers=_counts(asked, theirs),
         figures=figures,
         unjudged=unjudged,
         n_below_pool=n_below_pool,
-        missing=tuple(
-            question.external_id or str(question.position)
-            for question in baseline.question_set.questions
-            if question.position in {query.position for query in judged[-1].queries} - asked
-        ),
-        n_grades_ignored=sum(len(one.read.group.judged) for one in files if one.format is RESULTS),
-        turns_blind=wanted.ask and not was_blind and studies.is_blind(session, study),
+        missing=tuple(one.external_id or str(one.position) for one in missing),
+        n_added=len(gated.read.queries) - len(own.keys() & theirs.keys()),
+        n_grades=gated.n_grades,
+        turns_blind=turns_blind,
     )
 
 
-def _stored(
-    session: Session, study: Study, files: Sequence[OpenedFile], wanted: GateWanted, now: datetime
-) -> tuple[Run, bool]:
-    """Store the run of the files without its grades; whether the study had it before."""
-    decision = FileDecision(method=wanted.method, llm=wanted.llm)
-    found: dict[str, bool] = {}
-    for file in files:
-        given = file
-        if file.format is RESULTS:
-            without = replace(file.read.group, judged=(), raters={}, highest_grade=-1)
-            given = replace(file, read=replace(file.read, group=without))
-        report = file_formats.store(session, study, given, decision, set(), now).report
-        for one in report.runs if file.format is RESULTS else [report]:
-            found.setdefault(one.id, one.already_imported or one.enriched)
-    stored = [runs.find(session, study, run_id) for run_id in found]
-    if len(stored) != 1:
-        raise NotOneRun(*(file.read.name for file in files), n=len(stored))
-    run, is_known = stored[0], found[stored[0].id]
-    if not is_known:
-        run.search_method = wanted.method or run.search_method
-        run.llm = wanted.llm or run.llm
-    return run, is_known
+def _known_id(session: Session, study: Study, gated: GateRun) -> str | None:
+    """Return the id of the run of the study that the files hold, if it has it."""
+    examine = results.examine if gated.file.format is RESULTS else imports.examine
+    report: Any = examine(session, study, gated.file.read)
+    if report.refused:
+        raise report.refused
+    run_id: str | None = report.run_id if gated.file.format is RUN else report.runs[0].run_id
+    return run_id
 
 
-def _figures(
-    runs: Sequence[ComparedRun], names: Sequence[str], floors: Mapping[str, float]
-) -> Iterator[GateFigure]:
-    """Yield the figures of the first of `runs`, tested against the last if that is another."""
-    settings, shares = Resampling(), beside(tuple(names))
-    found = estimates(runs, settings, with_judged(names))
-    values = [{name: one.figure.value for name, one in of_run.items()} for of_run in found]
-    by_run = {run.run: of_run for run, of_run in zip(runs, values, strict=True)}
-    tests: dict[str, GateTest] = {}
-    for one in differences(runs, by_run, settings, names):
-        if one.n and one.figure not in tests:
-            tests[one.figure] = convert(one, GateTest, from_attributes=True)
-    p_values = dict(zip(tests, holm([one.p for one in tests.values()]), strict=True))
-    for name in names:
-        figure, floor, test = found[0][name].figure, floors.get(name), tests.get(name)
-        judged, others = (one.get(shares.get(name, "")) for one in (values[0], values[-1]))
-        if test is not None:
-            test = replace(test, p_holm=p_values[name])
-            test = replace(test, outcome=_of_test(name, figure, test, judged, others))
-        yield GateFigure(
-            figure=name,
-            value=figure.value,
-            lower=figure.lower,
-            upper=figure.upper,
-            interval=found[0][name].interval,
-            n=figure.n,
-            judged=judged,
-            baseline=values[-1][name],
-            baseline_judged=others,
-            floor=floor,
-            floor_outcome=None if floor is None else _of_floor(figure, floor, judged),
-            test=test,
-        )
+def _unstored(read: ReadRun, request: GateRequest) -> Run:
+    """Return a run that no session knows, by which it is named beside others."""
+    method, llm = request.method or read.search_method, request.llm or read.llm
+    return Run(id="", search_method=method, llm=llm, timestamp=read.timestamp)
 
 
-def _of_floor(figure: Figure, floor: float, judged: float | None) -> Outcome:
-    """Say whether a figure reaches its floor: by its bounds, or by its value if all is judged."""
-    lower, upper = figure.lower, figure.upper
-    if lower is None or upper is None:
-        if figure.value is None or _is_partial(judged):
-            return Outcome.OPEN
-        lower = upper = figure.value
-    if round(upper - floor, 9) < 0:
-        return Outcome.FAILED
-    return Outcome.OPEN if round(lower - floor, 9) < 0 else Outcome.PASSED
+def _stored_lists(session: Session, scope: Scope) -> dict[str, dict[int, RankedList]]:
+    columns = select(Query.id, Query.question_id, Query.extra[TAIL]).where(scope)
+    stated = {key: (question, tail) for key, question, tail in tables(session).execute(columns)}
+    lists: dict[str, dict[int, RankedList]] = defaultdict(dict)
+    for asked in verdicts.asked_queries(session, scope, pooled=True):
+        question_id, tail = stated[asked.key]
+        lists[asked.run_id][question_id] = RankedList(asked, tuple(tail or ()))
+    return lists
 
 
-def _of_test(
-    name: str, figure: Figure, test: GateTest, judged: float | None, baseline_judged: float | None
-) -> Outcome:
-    """Say whether the run is worse than the baseline in a figure.
+def _pools(session: Session, study: Study, scope: Scope) -> QuestionPools:
+    names, emptiness = {}, {}
+    identities: dict[int, dict[int, str]] = defaultdict(dict)
+    title = func.coalesce(JudgedThing.card["title"].as_string(), "")
+    columns = (JudgedThing.id, JudgedThing.question_id, JudgedThing.run_id, JudgedThing.content)
+    found = select(*columns, Property.identity, title).outerjoin(Property)
+    found = found.where(JudgedThing.id.in_(verdicts.pool_of(scope)))
+    for item_id, question_id, run_id, content, identity, text in tables(session).execute(found):
+        if identity is not None:
+            names[item_id] = KINDS[study.kind].docno(identity, content), text
+        if run_id is None and identity is not None:
+            identities[question_id][item_id] = identity
+        elif run_id is None:
+            emptiness[question_id] = item_id
+    return QuestionPools(names, identities, emptiness)
 
-    A figure of the method rests on questions that are judged to the end, a ranking figure counts
-    what is open as not relevant.
-    """
-    is_worse = test.p_holm < ALPHA and test.mean < 0
-    is_open = _is_partial(judged) or (name not in HEADLINES and figure.so_far)
-    if is_worse and not is_open:
-        return Outcome.FAILED
-    undecided = is_worse or _is_partial(judged) or _is_partial(baseline_judged)
-    return Outcome.OPEN if undecided else Outcome.PASSED
+
+def _placed_lists(
+    session: Session, study: Study, gated: GateRun, baseline: Run, pools: QuestionPools
+) -> dict[int, RankedList]:
+    """Return the lists of a run that is not stored; new items get names, and ids below 0."""
+    read, of_set = gated.read, baseline.question_set
+    questions = question_sets.matched(of_set, read.queries, by_id=gated.file.format is RESULTS)
+    if questions is None:
+        ours = {question_key(q.question): (n, q.question) for n, q in enumerate(read.queries, 1)}
+        theirs = {one.key: (one.position, one.text) for one in of_set.questions}
+        raise DifferentQuestions({read.name: ours, baseline.id: theirs})
+    asked = [(at, query) for at, query in zip(questions, read.queries, strict=True) if at]
+    cards = [card for _, query in asked for card in query.cards]
+    pool = Pool(session, {question.id for question, _ in asked}, cards)
+    lists = {}
+    for question, query in asked:
+        run_id = "" if question.context_dependent else None
+        placed = [pool.place(question.id, run_id, card) for card in query.cards]
+        for item, card in zip(placed, query.cards, strict=True):
+            if not item.id:
+                item.id = -len(pools.names) - 1
+                docno = KINDS[study.kind].docno(item.identity or "", item.content)
+                pools.names[item.id] = docno, card.title
+        one = pools.query(question, query.state, tuple(item.id for item in placed))
+        one = with_pool(one, pools.identities.get(question.id, {}), query.tail)
+        lists[question.id] = RankedList(one, query.tail)
+    return lists
 
 
-def _is_partial(judged: float | None) -> bool:
-    return judged is not None and round(judged, 9) < 1
+def _headline(study: Study, baseline: Lists) -> tuple[str, ...]:
+    """Return the headline figures that a comparison tests and that are judged deep enough."""
+    depths = [len(listed.asked.things) for listed in baseline.values() if listed.tail]
+    if study.pool_depth is not None:
+        depths.append(study.pool_depth)
+    names = dict.fromkeys(name for name, _ in paired(studies.headline(study)) if _decides(name))
+    if "mrr" in names:  # where an empty list is 0, the two are one figure
+        names.pop("mrr_answerable", None)
+    deciding = tuple(name for name in names if (depth_of(name) or inf) <= min(depths, default=inf))
+    if not deciding:
+        raise NoFigure(min(depths, default=1))
+    return deciding
+
+
+def _counts(asked: Iterable[Question], lists: Lists) -> AnswerCounts:
+    states = Counter(lists[one.id].asked.state if one.id in lists else None for one in asked)
+    order = (QueryState.RESULTS, QueryState.EMPTY, QueryState.FAILED, QueryState.UNREADABLE, None)
+    return AnswerCounts(*(states[state] for state in order))
 
 
 def _unjudged(
-    session: Session, study: Study, run: Run, rule: Rule
+    study: Study,
+    questions: Iterable[Question],
+    lists: Lists,
+    said: Verdicts,
+    pools: QuestionPools,
 ) -> tuple[tuple[Unjudged, ...], int]:
     """Return what raters are still to judge of a run, and how much is below the pool's depth."""
-    scope, depth = reports.asked_of(run.id), study.pool_depth
-    known = reports.verdicts_under(session, study, scope, rule).by_thing
-    thing = JudgedThing.id == func.coalesce(Result.judged_thing_id, Query.emptiness_id)
-    listed = (
-        select(Query.query_id, Question.external_id, Result.rank, Result.card, JudgedThing)
-        .add_columns(Property.identity)
-        .join_from(Query, Question)
-        .outerjoin(Result)
-        .join(JudgedThing, thing)
-        .outerjoin(Property, Property.id == JudgedThing.property_id)
-        .where(scope)
-        .order_by(Query.id, Result.rank)
-    )
-    found: dict[tuple[int, int], Unjudged] = {}
-    below = set()
-    for query_id, external_id, rank, card, one, identity in session.execute(listed):
-        at = query_id, one.id
-        if one.id in known or at in found:
+    found: list[Unjudged] = []
+    n_below = 0
+    for question in questions:
+        if question.id not in lists:
             continue
-        if rank is None:
-            found[at] = Unjudged(query_id, external_id)
-        elif depth is not None and rank > depth:
-            below.add(at)
-        else:
-            item = KINDS[study.kind].docno(identity, one.content)
-            found[at] = Unjudged(query_id, external_id, rank, item, shown(card, one.card).title)
-    return tuple(found.values()), len(below)
+        asked, names = lists[question.id].asked, (question.position, question.external_id)
+        if asked.state is QueryState.EMPTY and said.outcome(asked.emptiness) is None:
+            found.append(Unjudged(*names))
+        waiting = [one for one in dict.fromkeys(asked.things) if one not in said.by_thing]
+        ranks = [asked.things.index(one) + 1 for one in waiting]
+        within = [rank for rank in ranks if rank <= (study.pool_depth or inf)]
+        n_below += len(ranks) - len(within)
+        found += [Unjudged(*names, rank, *pools.names[asked.things[rank - 1]]) for rank in within]
+    return tuple(found), n_below

@@ -88,6 +88,29 @@ def known_collection(
     return None
 
 
+def matched(
+    question_set: QuestionSet, queries: Sequence[ReadQuery], *, by_id: bool
+) -> list[Question | None] | None:
+    """Return the question of a set that each of `queries` asks, ``None`` for one that it lacks.
+
+    There is no list where the queries are of another set: none of a collection's questions
+    (`by_id`) is the same, or neither of two conversations is a part of the other in order.
+    """
+    questions = question_set.questions
+    if by_id:
+        found = _same(questions, queries)
+        return found if found and any(found) else None
+    keys = [question_key(query.question) for query in queries]
+    places = _positions(questions, queries, keys)
+    if places is not None:
+        return [questions[place] for place in places]
+    places = subsequence(keys, [question.key for question in questions])
+    if places is None:
+        return None
+    within = dict(zip(places, questions, strict=True))
+    return [within.get(place) for place in range(len(keys))]
+
+
 def _same(
     questions: Sequence[Question], queries: Sequence[ReadQuery]
 ) -> list[Question | None] | None:

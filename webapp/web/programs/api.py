@@ -7,7 +7,6 @@ them, without run, method, rank or any number that tells, and their own verdicts
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -26,11 +25,12 @@ from webapp.i18n import gettext, mark
 from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import ImportRefused
+from webapp.metrics.comparisons.gate import GateRequest
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.records import Click, EmptyOutcome, Item, Problem, Scale, nobody
 from webapp.services.agreement import agreement
 from webapp.services.comparisons import chosen_runs, comparisons, gate
-from webapp.services.comparisons.gate import GateReport, GateWanted
+from webapp.services.comparisons.gate import GateReport
 from webapp.services.exports import exports
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.judging import events
@@ -156,16 +156,39 @@ class ImportForm(OfFiles, kw_only=True):
 
 
 class GateForm(OfFiles, kw_only=True):
-    """What a gate is asked: a run to compare with, floors as "nDCG@10=0.6", whether to keep it.
+    """What a gate is asked: a run to compare with, and what the new one has to keep to.
 
-    ``confirm`` is how many changes of what the study has are meant, as of an import.
+    ``floor`` is as "nDCG@10=0.6". ``figures`` decide, with commas between: those that the study
+    shows first, unless named. ``min_judged`` is the share to be judged where the lists differ,
+    ``tolerance`` a loss that has to be ruled out. ``strict`` asks a floor of the interval's lower
+    end. ``allow_missing`` leaves out questions that the run lacks. ``ask`` keeps the run;
+    ``confirm`` is then how many changes of what the study has are meant, as of an import.
     """
 
     baseline: Text
     floor: list[Text] = []
+    figures: Text = ""
+    min_judged: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    tolerance: Annotated[float, Meta(ge=0)] | None = None
+    strict: bool = False
+    allow_missing: bool = False
     ask: bool = False
     confirm: Id = 0
     rule: Annotated[str, Meta(max_length=220, pattern=f"^({_RULES})?$")] = ""
+
+    def request(self) -> GateRequest:
+        return GateRequest(
+            baseline=self.baseline,
+            floors=gate.floors_in(self.floor),
+            figures=gate.figures_in(self.figures),
+            min_judged=self.min_judged,
+            tolerance=self.tolerance,
+            strict=self.strict,
+            allow_missing=self.allow_missing,
+            method=self.method,
+            llm=self.llm,
+            rule=self.rule or None,
+        )
 
 
 class Clicked(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -520,18 +543,17 @@ def pass_gate(form: GateForm) -> GateReport:
         access.need_scope("import")
     if form.confirm:
         access.need_scope()
-    floors, files = gate.floors_in(form.floor), chosen_files()
+    request, files, turns_blind = form.request(), chosen_files(), False
     with access.reading() as (session, rater):
-        read = gate.read(rater.study, files, form.choices())
-    wanted = GateWanted(form.baseline, floors, form.ask, form.method, form.llm, form.rule or None)
-    with access.writing() as (session, rater):
-        study, now = rater.study, access.now()
-        confirmed = confirmations.confirmed(session, study, form.confirm, now)
-        with confirmed if form.ask else nullcontext():
-            found = gate.gate(session, study, read, wanted, now)
-        if form.ask:
+        run = gate.read(rater.study, files, form.choices())
+    if form.ask:
+        with access.writing() as (session, rater):
+            study, now = rater.study, access.now()
+            with confirmations.confirmed(session, study, form.confirm, now):
+                turns_blind = gate.keep_run(session, study, run, request, now)
             session.commit()
-    return found
+    with access.reading() as (session, rater):
+        return gate.gate(session, rater.study, run, request, turns_blind=turns_blind)
 
 
 @operation("/jobs/<job_id>", "read", "import")

@@ -1,0 +1,77 @@
+"""What a gate decides of floors and differences, tried with every way to judge what is open."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from webapp.metrics.comparisons.gate import GatedAnswer, GateRequest, Outcome, gate_figures
+from webapp.metrics.judging.graded import RankedGrades, spans_of
+from webapp.metrics.judging.queries import QueryJudgments, summarise
+from webapp.records import QueryState, Relevance
+
+Verdict = int | None
+FIGURES = ("P@2", "P@2 (trec_eval)", "success@2", "RR", "ERR@2")
+V1 = ("mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate")
+READ = {None: None, 0: Relevance.NOT_RELEVANT, 1: Relevance.RELEVANT}
+LISTS = st.lists(st.tuples(st.integers(1, 3), st.sampled_from([None, 0, 1])), max_size=3)
+
+
+def answer(listed: list[tuple[int, Verdict]]) -> GatedAnswer:
+    """Return an answer with these items and their verdicts, by rank."""
+    items, verdicts = [item for item, _ in listed], tuple(verdict for _, verdict in listed)
+    state = QueryState.RESULTS if listed else QueryState.EMPTY
+    judgments = QueryJudgments(state, tuple(READ[verdict] for verdict in verdicts))
+    summary = summarise(judgments, cannot_tell="not_relevant")
+    pool = tuple(verdict for verdict in verdicts if verdict is not None)
+    further = spans_of(RankedGrades(verdicts, pool), FIGURES)
+    judged = tuple(verdict is not None for verdict in verdicts)
+    return GatedAnswer(summary._replace(further=further), tuple(items), judged)
+
+
+def completed(listed: list[tuple[int, Verdict]]) -> list[list[tuple[int, Verdict]]]:
+    """Return the list in every way to judge what is open in it."""
+    ways = product(*((0, 1) if verdict is None else (verdict,) for _, verdict in listed))
+    return [[(item, way) for (item, _), way in zip(listed, one, strict=True)] for one in ways]
+
+
+@given(st.lists(LISTS, min_size=1, max_size=3), st.sampled_from([0.0, 0.2, 0.25, 0.5, 1.0]))
+def test_a_floor_is_decided_only_where_every_judging_agrees(
+    lists: list[list[tuple[int, Verdict]]], floor: float
+) -> None:
+    """Missed or reached now, it is so whatever people say; open, they can still decide it."""
+    nothing = answer([])
+    request = GateRequest(baseline="b", floors=dict.fromkeys((*FIGURES, *V1), floor))
+
+    def outcomes(run: list[list[tuple[int, Verdict]]]) -> dict[str, Outcome | None]:
+        pairs = [(answer(listed), nothing) for listed in run]
+        return {one.figure: one.floor_outcome for one in gate_figures(pairs, (), request)}
+
+    every = [outcomes([*run]) for run in product(*map(completed, lists))]
+    for figure, outcome in outcomes(lists).items():
+        found = {one[figure] for one in every}
+        assert found == ({Outcome.PASSED, Outcome.FAILED} if outcome == Outcome.OPEN else {outcome})
+
+
+@given(st.lists(st.tuples(LISTS, LISTS), min_size=1, max_size=8))
+def test_equal_lists_never_fail_and_need_no_judgment(
+    lists: list[tuple[list[tuple[int, Verdict]], list[tuple[int, Verdict]]]],
+) -> None:
+    """Of a run against itself nothing is open, and a question whose lists agree counts as judged.
+
+    With the lists of one run in both places the outcome is passed for each figure.
+    """
+    figures = (*FIGURES, *V1)
+    request = GateRequest(baseline="b", tolerance=0.01)
+
+    same = gate_figures([(answer(one), answer(one)) for one, _ in lists], figures, request)
+
+    assert {one.difference.outcome for one in same if one.difference} == {Outcome.PASSED}
+    mixed = [(answer(one), answer(other)) for one, other in lists]
+    n_same = sum(one.items == other.items for one, other in mixed)
+    for one in gate_figures(mixed, V1[1:], replace(request, tolerance=None)):
+        assert one.difference is not None
+        assert one.difference.n_apart == len(lists) - n_same
