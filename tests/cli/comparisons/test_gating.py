@@ -203,7 +203,7 @@ def test_a_relevansi_that_serves_the_study_says_the_same(tmp_path: Path, baselin
     """Its owner's token lets a gate in; without one it is refused."""
     app = create_app(Settings(sqlite_url(tmp_path / "relevansi.sqlite"), tmp_path))
     elsewhere = tmp_path / "elsewhere"
-    known = {**environment(elsewhere, "en"), "RELEVANSI_TOKEN": token(app, "import")}
+    known = {**environment(elsewhere, "en"), "RELEVANSI_TOKEN": token(app, "gate")}
     limits = ("--floor", "RR=0.5", "--tolerance", "0.1", "--min-judged", "0.5", "--allow-missing")
     asked = ("gate", tmp_path / "bad.jsonl", "--baseline", baseline, *limits)
     here = relevansi(tmp_path, *asked, "--format", "json")
