@@ -231,8 +231,8 @@ class Item(Struct, frozen=True):
         """Return it as blind raters see it, without what tells one system from another."""
         return self
 
-    def described(self, language: str) -> str:
-        """Return what a machine that judges it reads, in this language ("id" or "en")."""
+    def described(self) -> str:
+        """Return what a machine that judges it reads."""
         raise NotImplementedError
 
 

@@ -46,8 +46,8 @@ PACE = timedelta(seconds=3)
 def add(session: Session, study: Study, folder: Path, now: datetime, language: str = "id") -> None:
     """Let a machine judge 40 cards, as recorded, and release its figures."""
     recorded = json.loads((folder / "machine_answers.json").read_text("utf-8"))
-    prompt, name = judges.usual_prompt(study, language), NAMES[language]
-    judge = judges.make(session, study, name, ENDPOINT, language, prompt, now)
+    prompt, name = judges.usual_prompt(study), NAMES[language]
+    judge = judges.make(session, study, name, ENDPOINT, prompt, now)
     terms = Terms(*PRICES, "USD", most_calls=CALLS, at_once=1)
     sessions.start(session, judge, ENDPOINT, terms, now)
     work, at = JudgeWork(judge.rater_id, ENDPOINT), now

@@ -181,6 +181,55 @@ DECLINED = tuple(
 )
 """Phase 3 of two studies, one of which three people declined to take part in."""
 
+
+def test_a_session_under_a_limit_that_is_gone_is_stopped_and_its_limit_logged(
+    database: Database, tmp_path: Path
+) -> None:
+    """Rater 2 is asked in English without such a limit, 3 with one, 4 in Indonesian."""
+    older = _another(database, tmp_path)
+    with older.engine.begin() as connection:
+        database.make_tables(connection, "0037")
+        for row in (OLDER_ROWS[0], *MACHINES):
+            connection.execute(text(row))
+
+    older.upgrade()
+
+    with older.engine.connect() as connection:
+        sessions = connection.execute(
+            text("SELECT rater_id, state FROM machine_sessions ORDER BY id")
+        ).all()
+        moved = connection.execute(text("SELECT action, subject, old FROM log_entries")).all()
+    assert [tuple(row) for row in sessions] == [(2, "running"), (3, "stopped"), (4, "stopped")]
+    assert [tuple(row) for row in moved] == [
+        ("limit of machine judge", "rater 3", "session 3: 900 tokens")
+    ]
+    older.close()
+
+
+MACHINES = tuple(
+    row
+    for number, language, tokens in ((2, "en", "NULL"), (3, "en", 900), (4, "id", "NULL"))
+    for row in (
+        (
+            "INSERT INTO raters (id, study_id, name, is_owner, is_machine, created_at)"
+            f" VALUES ({number}, 1, 'Mesin {number}', false, true, '2026-03-01 09:00:00')"
+        ),
+        (
+            "INSERT INTO machine_judges (rater_id, endpoint, model, language, prompt,"
+            f" prompt_sha256, temperature, created_at) VALUES ({number}, 'http://x/v1', 'm',"
+            f" '{language}', '', '', 0, '2026-03-01 09:00:00')"
+        ),
+        (
+            "INSERT INTO machine_sessions (id, rater_id, state, started_at, things, currency,"
+            " at_once, estimated_prompt_tokens, estimated_completion_tokens, most_tokens, calls,"
+            " prompt_tokens, completion_tokens, uncounted, failed_in_a_row)"
+            f" VALUES ({number}, {number}, 'running', '2026-03-01 09:00:00', 9, '', 2, 1, 1,"
+            f" {tokens}, 0, 0, 0, 0, 0)"
+        ),
+    )
+)
+"""Three machine judges at work."""
+
 OLDER_RULES = (
     "INSERT INTO question_sets (id, study_id, created_at) VALUES (1, 1, '2026-03-01 08:00:00')",
     *(

@@ -117,18 +117,17 @@ class Document(Item, frozen=True):
         meta = {name: value for name, value in self.meta.items() if not tells_system(name)}
         return replace(self, meta=meta, score=None, position=None)
 
-    def described(self, language: str) -> str:
+    def described(self) -> str:
         """Return title and text, for a machine that judges it.
 
-        >>> print(Document(title="Dresses", text="Long red dress").described("en"))
+        >>> print(Document(title="Dresses", text="Long red dress").described())
         - Title: Dresses
         - Text: Long red dress
         """
         # Not gettext: the words belong to the version of a judge and must not change with ours.
-        words = ("Judul", "Isi") if language == "id" else ("Title", "Text")
-        stated = zip(words, (self.title, self.text), strict=True)
+        stated = (("Title", self.title), ("Text", self.text))
         lines = [f"- {word}: {text}" for word, text in stated if text]
-        return "\n".join(lines) or f"- {words[0]}: {self.url or self.doc_id or '-'}"
+        return "\n".join(lines) or f"- Title: {self.url or self.doc_id or '-'}"
 
 
 def tells_system(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import ClassVar
 
 from msgspec import Struct
@@ -17,22 +16,22 @@ _WORD = re.compile(r"\w+")
 
 # Not gettext: the words belong to the version of a judge and must not change with ours.
 _LABELS = {
-    "title": ("Judul", "Title"),
-    "listing_type": ("Jenis penawaran", "Offer"),
-    "source": ("Asal", "Kind"),
-    "price": ("Harga", "Price"),
-    "location": ("Lokasi", "Location"),
-    "bedrooms": ("Kamar tidur", "Bedrooms"),
-    "bathrooms": ("Kamar mandi", "Bathrooms"),
-    "land_area": ("Luas tanah", "Land area"),
-    "building_area": ("Luas bangunan", "Building area"),
-    "floors": ("Lantai", "Floors"),
-    "certificate": ("Sertifikat", "Certificate"),
-    "sale": ("dijual", "for sale"),
-    "rent": ("disewa", "for rent"),
-    "project": ("proyek baru", "new project"),
-    "year": ("per tahun", "a year"),
-    "month": ("per bulan", "a month"),
+    "title": "Title",
+    "listing_type": "Offer",
+    "source": "Kind",
+    "price": "Price",
+    "location": "Location",
+    "bedrooms": "Bedrooms",
+    "bathrooms": "Bathrooms",
+    "land_area": "Land area",
+    "building_area": "Building area",
+    "floors": "Floors",
+    "certificate": "Certificate",
+    "sale": "for sale",
+    "rent": "for rent",
+    "project": "new project",
+    "year": "a year",
+    "month": "a month",
 }
 
 
@@ -137,21 +136,19 @@ class Card(Item, frozen=True):
             listing_type=None if self.listing_type == asked else self.listing_type,
         )
 
-    def described(self, language: str) -> str:
+    def described(self) -> str:
         """Return its fields, line by line, without its address and its number.
 
-        >>> print(Card("Rumah", price=650000000, bedrooms=3).described("id"))
-        - Judul: Rumah
-        - Harga: Rp 650000000
-        - Kamar tidur: 3
+        >>> print(Card("Rumah", price=650000000, bedrooms=3).described())
+        - Title: Rumah
+        - Price: Rp 650000000
+        - Bedrooms: 3
         """
-        place = 0 if language == "id" else 1
-        words = {name: said[place] for name, said in _LABELS.items()}
         stated: dict[str, object] = {
             "title": self.title,
-            "listing_type": words.get(self.listing_type or self.price_note or "", ""),
-            "source": words["project"] if self.source == "project" else "",
-            "price": self._price(words),
+            "listing_type": _LABELS.get(self.listing_type or self.price_note or "", ""),
+            "source": _LABELS["project"] if self.source == "project" else "",
+            "price": self._price(),
             "location": self.location,
             "bedrooms": self.bedrooms,
             "bathrooms": self.bathrooms,
@@ -160,14 +157,14 @@ class Card(Item, frozen=True):
             "floors": self.floors,
             "certificate": self.certificate,
         }
-        return "\n".join(f"- {words[name]}: {text}" for name, text in stated.items() if text)
+        return "\n".join(f"- {_LABELS[name]}: {text}" for name, text in stated.items() if text)
 
-    def _price(self, words: Mapping[str, str]) -> str:
+    def _price(self) -> str:
         if not self.price:
             return ""
         highest = self.price_max if self.price_max != self.price else None
         amount = f"Rp {self.price}" + (f" - Rp {highest}" if highest else "")
-        return f"{amount} {words.get(self.price_period or '', '')}".strip()
+        return f"{amount} {_LABELS.get(self.price_period or '', '')}".strip()
 
 
 class ListedText(Struct, frozen=True):

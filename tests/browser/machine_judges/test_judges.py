@@ -18,7 +18,7 @@ from tests.services.machine_judges import machines
 pytestmark = pytest.mark.browser
 
 HERE = "/study/machine-judges"
-TERMS = "prompt_price=0.15&completion_price=0.6&currency=USD&most_calls=30&most_tokens=&at_once=2"
+TERMS = "prompt_price=0.15&completion_price=0.6&currency=USD&most_calls=30&at_once=2"
 
 
 class Judged(ForkedServer):

@@ -65,7 +65,7 @@ def test_an_address_without_a_model_or_with_a_key_for_a_name_is_told_and_not_rep
 
 
 def test_a_judge_is_made_priced_and_run(tmp_path: Path, bot: Bot) -> None:
-    made = judge(tmp_path, bot, "judge", "new", "Mesin", "--language", "en")
+    made = judge(tmp_path, bot, "judge", "new", "Mesin")
     prices = ("--prompt-price", "1", "--completion-price", "2", "--currency", "USD")
     priced = document(judge(tmp_path, bot, "judge", "estimate", "Mesin", *prices, "--json"))
     assert bot.asked == []
@@ -129,7 +129,7 @@ def test_ctrl_c_stops_it_and_keeps_what_was_on_its_way(
 
 
 def test_the_agreement_with_people_is_told_as_text_and_as_json(tmp_path: Path, bot: Bot) -> None:
-    judge(tmp_path, bot, "judge", "new", "Mesin", "--language", "en")
+    judge(tmp_path, bot, "judge", "new", "Mesin")
     judge(tmp_path, bot, "judge", "run", "Mesin", "--yes")
     found = document(judge(tmp_path, bot, "judge", "agreement", "Mesin", "--json"))
     told = judge(tmp_path, bot, "judge", "agreement", "Mesin").stdout

@@ -54,11 +54,10 @@ def made(
     at: JudgeEndpoint,
     *,
     name: str = "Mesin",
-    language: str = "en",
     prompt: str | None = None,
 ) -> MachineJudge:
-    wanted = prompt or prompts.default(language, study.guidelines)
-    return judges.make(session, study, name, at, language, wanted, NOW)
+    wanted = prompt or prompts.default(study.guidelines)
+    return judges.make(session, study, name, at, wanted, NOW)
 
 
 def worked(

@@ -227,9 +227,9 @@ def test_a_machines_prompt_that_was_changed_in_the_database_is_named(
     session: Session, study: Study
 ) -> None:
     at = JudgeEndpoint("http://127.0.0.1:9/v1", "m", "")
-    prompt = prompts.default("en", "")
+    prompt = prompts.default("")
     for name in ("Mesin 1", "Mesin 2"):
-        judges.make(session, study, name, at, "en", prompt, NOW)
+        judges.make(session, study, name, at, prompt, NOW)
     assert judges.changed_prompts(session) == []
 
     second = judges.named(session, study, "Mesin 2")

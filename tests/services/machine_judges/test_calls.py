@@ -33,7 +33,11 @@ from webapp.services.machine_judges.calls import (
     SessionState,
     Terms,
 )
-from webapp.services.machine_judges.judges import NotConfigured, OtherConfiguration
+from webapp.services.machine_judges.judges import (
+    NotConfigured,
+    OtherConfiguration,
+    OtherLanguage,
+)
 from webapp.services.machine_judges.prompts import UnfitPrompt
 from webapp.services.people import raters
 from webapp.services.people.raters import NameTaken
@@ -372,15 +376,13 @@ def test_a_try_counts_as_a_call(session: Session, study: Study) -> None:
     assert (ended.state, ended.calls) == (SessionState.CAPPED, 3)
 
 
-def test_the_budget_of_tokens_stops_before_the_call_that_could_exceed_it(
+def test_a_judge_that_was_asked_in_indonesian_goes_on_no_more(
     session: Session, bot: Bot, judge: MachineJudge
 ) -> None:
-    """320 tokens a call by the endpoint; ours are taken to have about as many."""
-    ended = worked(session, judge, machines.endpoint(bot), Terms(most_tokens=1300))
+    judge.language = "id"
 
-    assert ended.state == SessionState.CAPPED
-    assert 0 < ended.prompt_tokens + ended.completion_tokens <= 1300
-    assert 0 < len(said(session, judge)) < CARDS
+    with pytest.raises(OtherLanguage):
+        sessions.start(session, judge, machines.endpoint(bot), Terms(), NOW)
 
 
 def test_the_estimate_is_a_quarter_of_the_characters_until_five_answers_tell_more(

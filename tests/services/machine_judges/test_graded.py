@@ -15,7 +15,6 @@ from tests.services.machine_judges.test_beside_people import person
 from webapp.db.tables.judging import Judgment
 from webapp.db.tables.machine_judges import MachineCall
 from webapp.db.tables.study import Study
-from webapp.i18n import LANGUAGES
 from webapp.records import BINARY, Scale
 from webapp.services.judging import live_metrics
 from webapp.services.machine_judges import judges, prompts
@@ -35,13 +34,12 @@ def machine_says(document: str) -> str:
     return str(min(3, GRADES[document] + (number % 5 == 0)))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("kind", "scale"), [("document", BINARY), ("document", SCALE),
                                              ("property", SCALE)])  # fmt: skip
 def test_a_prompt_names_every_grade_with_its_meaning_and_the_answers(
-    language: str, kind: str, scale: Scale
+    kind: str, scale: Scale
 ) -> None:
-    prompt = prompts.default(language, "{grades}", kind, scale)
+    prompt = prompts.default("{grades}", kind, scale)
 
     prompts.check(prompt)
     assert [prompt.count(f"{{{place}}}") for place in prompts.PLACES] == [1, 1, 1]
@@ -52,11 +50,10 @@ def test_a_prompt_names_every_grade_with_its_meaning_and_the_answers(
         assert word in prompt
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_studies_of_relevant_properties_ask_as_before(language: str) -> None:
-    usual = prompts.default(language, "Harga.")
+def test_studies_of_relevant_properties_ask_as_before() -> None:
+    usual = prompts.default("Harga.")
 
-    assert usual == prompts.default(language, "Harga.", "property", Scale())
+    assert usual == prompts.default("Harga.", "property", Scale())
     assert '"not_relevant"' in usual
 
 
@@ -94,7 +91,7 @@ def test_a_machine_that_grades_documents_stands_beside_people_with_weighted_kapp
 
     with bots.serving(saying(decide)) as bot:
         at = machines.endpoint(bot)
-        prompt = judges.usual_prompt(study, "en")
+        prompt = judges.usual_prompt(study)
         judge = machines.made(session, study, at, prompt=prompt)
         worked(session, judge, at)
     found = judges.beside_people(session, study, judge)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.i18n import LANGUAGES
 from webapp.kinds.property import Card
 from webapp.records import Relevance
 from webapp.services.machine_judges import prompts
@@ -61,24 +60,23 @@ def test_an_answer_in_a_code_fence_is_read_and_noted(fence: str) -> None:
     assert (said.flaw, prompts.read(answer).flaw) == ("code_fence", None)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_our_own_prompt_has_every_place_once_and_the_guidelines_in_it(language: str) -> None:
-    prompt = prompts.default(language, "Harga boleh 10% di atas.")
+def test_our_own_prompt_has_every_place_once_and_the_guidelines_in_it() -> None:
+    prompt = prompts.default("Harga boleh 10% di atas.")
 
     prompts.check(prompt)
     assert [prompt.count(f"{{{place}}}") for place in PLACES] == [1, 1, 1]
     assert "\nHarga boleh 10% di atas.\n" in prompt
-    assert "{guidelines}" not in prompts.default(language, "")
+    assert "{guidelines}" not in prompts.default("")
     for word in prompts.VERDICTS:
         assert f'"{word}"' in prompt
 
 
 def test_a_conversation_is_told_turn_by_turn() -> None:
     turns = (EarlierTurn("Rumah?", "Ada dua."), EarlierTurn("Yang murah?", "Ada satu."))
-    told = prompts.filled("{earlier}", "id", "", turns, Card("x"))
+    told = prompts.filled("{earlier}", "", turns, Card("x"))
 
     assert told == (
-        "Pertanyaan: Rumah?\nJawaban: Ada dua.\n\nPertanyaan: Yang murah?\nJawaban: Ada satu."
+        "Question: Rumah?\nAnswer: Ada dua.\n\nQuestion: Yang murah?\nAnswer: Ada satu."
     )
 
 
@@ -104,15 +102,15 @@ def test_every_answer_is_a_verdict_or_a_named_failure(answer: str) -> None:
     assert 0 < len(said.reason) <= LONGEST_REASON
 
 
-@given(TEXTS, TEXTS, TEXTS, TEXTS, st.sampled_from(["id", "en"]))
+@given(TEXTS, TEXTS, TEXTS, TEXTS)
 def test_a_filled_prompt_is_its_parts_whatever_they_say(
-    question: str, asked: str, answered: str, title: str, language: str
+    question: str, asked: str, answered: str, title: str
 ) -> None:
     """The three places are filled once: braces in what fills them stay what they are."""
     card, turns = Card(title), (EarlierTurn(asked, answered),)
-    filled = prompts.filled("<{earlier}>|<{question}>|<{card}>", language, question, turns, card)
+    filled = prompts.filled("<{earlier}>|<{question}>|<{card}>", question, turns, card)
 
-    told = card.described(language)
+    told = card.described()
     assert filled.endswith(f"|<{question}>|<{told}>")
     assert asked in filled
     assert answered in filled

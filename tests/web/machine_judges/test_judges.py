@@ -40,7 +40,7 @@ def run_of_nine(database: Database) -> str:
 
 def make(client: FlaskClient, name: str = "Mesin") -> str:
     """Make a judge with our own prompt; return the address of its page."""
-    form = Page(client.get(f"{HERE}/new?language=en"))
+    form = Page(client.get(f"{HERE}/new"))
     answer = form.submit(client, "form.new-judge", name=name)
     assert answer.status_code == 303, answer.text
     return str(answer.headers["Location"])
@@ -83,7 +83,7 @@ def test_the_cost_is_shown_before_a_second_explicit_start(client: FlaskClient, b
     address = make(client)
     first = Page(client.get(address))
     asked = {"prompt_price": "1000", "completion_price": "2000", "currency": "USD",
-             "most_calls": "", "most_tokens": "", "at_once": "2"}  # fmt: skip
+             "most_calls": "", "at_once": "2"}  # fmt: skip
     agreed = Page(client.get(address, query_string=asked))
 
     assert "27 cards are left" in first
@@ -100,7 +100,7 @@ def test_the_cost_is_shown_before_a_second_explicit_start(client: FlaskClient, b
     [
         ("prompt_price", "free", "Please write a price in digits"),
         ("most_calls", "-1", "Please write a whole number"),
-        ("most_tokens", "0", "too small or too large"),
+        ("most_calls", "0", "too small or too large"),
         ("at_once", "6", "too small or too large"),
         ("currency", "much too long", "too long"),
     ],
@@ -234,7 +234,7 @@ def test_a_judge_needs_a_name_of_its_own_and_a_prompt_with_its_places(client: Fl
         ({"name": "", "prompt": "{question} {card}"}, "Please fill this in."),
         ({"name": "Baru", "prompt": "{question} only"}, "The prompt needs the place {card}."),
     ):
-        answer = client.post(f"{HERE}/", data={"language": "en", **data})
+        answer = client.post(f"{HERE}/", data=data)
         assert answer.status_code == 422
         assert told in answer.text
         assert "only" not in data["prompt"] or "{question} only" in answer.text
@@ -306,7 +306,7 @@ def test_on_a_scale_of_grades_its_answers_are_grades_beside_those_of_people(
         study.scale = Scale(top=2, words=("off", "near", "full")).to_store()
     with bots.serving(machines.always("2")) as bot:
         app.config["JUDGE"] = machines.endpoint(bot)
-        assert "near" in client.get(f"{HERE}/new?language=en").text
+        assert "near" in client.get(f"{HERE}/new").text
         address = make(client)
         client.post(f"{address}/start", data={})
         finish(app)

@@ -16,7 +16,7 @@ from webapp.cli.frame.output import say, write_json
 from webapp.config import JudgeEndpoint
 from webapp.db.engine import Database
 from webapp.db.tables.machine_judges import MachineJudge
-from webapp.i18n import gettext, language, ngettext
+from webapp.i18n import gettext, ngettext
 from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
 from webapp.printable import name_line
 from webapp.services.machine_judges import calls, judges, prompts
@@ -115,15 +115,12 @@ def list_command(*, as_json: bool) -> None:
 @judge_command.command("new")
 @click.argument("name")
 @click.option(
-    "--language", "spoken", type=click.Choice(prompts.LANGUAGES), help="Of our own prompt."
-)
-@click.option(
     "--prompt", "prompt_file", type=FILE, help="Another prompt; it needs {question} and {card}."
 )
-def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None:
+def new_command(name: str, prompt_file: Path | None) -> None:
     """Make the judge NAME with the configured model and a prompt, for good."""
     endpoint = _configured()
-    name, chosen = name_line(name), spoken or prompts.language_for(language())
+    name = name_line(name)
     if not 0 < len(name) <= raters.LONGEST_NAME:
         raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
     try:
@@ -133,8 +130,8 @@ def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None
         raise click.ClickException(said) from None
     with options.opened() as opened, opened.writing() as session:
         study = studies.open_or_make(session, options.now())
-        prompt = prompt or judges.usual_prompt(study, chosen)
-        made = judges.make(session, study, name, endpoint, chosen, prompt, options.now())
+        prompt = prompt or judges.usual_prompt(study)
+        made = judges.make(session, study, name, endpoint, prompt, options.now())
         session.commit()
         say(f"{name}  {made.model}  {made.prompt_sha256}")
 
@@ -170,9 +167,6 @@ def estimate_command(name: str, *, as_json: bool, **stated: Any) -> None:
 @_priced
 @click.option(
     "--max-calls", "most_calls", type=LEAST, help="Stop after so many calls, tries included."
-)
-@click.option(
-    "--max-tokens", "most_tokens", type=LEAST, help="Stop before so many tokens are exceeded."
 )
 @click.option("--at-once", type=click.IntRange(1, MOST_AT_ONCE), default=2, show_default=True)
 @click.option("--yes", is_flag=True, help="Start without asking after the cost is shown.")

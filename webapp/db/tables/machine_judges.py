@@ -19,7 +19,8 @@ class MachineJudge(Base):
 
     ``endpoint`` is the address without the parts that may be secret; the key is never stored.
     ``prompt`` has the places {question}, {earlier} and {card}, whose words are in
-    ``language``. ``released_at`` is when the owner allowed its figures to be chosen.
+    ``language``: English, before 2.0.0 also Indonesian. ``released_at`` is when the owner allowed
+    its figures to be chosen.
     """
 
     __tablename__ = "machine_judges"
@@ -27,7 +28,7 @@ class MachineJudge(Base):
     rater_id: Mapped[int] = reference("raters.id", primary_key=True)
     endpoint: Mapped[str] = mapped_column(Text)
     model: Mapped[str] = mapped_column(Text)
-    language: Mapped[str] = mapped_column(String(8))
+    language: Mapped[str] = mapped_column(String(8), default="en")
     prompt: Mapped[str] = mapped_column(Text)
     prompt_sha256: Mapped[str] = mapped_column(String(64))
     temperature: Mapped[float] = mapped_column(Double, default=0.0)
@@ -59,7 +60,6 @@ class MachineSession(Base):
     completion_price: Mapped[float | None] = mapped_column(Double)
     currency: Mapped[str] = mapped_column(String(8), default="")
     most_calls: Mapped[int | None]
-    most_tokens: Mapped[int | None] = mapped_column(BigInteger)
     at_once: Mapped[int] = mapped_column(default=2)
     calls: Mapped[int] = mapped_column(default=0)
     prompt_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
@@ -84,8 +84,8 @@ class MachineCall(Base):
 
     ``state``: "asking", "judged" (with ``verdict`` and ``reason``; the judgment itself is a
     ``Judgment`` with its event) or "failed" (with ``error``, its code and how the unusable
-    answer began). A call that died is known by ``alive_until``; until then it reserves the part
-    of the session's budget that ``reserved_*`` state. Tokens are null where none were stated.
+    answer began). A call that died is known by ``alive_until``; until then it reserves
+    ``reserved_calls`` of the session's limit. Tokens are null where none were stated.
     """
 
     __tablename__ = "machine_calls"
@@ -104,6 +104,5 @@ class MachineCall(Base):
     prompt_tokens: Mapped[int | None] = mapped_column(BigInteger)
     completion_tokens: Mapped[int | None] = mapped_column(BigInteger)
     reserved_calls: Mapped[int] = mapped_column(default=0)
-    reserved_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
     alive_until: Mapped[datetime | None]
     at: Mapped[datetime]

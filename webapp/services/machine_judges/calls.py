@@ -34,7 +34,12 @@ from webapp.records import BINARY, Click, Scale
 from webapp.services.judging import events
 from webapp.services.judging.events import Target
 from webapp.services.machine_judges import judges, prompts
-from webapp.services.machine_judges.judges import NotConfigured, OtherConfiguration
+from webapp.services.machine_judges.judges import (
+    LANGUAGE,
+    NotConfigured,
+    OtherConfiguration,
+    OtherLanguage,
+)
 from webapp.services.machine_judges.prompts import FENCED, MachineVerdict, UnreadableVerdict
 from webapp.services.runs.reports import UnknownRater
 from webapp.services.workers import loop
@@ -101,7 +106,6 @@ class Terms(Struct, frozen=True):
     completion_price: float | None = None
     currency: str = ""
     most_calls: int | None = None
-    most_tokens: int | None = None
     at_once: int = 2
 
 
@@ -124,6 +128,8 @@ def start(
         raise NotConfigured
     if not judges.fits(judge, endpoint):
         raise OtherConfiguration(f"{judge.model} ({judge.endpoint})")
+    if judge.language != LANGUAGE:
+        raise OtherLanguage(judge.rater.name)
     mappings.filled(mapping(endpoint, judge.model, judge.temperature).headers)
     events.lock(session, judge.rater)
     if running(session, judge.rater_id) is not None:
@@ -307,7 +313,7 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         if row is None:
             return
         row.prompt_tokens, row.completion_tokens = outcome.prompt_tokens, outcome.completion_tokens
-        row.at, row.reserved_calls, row.reserved_tokens = now, 0, 0
+        row.at, row.reserved_calls = now, 0
         if outcome.said is not None:
             _judge(session, row, outcome.said, now)
             found.failed_in_a_row = 0
@@ -349,15 +355,15 @@ def _prepared(
         if died_in is not None:
             died_in.calls += 1
             died_in.uncounted += 1
-            died_in.prompt_tokens += row.reserved_tokens
-        row.reserved_calls = row.reserved_tokens = 0
-    tries, tokens = _left(session, judge, found, asking, prompt)
+            died_in.prompt_tokens += prompts.Rates().prompt(row.prompt_characters)
+        row.reserved_calls = 0
+    tries = _tries_left(found, asking)
     if not tries:
         return SessionState.CAPPED
     row.session_id, row.prompt_characters, row.at = found.id, len(prompt), now
     row.verdict, row.reason, row.error, row.error_code, row.excerpt = None, "", None, None, None
     row.prompt_tokens = row.completion_tokens = None
-    row.reserved_calls, row.reserved_tokens = tries, tokens
+    row.reserved_calls = tries
     session.add(row)
     session.flush()
     lease = loop.take(session, row, now)
@@ -366,24 +372,12 @@ def _prepared(
     return JudgeCall(lease, found.id, judge.model, judge.temperature, prompt, tries, scale)
 
 
-def _left(
-    session: Session,
-    judge: MachineJudge,
-    found: MachineSession,
-    asking: Sequence[MachineCall],
-    prompt: str,
-) -> tuple[int, int]:
-    rates = prompts.rates(session, judge)
-    tokens = rates.prompt(len(prompt)) + round(rates.completion)
-    if found.most_tokens is not None:
-        used = found.prompt_tokens + found.completion_tokens
-        held = sum(call.reserved_tokens for call in asking)
-        if used + held + tokens > found.most_tokens:
-            return 0, tokens
+def _tries_left(found: MachineSession, asking: Sequence[MachineCall]) -> int:
+    """Return how many tries the session's limit of calls leaves, those under way counted."""
     if found.most_calls is None:
-        return PATIENCE.tries, tokens
+        return PATIENCE.tries
     held = sum(call.reserved_calls for call in asking)
-    return min(PATIENCE.tries, max(0, found.most_calls - found.calls - held)), tokens
+    return min(PATIENCE.tries, max(0, found.most_calls - found.calls - held))
 
 
 def _count(found: MachineSession, call: JudgeCall, outcome: CallOutcome) -> None:

@@ -41,6 +41,8 @@ from webapp.services.runs.reports import UnknownRater, in_study
 from webapp.services.study import studies
 
 PATH = "/chat/completions"
+LANGUAGE = "en"
+"""The language in which a machine is asked, but for the words of the study and of its cards."""
 
 
 class NotConfigured(Conflict):
@@ -66,6 +68,13 @@ class OtherConfiguration(Conflict):
     remedy = mark("Configure its own again, or make a new machine judge with the other model.")
 
 
+class OtherLanguage(Conflict):
+    """The judge was asked in a language in which none is asked any more."""
+
+    message = mark("%(name)s was asked in Indonesian; machine judges are asked in English now")
+    remedy = mark("Its verdicts stay. Make a new machine judge to go on.")
+
+
 def address(endpoint: JudgeEndpoint) -> str:
     """Return where the endpoint is asked; raises ``UnusableEndpoint``."""
     try:
@@ -79,7 +88,6 @@ def make(
     study: Study,
     name: str,
     endpoint: JudgeEndpoint,
-    language: str,
     prompt: str,
     now: datetime,
 ) -> MachineJudge:
@@ -93,7 +101,6 @@ def make(
         rater=Rater(study=study, name=name, is_machine=True, created_at=now),
         endpoint=public_address(address(endpoint)),
         model=endpoint.model,
-        language=language,
         prompt=prompt,
         prompt_sha256=digest,
         temperature=0.0,
@@ -106,10 +113,10 @@ def make(
     return judge
 
 
-def usual_prompt(study: Study, language: str) -> str:
+def usual_prompt(study: Study) -> str:
     """Return the prompt that a judge of the study begins with."""
-    told = studies.guidelines(study, language)
-    return prompts.default(language, told, study.kind, Scale.stored(study.scale))
+    told = studies.guidelines(study, LANGUAGE)
+    return prompts.default(told, study.kind, Scale.stored(study.scale))
 
 
 def find(session: Session, study: Study, rater_id: int) -> MachineJudge:

@@ -22,7 +22,7 @@ from webapp.db.tables.machine_judges import MachineCall, MachineJudge
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Question
 from webapp.failures import Refused
-from webapp.i18n import SOURCE_LANGUAGE, mark, texts_of
+from webapp.i18n import mark
 from webapp.kinds import from_row
 from webapp.kinds.property import Card
 from webapp.metrics.evaluations.json_answers import SchemaFailure, why_no_json
@@ -42,7 +42,6 @@ VERDICTS: Mapping[str, str] = {
     "cannot_tell": Relevance.UNSURE,
 }
 """What a machine may say on a binary scale, and the verdict that it is."""
-GRADED = "prompt_graded"
 FENCED = str(SchemaFailure.CODE_FENCE)
 """The flaw of an answer that was read out of a code fence."""
 _PLACE = re.compile(rf"\{{({'|'.join(PLACES)})\}}")
@@ -93,52 +92,34 @@ class MachineVerdict(Struct, frozen=True):
     flaw: str | None = None
 
 
-LANGUAGES = ("id", "en")
-"""The languages in which a machine is asked."""
-
-# Not gettext: the words belong to the version of a judge and must not change with ours.
-_LABELS = {
-    "asked": ("Pertanyaan", "Question"),
-    "answered": ("Jawaban", "Answer"),
-    "none": ("(tidak ada)", "(none)"),
-    "or": ("atau", "or"),
-    "not_relevant": ("tidak relevan", "not relevant"),
-    "relevant": ("relevan", "relevant"),
-    "between": ("lebih relevan daripada nilai di bawahnya", "more relevant than the grade below"),
-}
-
-
-def language_for(code: str) -> str:
-    """Return `code` where a machine is asked in that language, else English."""
-    return code if code in LANGUAGES else SOURCE_LANGUAGE
-
-
-def default(language: str, guidelines: str, kind: str = Card.kind, scale: Scale = BINARY) -> str:
+def default(guidelines: str, kind: str = Card.kind, scale: Scale = BINARY) -> str:
     """Return the prompt that a judge of a kind of items begins with.
 
     The study's guidelines are in it, and its grades where it is not about relevant properties.
     """
     is_usual = kind == Card.kind and scale.top == 1
-    texts = texts_of(resource("templates") / "machine_judges", "prompt" if is_usual else GRADED)
+    name = "prompt.md" if is_usual else "prompt_graded.md"
+    text = (resource("templates") / "machine_judges" / name).read_text("utf-8")
     told = guidelines.strip()
     said = {verdict: name for name, verdict in answers(scale).items()}
     names = [f'"{said[str(grade)]}"' for grade in range(scale.top + 1)]
-    lines = zip(names, _meanings(scale, language), strict=True)
+    lines = zip(names, _meanings(scale), strict=True)
     values = {
         "guidelines": f"\n{told}\n" if told else "",
         "grades": "\n".join(f"- {name}: {meaning}" for name, meaning in lines),
-        "verdicts": f" {_labels(language)['or']} ".join(names),
+        "verdicts": " or ".join(names),
     }
-    return _OWN_PLACE.sub(lambda place: values[place[1]], texts[language].strip())
+    return _OWN_PLACE.sub(lambda place: values[place[1]], text.strip())
 
 
-def _meanings(scale: Scale, language: str) -> Iterator[str]:
+def _meanings(scale: Scale) -> Iterator[str]:
     """What each grade means, from 0 up: its word and guidance, else its place on the scale."""
-    usual = _labels(language)
+    # Not gettext: the words belong to the version of a judge and must not change with ours.
     for grade in range(scale.top + 1):
         stated = [texts[grade] for texts in (scale.words, scale.guidance) if texts]
-        place = "not_relevant" if not grade else "relevant" if grade == scale.top else "between"
-        yield ": ".join(text for text in stated if text) or usual[place]
+        place = "not relevant" if not grade else "more relevant than the grade below"
+        place = "relevant" if grade == scale.top else place
+        yield ": ".join(text for text in stated if text) or place
 
 
 def answers(scale: Scale) -> Mapping[str, str]:
@@ -162,19 +143,17 @@ def check(prompt: str) -> None:
             raise UnfitPrompt(f"{{{name}}}")
 
 
-def filled(
-    prompt: str, language: str, question: str, earlier: Sequence[EarlierTurn], card: Item
-) -> str:
+def filled(prompt: str, question: str, earlier: Sequence[EarlierTurn], card: Item) -> str:
     """Return a prompt with its places filled, in one pass: no text can open another place.
 
     >>> from webapp.kinds.property import Card
-    >>> filled("{question} {card}", "en", "{card}?", (), Card("Rumah"))
+    >>> filled("{question} {card}", "{card}?", (), Card("Rumah"))
     '{card}? - Title: Rumah'
     """
     values = {
         "question": question,
-        "earlier": _conversation(earlier, language),
-        "card": card.described(language),
+        "earlier": _conversation(earlier),
+        "card": card.described(),
     }
     return _PLACE.sub(lambda place: values[place[1]], prompt)
 
@@ -207,17 +186,9 @@ def read(answer: str, scale: Scale = BINARY) -> MachineVerdict:
     return MachineVerdict(answers(scale)[verdict], told[:LONGEST_REASON], FENCED if fence else None)
 
 
-def _labels(language: str) -> dict[str, str]:
-    return {name: words[LANGUAGES.index(language)] for name, words in _LABELS.items()}
-
-
-def _conversation(earlier: Sequence[EarlierTurn], language: str) -> str:
-    words = _labels(language)
-    turns = (
-        f"{words['asked']}: {turn.question}\n{words['answered']}: {turn.response}"
-        for turn in earlier
-    )
-    return "\n\n".join(turns) or words["none"]
+def _conversation(earlier: Sequence[EarlierTurn]) -> str:
+    turns = (f"Question: {turn.question}\nAnswer: {turn.response}" for turn in earlier)
+    return "\n\n".join(turns) or "(none)"
 
 
 CHARACTERS_PER_TOKEN = 4
@@ -326,7 +297,7 @@ def prompts_of(
         for key in portion:
             thing, text = found[key]
             turns, card = _earlier(session, thing, earlier), from_row(thing.card or {"title": ""})
-            yield key, filled(judge.prompt, judge.language, text, turns, card)
+            yield key, filled(judge.prompt, text, turns, card)
 
 
 def rates(session: Session, judge: MachineJudge) -> Rates:

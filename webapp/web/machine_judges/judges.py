@@ -12,12 +12,12 @@ from webapp import notation
 from webapp.chatbot.client import public_address
 from webapp.config import JudgeEndpoint
 from webapp.exporters.agreement import report as words
-from webapp.i18n import gettext, language, mark
+from webapp.i18n import gettext, mark
 from webapp.metrics.agreement.registry import COEFFICIENTS
 from webapp.records import Scale
 from webapp.services.machine_judges import calls, judges, prompts
 from webapp.services.machine_judges.judges import FEWEST_SHARED, NotConfigured, UnusableEndpoint
-from webapp.services.machine_judges.prompts import LANGUAGES, LONGEST_PROMPT, UnfitPrompt
+from webapp.services.machine_judges.prompts import LONGEST_PROMPT, UnfitPrompt
 from webapp.services.people.raters import LONGEST_NAME, NameTaken
 from webapp.services.study import studies
 from webapp.web.agreement.agreement import about_coefficients
@@ -30,14 +30,13 @@ if TYPE_CHECKING:
 
 NO_PRICE = mark("Please write a price in digits, for example 0.15.")
 HIGHEST_PRICE = 10**9
-MOST_CALLS, MOST_TOKENS = 1_000_000, 10**12
+MOST_CALLS = 1_000_000
 LONGEST_CURRENCY = 8
 USUAL_AT_ONCE = 2
 
 
 class NewJudgeForm(Form):
     name = forms.NameField(LONGEST_NAME)
-    language = forms.ChoiceField(LANGUAGES, default="id")
     prompt = forms.LineField(LONGEST_PROMPT, required=True)
 
 
@@ -48,7 +47,6 @@ class TermsForm(Form):
     completion_price = forms.DecimalField(0, HIGHEST_PRICE, wrong=NO_PRICE)
     currency = forms.LineField(LONGEST_CURRENCY)
     most_calls = forms.WholeField(1, MOST_CALLS)
-    most_tokens = forms.WholeField(1, MOST_TOKENS)
     at_once = forms.WholeField(1, calls.MOST_AT_ONCE, default=USUAL_AT_ONCE)
 
     def terms(self) -> calls.Terms:
@@ -58,7 +56,6 @@ class TermsForm(Form):
             completion_price=None if completion is None else float(completion),
             currency=self.currency.data,
             most_calls=self.most_calls.data,
-            most_tokens=self.most_tokens.data,
             at_once=self.at_once.data or USUAL_AT_ONCE,
         )
 
@@ -76,12 +73,10 @@ def index() -> str:
 
 @blueprint.get("/new")
 def new() -> str:
-    """Show the form for a new judge with our own prompt in the wanted language."""
-    wanted = request.args.get("language", "")
-    chosen = prompts.language_for(wanted or language())
+    """Show the form for a new judge with our own prompt."""
     with access.reading() as (_, rater):
-        prompt = judges.usual_prompt(rater.study, chosen)
-    return _new(request.args.get("name", "")[:LONGEST_NAME], chosen, prompt, {})
+        prompt = judges.usual_prompt(rater.study)
+    return _new(request.args.get("name", "")[:LONGEST_NAME], prompt, {})
 
 
 @blueprint.post("/")
@@ -91,21 +86,18 @@ def make() -> Response:
         raise NotConfigured
     form = forms.sent(NewJudgeForm)
     errors = {} if form.validate() else forms.messages(form)
-    given = (form.name.data, form.language.data or "id", form.prompt.data)
+    name, prompt = form.name.data, form.prompt.data
     if not errors:
-        name, spoken, prompt = given
         try:
             with access.writing() as (session, owner):
-                made = judges.make(
-                    session, owner.study, name, endpoint, spoken, prompt, access.now()
-                )
+                made = judges.make(session, owner.study, name, endpoint, prompt, access.now())
                 session.commit()
                 return _back(made.rater_id)
         except NameTaken as taken:
             errors = {"name": f"{taken.sentence()}."}
         except UnfitPrompt as unfit:
             errors = {"prompt": str(unfit)}
-    return Response(_new(*given, errors), 422)
+    return Response(_new(name, prompt, errors), 422)
 
 
 @blueprint.get("/<int:judge_id>")
@@ -193,7 +185,7 @@ def _configured() -> dict[str, Any]:
     return {"endpoint": endpoint, "address": address}
 
 
-def _new(name: str, chosen: str, prompt: str, errors: dict[str, str]) -> str:
+def _new(name: str, prompt: str, errors: dict[str, str]) -> str:
     configured = _configured()
     if not configured["address"]:
         raise NotConfigured
@@ -201,8 +193,6 @@ def _new(name: str, chosen: str, prompt: str, errors: dict[str, str]) -> str:
         "machine_judges/new.html",
         **configured,
         name=name,
-        language=chosen,
-        languages=prompts.LANGUAGES,
         prompt=prompt,
         errors=errors,
     )
@@ -259,6 +249,9 @@ def _why_not(judge: MachineJudge, work: calls.Work) -> str:
             model=endpoint.model,
             address=address or "-",
         )
+    if judge.language != judges.LANGUAGE:
+        asked_otherwise = judges.OtherLanguage(judge.rater.name)
+        return f"{asked_otherwise.sentence()}. {gettext(judges.OtherLanguage.remedy)}"
     if not work.left:
         return gettext("It has judged every card of the study.")
     return ""
