@@ -42,7 +42,7 @@ OF_NAMES = {
     *("machine_judges.index", "machine_judges.show", "imports.formats"),
 }
 """Pages full of sources, names of files and of models."""
-NAMES = """Relevansi Eval SHA RR RBP TP FP FN TN SHM HGB SVG PNG PDF Markdown LaTeX HTML XLSX JSON
+NAMES = """Relevansi Eval SHA RR RBP TP FP FN TN SHM HGB SVG PNG Markdown LaTeX HTML XLSX JSON
 Feb sec Bahasa Indonesia English API Only Vector Hybrid openai gemini llama Mesin m²
 Fleiss Cohen Hayes Krippendorff Gwet Psychological Bulletin Educational and Measurement
 Communication Methods Measures British Journal of Mathematical Statistical Psychology"""

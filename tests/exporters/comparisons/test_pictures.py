@@ -5,13 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from functools import cache
-from io import BytesIO
 from itertools import combinations
 from xml.etree import ElementTree as ET
 
 import pytest
 from msgspec.structs import replace
-from pypdf import PdfReader
 
 from tests.exporters.comparisons.comparisons import (
     FALSE_NEGATIVE,
@@ -156,25 +154,12 @@ def test_a_false_negative_counts_as_zero_and_questions_without_a_pair_are_counte
 @pytest.mark.parametrize("picture_format", pictures.FORMATS)
 def test_a_picture_file_is_the_same_twice(kind: str, picture_format: str) -> None:
     write, _media_type = pictures.FORMATS[picture_format]
-    starts = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
+    starts = {"svg": b"<?xml", "png": b"\x89PNG"}
 
     first = write(pictures.standalone(three_runs(), kind))
 
     assert first.startswith(starts[picture_format])
     assert write(pictures.standalone(three_runs(), kind)) == first
-
-
-def test_a_pdf_has_the_picture_s_words_once_and_says_what_it_shows() -> None:
-    picture = pictures.standalone(study(30, LONG), "questions")
-    data = canvas.pdf_file(pictures.standalone(study(30, LONG), "questions"))
-
-    document = PdfReader(BytesIO(data))
-    words = document.pages[0].extract_text()
-
-    assert words.count("Is there a house") == len(study(30, LONG).comparison.questions)
-    assert document.metadata is not None
-    assert document.metadata.title == picture.title
-    assert document.metadata.subject == picture.description
 
 
 @pytest.mark.parametrize("kind", pictures.KINDS)

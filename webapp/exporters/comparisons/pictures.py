@@ -24,7 +24,6 @@ from webapp.exporters.frame.canvas import (
     Palette,
     Picture,
     Point,
-    pdf_file,
     png_file,
     svg_file,
 )
@@ -438,7 +437,6 @@ MARGIN = 24.0
 FORMATS: Mapping[str, tuple[Callable[[Picture], bytes], str]] = {
     "svg": (svg_file, "image/svg+xml"),
     "png": (png_file, "image/png"),
-    "pdf": (pdf_file, "application/pdf"),
 }
 """How every kind of picture file is written, and its media type, by its ending."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from io import BytesIO
 from xml.etree import ElementTree as ET
 
 from msgspec import Struct
@@ -268,7 +267,7 @@ def svg_file(picture: Picture) -> bytes:
 
 
 def png_file(picture: Picture) -> bytes:
-    import resvg_py  # this and the PDF writer are loaded when somebody asks for such a file
+    import resvg_py  # loaded when somebody asks for such a file
 
     picture.svg.set("font-family", FONT)
     drawn = resvg_py.svg_to_bytes(
@@ -278,29 +277,6 @@ def png_file(picture: Picture) -> bytes:
         skip_system_fonts=True,
     )
     return bytes(drawn)
-
-
-def pdf_file(picture: Picture) -> bytes:
-    """Return the picture as a PDF file of its own size, whose words can be selected."""
-    from reportlab.graphics import renderPDF
-    from reportlab.pdfgen.canvas import Canvas
-    from svglib.svglib import register_font, svg2rlg
-
-    register_font(FONT, _font_file())
-    picture.svg.set("font-family", FONT)
-    for text in picture.svg.iter("text"):
-        for tooltip in text.findall("title"):  # svglib would write it behind the text
-            text.remove(tooltip)
-    drawing = svg2rlg(BytesIO(picture.markup.encode()))
-    assert drawing is not None
-    written = BytesIO()
-    sheet = Canvas(written, (picture.width, picture.height), invariant=1)  # without the date
-    sheet.scale(picture.width / drawing.width, picture.height / drawing.height)
-    sheet.setTitle(picture.title)
-    sheet.setSubject(picture.description)
-    renderPDF.draw(drawing, sheet, 0, 0)
-    sheet.save()
-    return written.getvalue()
 
 
 def _font_file() -> str:

@@ -158,8 +158,8 @@ def take_away(file_format: str) -> Response:
     return attached(made.render(report, today), made.media_type, name)
 
 
-@blueprint.get(f"/<{CHART}:kind>.<any(svg, png, pdf):end>")
-@rated.get(f"/<{CHART}:kind>.<any(svg, png, pdf):end>")
+@blueprint.get(f"/<{CHART}:kind>.<any(svg, png):end>")
+@rated.get(f"/<{CHART}:kind>.<any(svg, png):end>")
 def picture(kind: str, end: str) -> Response:
     report, address = _report()
     write, media_type = pictures.FORMATS[end]
