@@ -17,14 +17,16 @@ RELOAD = mark("Reload the page and try again.")
 class Failure(Exception):
     """Something that was not done; nothing that is stored was changed.
 
-    ``message`` and ``remedy`` (``command_remedy`` on the command line) are message ids, whose
-    ``%(name)s`` is replaced by the arguments of the exception, any other name by that argument.
+    ``message`` and ``remedy`` (``command_remedy`` on the command line, ``program_remedy`` to a
+    program, where it is another) are message ids, whose ``%(name)s`` is replaced by the arguments
+    of the exception, any other name by that argument.
     After ``retry_after`` seconds the same request may succeed.
     """
 
     message: ClassVar[str]
     remedy: ClassVar[str]
     command_remedy: ClassVar[str | None] = None
+    program_remedy: ClassVar[str | None] = None
     status: ClassVar[int]
     retry_after: ClassVar[int | None] = None
 

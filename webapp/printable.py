@@ -45,6 +45,15 @@ def printable_line(text: str, *, instead: str = "") -> str:
     return " ".join(printable(text, instead=instead).split())
 
 
+LONGEST_LABEL = 200
+
+
+def label_line(text: str) -> str:
+    """`text` as the label of a run: as `printable_line` returns it, cut where it is too long."""
+    line = printable_line(text)
+    return line if len(line) <= LONGEST_LABEL else f"{line[: LONGEST_LABEL - 1]}…"
+
+
 def name_line(text: str) -> str:
     """`text` as a name: on one line, with single blanks, without characters that nobody sees."""
     seen = _INVISIBLE.sub("", " ".join(text.split()))

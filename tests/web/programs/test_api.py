@@ -132,7 +132,8 @@ def test_a_verdict_by_a_program_is_one_on_the_page(
 
     assert said == again
     assert said["relevant"] is True
-    assert other["message"] == "This click was stored before as something else"
+    assert other["title"] == "This click was stored before as something else"
+    assert "event_id" in other["detail"]
     assert client.get(f"/runs/{run_id}/metrics.json").json == program.get(f"/runs/{run_id}/figures")
     assert program.get(f"/runs/{run_id}/figures")["queries"][0]["judged_count"] == 1
     program.post("/judgments", event_id="e2", item=item, verdict=None)
@@ -182,7 +183,7 @@ def test_the_smallest_file_of_each_format_is_imported(app: Flask, name: str) -> 
     listed = program.get("/runs")["data"]
 
     if name in OF_GRADES:
-        assert body["message"] == NoQuestion.message
+        assert body["title"] == NoQuestion.message
         assert listed == program.get("/judgments")["data"] == []
     elif name in WITHOUT_RESULTS:
         assert listed == []
@@ -252,7 +253,7 @@ def test_a_refused_import_changes_and_leaves_nothing(app: Flask, program: Progra
     program.send(*other_kind, status=400, rating="open")
     said = program.send(("rated.csv", rated), status=409)
 
-    assert said["message"] == "%(name)s cannot be stored as it is"
+    assert said["title"] == "rated.csv cannot be stored as it is"
     assert everything(app.extensions["database"]) == before
 
 
@@ -339,7 +340,7 @@ def test_a_wrong_request_names_the_place(program: Program, run_id: str) -> None:
 
 
 def test_failures_speak_the_language_that_is_asked_for(program: Program) -> None:
-    """English where none is; what tells failures apart is the same in both."""
+    """English where none is."""
     program.client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "id"
     indonesian = program.ask("GET", "/runs/nothing").json
     del program.client.environ_base["HTTP_ACCEPT_LANGUAGE"]
@@ -349,7 +350,59 @@ def test_failures_speak_the_language_that_is_asked_for(program: Program) -> None
     assert english is not None
     assert english["title"] == "This study has no run nothing"
     assert indonesian["title"] != english["title"]
-    assert indonesian["message"] == english["message"] == "This study has no run %(name)s"
+    assert indonesian["status"] == english["status"] == 404
+
+
+def test_a_refusal_is_told_in_terms_of_addresses(app: Flask, program: Program) -> None:
+    """Its title and detail are filled in, and lead to what a program can ask for."""
+    rater = Program(app, "judge", rater="Ani")
+    for asking, method, path, status, told in (
+        (program, "GET", "/runs/nothing", 404, "/api/v1/runs"),
+        (program, "GET", "/nothing", 404, "/api/v1/openapi.json"),
+        (program, "PUT", "/study", 405, "/api/v1/openapi.json"),
+        (program, "GET", "/tasks/x", 404, "/api/v1/tasks"),
+        (rater, "GET", "/runs", 403, "/api/v1/tasks"),
+        (rater, "DELETE", "/runs/x", 403, "/api/v1/tasks"),
+        (Program(app, "read"), "DELETE", "/runs/x", 403, "everything"),
+    ):
+        answer = asking.ask(method, path)
+        assert answer.status_code == status, path
+        assert answer.content_type == "application/problem+json"
+        assert set(answer.json or ()) <= {"type", "title", "status", "detail", "problems"}
+        assert told in answer.json["detail"], path  # type: ignore[index]
+        assert "%(" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"event_id": "a", "item": 1, "verdict": "1", "item": 2}',
+        b'{"event_id": "a", "item": 1, "verdict": "1", "verdict": "1"}',
+        b'{"event_id": "a", "item": 1, "verdict": "1", "it\\u0065m": 2}',
+        b'{"event_id": "a", "item": 1, "verdict": {"x": 1, "x": 2}}',
+    ],
+)
+def test_a_name_that_is_there_twice_is_refused(program: Program, run_id: str, body: bytes) -> None:
+    """Nobody can know which of the two is meant; in the JSON of a form's field, too."""
+    assert run_id
+    answer = program.ask("POST", "/judgments", data=body, content_type="application/json")
+
+    assert answer.status_code == 422
+    assert answer.json is not None
+    assert answer.json["problems"] == [
+        {"place": "body", "message": "a name is there more than once"}
+    ]
+    assert program.get("/judgments")["data"] == []
+    rows = ("rows.csv", b"q,r,d\nx,1,d1\n")
+    program.send(rows, status=422, columns='{"query": "q", "query": "r"}')
+
+
+def test_labels_of_runs_are_printable_and_not_too_long(program: Program) -> None:
+    """Marks that turn text around are left out of names that files give."""
+    rows = b"query,system,rank,doc_id\nx,a\xe2\x80\xaegpj.csv,1,d1\nx," + b"y" * 3_000 + b",1,d2\n"
+    named = program.send(("rows.csv", rows))["data"]
+
+    assert [run["search_method"] for run in named] == ["agpj.csv", "y" * 199 + "…"]
 
 
 def test_a_document_study_is_read_with_grades(program: Program) -> None:

@@ -20,6 +20,7 @@ from webapp.importers.results.files import BROKEN, File
 from webapp.importers.results.rows import FlatRow, as_number, as_text
 from webapp.importers.runs.problems import ImportRefused, warning
 from webapp.kinds.document import Document, beginning, normalised, text_hash
+from webapp.printable import label_line
 from webapp.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, Relevance
 
 MOST_IN_TAIL = 1_000
@@ -216,7 +217,7 @@ class Gathered:
                     name=files[0].name,
                     sha256=hashes[0] if len(hashes) == 1 else _hash("\n".join(hashes)),
                     queries=queries,
-                    search_method=label,
+                    search_method=label_line(label),
                     key=_run_key(queries),
                 )
             )

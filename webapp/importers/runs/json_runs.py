@@ -26,6 +26,7 @@ from webapp.importers.runs.property_particulars import (
     read_properties,
 )
 from webapp.importers.runs.questions import context_dependent, looks_like
+from webapp.printable import label_line
 from webapp.records import CollectedRun, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
 
 _METHOD = re.compile(r"(?<![a-z])(?:hybrid|api_only|vector_only)(?![a-z])")
@@ -168,8 +169,8 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
     if not queries:
         code = "no_readable_query" if top.results else "no_queries"
         raise ImportRefused(error(code, name), *problems)
-    method = said(top.search_method or top.method or "") or None
-    llm = said(top.llm or "") or None
+    method = label_line(said(top.search_method or top.method or "")) or None
+    llm = label_line(said(top.llm or "")) or None
     checks = (
         *_check_labels(name, method, llm),
         *_check_total(name, queries, top.total_questions, top.successful),

@@ -49,6 +49,7 @@ CHOOSE = mark("Choose two runs or more of one question set on the page of the co
 class NothingToCompare(Refused):
     message = mark("A comparison needs two runs of one question set")
     remedy = CHOOSE
+    program_remedy = mark("Name two runs or more of one question set: run=ID&run=ID.")
     command_remedy = mark("`relevansi runs` lists them.")
     status = 422
 
@@ -61,6 +62,7 @@ class DifferentQuestions(Refused):
 
     message = mark("These runs were asked different questions: %(name)s")
     remedy = CHOOSE
+    program_remedy = mark("Name two runs or more of one question set: run=ID&run=ID.")
     status = 422
 
     def __init__(self, asked: Mapping[str, Mapping[Any, tuple[int, str]]]) -> None:

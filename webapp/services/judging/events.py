@@ -100,6 +100,7 @@ MANY = 50
 class EventIdTaken(Conflict):
     message = mark("This click was stored before as something else")
     remedy = failures.RELOAD
+    program_remedy = mark("Give another click another event_id.")
 
 
 class NewEvent(NamedTuple):
@@ -374,6 +375,9 @@ class UnknownItem(Missing):
 class NotToJudge(Refused):
     message = mark("There is nothing of that kind to judge here")
     remedy = failures.RELOAD
+    program_remedy = mark(
+        "Send a verdict of the study's scale on an item, an outcome on an empty list."
+    )
 
 
 KEEP = UNSET

@@ -47,6 +47,9 @@ KEY_LENGTH = 16
 class UnknownTask(Missing):
     message = mark("You were given nothing to rate at this address")
     remedy = mark("It may be another rater's, or gone. Open the first page: it shows what is next.")
+    program_remedy = mark(
+        "It may be another rater's, or gone. POST /api/v1/tasks gives what is next."
+    )
 
 
 def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:

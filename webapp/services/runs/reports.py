@@ -47,6 +47,7 @@ _RELEASED = select(MachineJudge.rater_id).where(MachineJudge.released_at.is_not(
 class UnknownRater(Missing):
     message = mark("This study has no rater called %(name)s")
     remedy = failures.SEE_RUNS
+    program_remedy = mark("GET /api/v1/judgments names those who judged.")
     command_remedy = mark("`relevansi raters` lists them.")
 
 

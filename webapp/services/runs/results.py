@@ -227,7 +227,7 @@ def _refusal(session: Session, study: Study, report: ResultsReport) -> Refused |
     if highest > Scale.stored(study.scale).top and (
         highest > Scale.MOST or studies.has_verdicts(session, study)
     ):
-        return OtherScale(str(highest))
+        return OtherScale(f"{highest:g}")
     return None
 
 

@@ -59,6 +59,7 @@ class UnknownJob(Missing):
 class NotMade(Missing):
     message = mark("This file is not ready")
     remedy = mark("Its page shows how far it is.")
+    program_remedy = mark("GET /api/v1/jobs/ID says how far it is.")
 
 
 class Cancelled(Exception):

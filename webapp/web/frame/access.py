@@ -80,6 +80,9 @@ HOME_OF_GUESTS = "own_questions.index"  # the first page of a participant, by en
 class FromElsewhere(Refused):
     message = mark("This request came from another site")
     remedy = mark("Nothing was changed. Open the page here and try again.")
+    program_remedy = mark(
+        "Nothing was changed. Send it from a program, not from the page of another site."
+    )
     status = 403
 
 
@@ -122,6 +125,7 @@ class OutOfScope(Refused):
 class NotYours(Refused):
     message = mark("This page is the owner's")
     remedy = mark("What is yours to rate is on the first page.")
+    program_remedy = mark("POST /api/v1/tasks gives what is yours to rate.")
     status = 403
 
 

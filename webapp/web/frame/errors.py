@@ -17,7 +17,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from webapp.db import outages
 from webapp.db.outages import Outage
-from webapp.failures import RELOAD, Failure
+from webapp.failures import RELOAD, SEE_RUNS, Failure
 from webapp.i18n import gettext, mark
 from webapp.importers.runs import problems
 from webapp.notation import number
@@ -40,17 +40,14 @@ class ServerMessage(NamedTuple):
 class ProblemDetails(Struct, kw_only=True, omit_defaults=True):
     """Why a request of a program was not done (RFC 9457), in the language that it asks for.
 
-    ``message`` and ``remedy`` are the same sentences in English as the program has them, with the
-    places of what is filled in: they tell one failure from another in every language. Of a file
-    that was refused ``problems`` has what is wrong where; of a request, the place in it.
+    ``title`` says what was refused, ``detail`` what to do. Of a file that was refused ``problems``
+    has what is wrong where; of a request, the place in it; of a change to be confirmed, its parts.
     """
 
     type: str = field(default="about:blank")
     title: str
     status: int
     detail: str
-    message: str
-    remedy: str
     problems: list[dict[str, Any]] = []
 
 
@@ -66,6 +63,9 @@ NOT_SAVED = mark(
     "Everything marked as saved is saved; what you just sent is not saved yet. A rating page "
     "that is still open sends its clicks again by itself. From any other page, go back and send "
     "the form again in a while."
+)
+SEND_AGAIN = mark(
+    "Nothing of it was stored, or all: send it again, an event with the same event_id."
 )
 BY_OUTAGE = {
     Outage.FULL: ServerMessage(507, mark("The server's disk is full or failing"), NOT_SAVED, 10),
@@ -106,6 +106,15 @@ BY_STATUS = {
     ),
 }
 
+OF_PROGRAMS = {
+    RELOAD: mark("Ask for what is there now, and send what still fits."),
+    SEE_RUNS: mark("GET /api/v1/runs lists the runs of this study."),
+    MISTYPED: mark("GET /api/v1/openapi.json lists every address and what it takes."),
+    FAULT.advice: SEND_AGAIN,
+    NOT_SAVED: SEND_AGAIN,
+}
+"""What a program is advised in place of what a reader of pages is."""
+
 
 def explain(app: Flask) -> None:
     """Answer every error of `app` with a page or a part that states the remedy."""
@@ -141,27 +150,21 @@ def _any(error: Exception) -> Response:
 def _to_program(error: Failure) -> Response:
     found: Sequence[Any] = getattr(error, "problems", ())
     listed = [problems.to_dict(one) if isinstance(one, Problem) else one for one in found]
-    remedy = error.command_remedy or error.remedy  # a program has no page to load anew
-    advice = error.advice() if found else gettext(remedy) % error.said
+    remedy = error.program_remedy or OF_PROGRAMS.get(error.remedy, error.remedy)
+    detail = error.advice() if found else gettext(remedy) % error.said
     if isinstance(error, UnusableForm):
-        advice = " ".join(error.messages.values())
-    words = error.sentence(), error.status, advice, error.message, remedy, listed
-    return _problem(*words, error.retry_after)
+        detail = " ".join(error.messages.values())
+    return _problem(error.sentence(), error.status, detail, listed, error.retry_after)
 
 
 def _problem(
     title: str,
     status: int,
     detail: str,
-    message: str,
-    remedy: str,
     listed: Sequence[dict[str, Any]] = (),
     retry_after: int | None = None,
 ) -> Response:
-    said = ProblemDetails(
-        title=title, status=status, detail=detail, message=message, remedy=remedy,
-        problems=[*listed],
-    )  # fmt: skip
+    said = ProblemDetails(title=title, status=status, detail=detail, problems=[*listed])
     answer = Response(json.encode(said), status, content_type="application/problem+json")
     answer.retry_after = retry_after
     if status == 401:
@@ -199,11 +202,11 @@ def _fault(error: Exception) -> Response:
 
 
 def _translated(said: ServerMessage, status: int, *details: str) -> Response:
-    words = said._replace(status=status, title=gettext(said.title), advice=gettext(said.advice))
+    title, advice = gettext(said.title), said.advice
     if access.is_for_programs():
-        advice = " ".join((words.advice, *details))
-        return _problem(words.title, status, advice, said.title, said.advice, (), said.retry_after)
-    return _shown(words, *details)
+        detail = " ".join((gettext(OF_PROGRAMS.get(advice, advice)), *details))
+        return _problem(title, status, detail, (), said.retry_after)
+    return _shown(said._replace(status=status, title=title, advice=gettext(advice)), *details)
 
 
 def _shown(said: ServerMessage, *details: str) -> Response:

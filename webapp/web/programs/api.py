@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from flask import Response, current_app, url_for
-from msgspec import UNSET, DecodeError, Meta, Struct, UnsetType, json
+from msgspec import UNSET, Meta, MsgspecError, Struct, UnsetType, convert, json
 
 from webapp.db.tables.runs import LongWork
 from webapp.exporters.agreement import report as agreement_files
@@ -27,6 +27,7 @@ from webapp.importers.runs import problems
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.comparisons.gate import GateRequest
 from webapp.metrics.comparisons.significance import Resampling
+from webapp.printable import label_line
 from webapp.records import Click, EmptyOutcome, Item, Problem, Scale, nobody
 from webapp.services.agreement import agreement
 from webapp.services.comparisons import chosen_runs, comparisons, gate
@@ -61,7 +62,7 @@ from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
 from webapp.web.frame import access
 from webapp.web.programs.openapi import document
-from webapp.web.programs.operations import JSON, Unfit, blueprint, operation
+from webapp.web.programs.operations import JSON, Unfit, blueprint, decoded, operation
 from webapp.web.runs.imports import chosen_files
 from webapp.web.workers.jobs import wake
 
@@ -125,8 +126,8 @@ class OfFiles(Struct, forbid_unknown_fields=True, kw_only=True):
 
     def choices(self) -> Choices:
         try:
-            columns = json.decode(self.columns, type=dict[str, str])
-        except DecodeError as error:
+            columns = convert(decoded(self.columns, "columns"), dict[str, str])
+        except MsgspecError as error:
             raise Unfit("columns", str(error)) from None
         return Choices(columns, self.depth, self.split or None)
 
@@ -148,8 +149,8 @@ class ImportForm(OfFiles, kw_only=True):
         return FileDecision(
             rater=self.rater or None,
             confirm=True,  # whatever changes is counted, and held against `confirm`
-            method=self.method,
-            llm=self.llm,
+            method=label_line(self.method),
+            llm=label_line(self.llm),
             grader=self.rater,
             meta=self.metadata or None,
         )

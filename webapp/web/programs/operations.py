@@ -8,6 +8,7 @@ response already. The same types are the OpenAPI document, so that the two canno
 
 from __future__ import annotations
 
+import json as stdlib_json
 from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import cleandoc
@@ -96,7 +97,7 @@ def _answer(wanted: Operation, view: Callable[..., Any], **place: Any) -> Respon
         place["form"] = _read(wanted.takes["form"], request.form, "form")
     if "body" in wanted.takes:
         try:
-            sent = _whole(json.decode(request.get_data()))
+            sent = _whole(decoded(request.get_data(), "body"))
             place["body"] = msgspec.convert(sent, wanted.takes["body"])
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise Unfit("body", str(error)) from None
@@ -111,6 +112,23 @@ def _answer(wanted: Operation, view: Callable[..., Any], **place: Any) -> Respon
         headers = {"Location": given.address}
         return Response(json.encode(given), 202, headers, content_type=JSON)
     return Response(json.encode(given), wanted.status, content_type=JSON)
+
+
+def decoded(data: bytes | str, place: str) -> Any:
+    """Return a JSON value; raises ``Unfit`` where a name is twice in an object.
+
+    Which of two values is meant nobody can know, and readers of JSON do not agree.
+    """
+
+    def fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise Unfit(place, "a name is there more than once")
+        return found
+
+    value = json.decode(data)  # stricter than Python's own
+    stdlib_json.loads(data, object_pairs_hook=fields)
+    return value
 
 
 def _whole(sent: Any) -> Any:
