@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from webapp.i18n import gettext, kind_of_items, mark, ngettext, speak_of
 from webapp.kinds import KINDS
 from webapp.kinds.property import Card
-from webapp.records import BINARY, CannotTell, Scale
+from webapp.records import BINARY, CannotTell, Scale, State
 
 METHODS = {"api_only": "API Only", "vector_only": "Vector Only", "hybrid": "Hybrid"}
 """The search methods of the original evaluation, in its order: names, the same everywhere."""
@@ -172,26 +172,60 @@ def judgment(value: str | None, field: str) -> str:
 
 
 def work_left(cards: int, empty_lists: int, questions: int, answers: int) -> str:
-    """Return the work left: cards and empty lists without a verdict, answers without a quality.
+    """Return the work left: questions, and what of them lacks a verdict or a grade.
 
     >>> work_left(12, 1, 3, 0), work_left(0, 0, 0, 0)
-    ('Tersisa 12 kartu dan 1 daftar kosong di 3 pertanyaan', 'Sudah dinilai sampai tuntas')
+    ('Tersisa 3 pertanyaan · 12 kartu, 1 daftar kosong', 'Tidak ada yang tersisa untuk dinilai')
     """
     if not questions:
-        return gettext("Rated to the end")
-    if answers and not cards and not empty_lists:
-        return ngettext(
-            "%(n)s answer has no quality yet", "%(n)s answers have no quality yet", answers
+        return gettext("Nothing is left to rate")
+    parts = [
+        ngettext("%(n)s card", "%(n)s cards", cards) if cards else "",
+        ngettext("%(n)s empty list", "%(n)s empty lists", empty_lists) if empty_lists else "",
+        ngettext("%(n)s answer not graded", "%(n)s answers not graded", answers) if answers else "",
+    ]
+    left = ngettext("%(n)s question left", "%(n)s questions left", questions)
+    listed = ", ".join(part.replace(" ", "\N{NBSP}") for part in parts if part)
+    return f"{left} · {listed}" if listed else left
+
+
+def state(found: State) -> str:
+    """Return how far something is rated, in one sentence: the same on pages, in files, in commands.
+
+    >>> state(State(30, 30)), state(State(30, 16, cards=53))
+    ('Lengkap', '16 dari 30 pertanyaan lengkap (sementara)')
+    """
+    if found.is_complete:
+        return gettext("Complete")
+    parts = []
+    if found.cards or found.lists:
+        complete = ngettext(
+            "%(complete)s of %(n)s question complete",
+            "%(complete)s of %(n)s questions complete",
+            found.questions,
+            complete=found.complete,
         )
-    listed = [ngettext("%(n)s card", "%(n)s cards", cards)] if cards or not empty_lists else []
-    if empty_lists:
-        listed.append(ngettext("%(n)s empty list", "%(n)s empty lists", empty_lists))
-    left = gettext(
-        "%(cards)s left in %(questions)s",
-        cards=f" {gettext('and')} ".join(listed),
-        questions=ngettext("%(n)s question", "%(n)s questions", questions),
-    )
-    if not answers:
-        return left
-    ungraded = ngettext("%(n)s without quality", "%(n)s without quality", answers)
-    return f"{left}\N{NBSP}· {ungraded.replace(' ', chr(0xA0))}"
+        parts.append(complete)
+    elif found.behind:
+        parts.append(gettext("Not finished yet: %(names)s", names=", ".join(found.behind)))
+    elif found.ties:
+        parts.append(gettext("All raters are done"))
+    if found.ties and not found.cards and not found.lists:
+        parts.append(
+            ngettext("%(n)s tie waits for a decision", "%(n)s ties wait for a decision", found.ties)
+        )
+    elif found.decided and found.stage == "rule":
+        decided = ngettext(
+            "%(n)s tie is decided, but this rule leaves it open",
+            "%(n)s ties are decided, but this rule leaves them open",
+            found.decided,
+        )
+        parts.append(decided)
+    if found.answers:
+        parts.append(ngettext("%(n)s answer not graded", "%(n)s answers not graded", found.answers))
+    return gettext("%(state)s (provisional)", state=" · ".join(parts))
+
+
+def file_ending(found: State) -> str:
+    """Return what the name of a file ends in while something is open that moves its figures."""
+    return "" if found.is_complete else gettext("_provisional")

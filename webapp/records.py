@@ -395,3 +395,40 @@ class Blindness(Struct, frozen=True):
 
     verdicts: GivenOn = GivenOn()
     grades: GivenOn = GivenOn()
+
+
+class State(Struct, frozen=True):
+    """How far questions, a run or a study is rated under a rule; each judged item counts once.
+
+    ``complete`` of ``questions`` (those with a readable answer) wait for no verdict. ``cards`` and
+    ``lists`` (empty ones) have none, ``ties`` wait for a decision, ``decided`` are ties that a
+    decision settles but not this rule, ``answers`` have no grade. ``behind`` has the number of
+    questions that each rater has still to finish, by name, where the rule merges raters.
+    """
+
+    questions: int = 0
+    complete: int = 0
+    cards: int = 0
+    lists: int = 0
+    ties: int = 0
+    decided: int = 0
+    answers: int = 0
+    behind: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def stage(self) -> Literal["rating", "waiting", "ties", "rule", "complete"]:
+        """What comes next: rate, wait for raters, decide ties, choose another rule, or nothing."""
+        if self.cards or self.lists:
+            return "rating"
+        if self.behind:
+            return "waiting"
+        if self.ties:
+            return "ties"
+        if self.answers:
+            return "rating"
+        return "rule" if self.decided else "complete"
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is open that could still move a figure."""
+        return self.stage == "complete"

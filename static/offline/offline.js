@@ -4,7 +4,7 @@
 
 import { Book, lastChange, openIn, standing, valueAt } from "./book.js";
 import { ratedCsv } from "./csv.js";
-import { count, firstRelevantRank, suggestedQuality } from "./figures.js";
+import { count, counted, firstRelevantRank, suggestedQuality } from "./figures.js";
 import { fillTable } from "./table.js";
 import { keep, kept } from "../frame/memory.js";
 
@@ -135,15 +135,13 @@ function paint() {
   paintWalk(query);
   paintKeeping();
   if (!one("#figures")) return; // this study's figures are not counted here
-  const judged = queries.reduce((sum, { verdicts }) => sum + verdicts.length - count(verdicts, null), 0);
-  const cards = queries.reduce((sum, { verdicts }) => sum + verdicts.length, 0);
-  one("#figures .judged").textContent = filled(words.judged, judged, cards);
-  paintCounts(query.verdicts);
+  paintCounts(query);
   fillTable(one("#figures table"), query, queries);
 }
 
-/** Say what was clicked on the question; "-" where nothing is decided. */
-function paintCounts(verdicts) {
+/** Say what was clicked on the question: of how many its precision so far divides by. */
+function paintCounts(query) {
+  const verdicts = counted(query);
   const [relevant, first] = [one('[data-count="relevant"]'), one('[data-count="first"]')];
   const yes = count(verdicts, "1");
   const decided = yes + count(verdicts, "0");

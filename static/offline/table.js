@@ -41,19 +41,32 @@ function why(figure, query) {
 }
 
 function printed(cell, table, decimal) {
-  const { inapplicable, undefined: unknown, soFar } = table.dataset;
+  const { inapplicable, undefined: unknown, of } = table.dataset;
   if (!cell.applies) return [element("span", "vh", inapplicable)];
-  const bounds = boundsOf(cell, decimal);
-  const parts = [cell.value === null ? explained(cell.why, unknown) : shown(cell, decimal, bounds)];
-  const n = bounds ? soFar.replace("{}", cell.n).replace("{}", cell.of) : `n = ${cell.n}`;
-  if (cell.n !== undefined) parts.push(element("span", "n", n));
-  if (bounds) parts.push(element("span", "bounds", `→${bounds}`));
-  return parts;
+  if (cell.lower === null) return [explained(cell.why, unknown), ...count(cell, `n = ${cell.n}`)];
+  const [low, high] = [twoDecimals(cell.lower, decimal), twoDecimals(cell.upper, decimal)];
+  if (low === high) {
+    const value = element("span", "value", cell.whole ? String(cell.lower) : low);
+    return [value, ...count(cell, `n = ${cell.of}`)];
+  }
+  const band = element("span", "value open", `${low}–${high}`);
+  if (cell.n !== undefined) addSoFar(band, cell, table.dataset, decimal);
+  return [band, ...count(cell, filled(of, cell.n, cell.of))];
 }
 
-function shown({ value, whole }, decimal, bounds) {
-  const words = whole ? String(value) : twoDecimals(value, decimal);
-  return element("span", bounds ? "value so-far" : "value", words);
+function count({ n }, words) {
+  return n === undefined ? [] : [element("span", "n", words)];
+}
+
+/** Say on demand what a figure is over the complete questions: that may lie outside its band. */
+function addSoFar(band, { value, n, of }, { soFar, noneComplete }, decimal) {
+  const words = value === null ? noneComplete : filled(soFar, twoDecimals(value, decimal), n, of);
+  band.title = words;
+  band.append(element("span", "vh", ` (${words})`));
+}
+
+function filled(words, ...values) {
+  return values.reduce((text, value) => text.replace("{}", value), words);
 }
 
 function explained(reason, words) {
@@ -64,13 +77,6 @@ function explained(reason, words) {
   dash.setAttribute("aria-hidden", "true");
   button.append(dash, element("span", "vh", words));
   return button;
-}
-
-function boundsOf({ value, lower, upper }, decimal) {
-  if (lower === null || upper === null) return "";
-  const [low, high] = [twoDecimals(lower, decimal), twoDecimals(upper, decimal)];
-  if (low !== high) return `${low}–${high}`;
-  return value === null || upper - lower > 1e-9 ? low : "";
 }
 
 /** Return `value` (0 to 5) to two decimals; a half goes to the even side, as the app has it. */

@@ -98,9 +98,12 @@ def test_markdown_rounds_at_display_and_shows_undefined_as_a_dash() -> None:
         found = metrics_markdown(RATED)
         nothing = metrics_markdown(report(row("R.")))
 
-    assert found.startswith("# Run r1 (Ani alone)\n\n3 of 4 questions complete; 2 with results,")
-    assert "| Precision@5 | 0.6667 | 0.5833 | 0.8333 | 1 of 2 |\n" in found
-    assert "| Precision@5 | - | 0.5000 | 1.0000 | 0 of 1 |\n" in nothing
+    assert found.startswith(
+        "# Run r1 (Ani alone)\n\n3 of 4 questions complete · 1 answer not graded (provisional). "
+        "4 questions: 2 with results,"
+    )
+    assert "| Precision@5 | 0.5833–0.8333 | 1 of 2 |\n" in found
+    assert "| Precision@5 | 0.5000–1.0000 | 0 of 1 |\n" in nothing
 
 
 def test_markdown_and_the_document_name_what_cannot_tell_is() -> None:
@@ -126,7 +129,7 @@ def test_the_report_shows_the_figures_of_every_run_before_what_they_mean() -> No
         found = runs_markdown([("First", simple), ("Second", simple)]).decode()
 
     # One list of two, the second relevant: P@5 1/2 and RR 1/2; a correct empty is a success.
-    assert found.count("| Precision@5 | 0.5000 | 0.5000 | 0.5000 | 1 |") == 2
+    assert found.count("| Precision@5 | 0.5000 | 1 |") == 2
     assert "| Location (location_simple) | 1 | 0.5000 |" in found
     headings = [line for line in found.splitlines() if line.startswith("#")]
     assert headings[1:3] == ["## Run First (Ani alone)", "## Run Second (Ani alone)"]
@@ -139,7 +142,7 @@ def test_the_report_speaks_one_language() -> None:
         text = runs_markdown([("Hybrid", RATED)]).decode()
 
     found = text.rpartition("## ")[0]
-    assert "| 0,6667 | 0,5833 | 0,8333 | 1 dari 2 |\n" in found
+    assert "| 0,5833–0,8333 | 1 dari 2 |\n" in found
     for english in (" the ", " of ", " is ", "alone", "Category", "Questions", "0.5"):
         assert english not in found
 

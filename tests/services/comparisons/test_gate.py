@@ -17,6 +17,7 @@ from tests.stored_studies import open_study
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.importers.results.formats import Choices
 from webapp.importers.runs.problems import ImportRefused
@@ -430,10 +431,11 @@ def test_a_run_that_is_kept_waits_for_raters(database: Database) -> None:
         assert kept is not None
         report = gate.gate(session, kept, run, request, turns_blind=turns_blind)
         run_stored = runs.find(session, kept, report.run or "")
-        standing = reports.standing(session, kept, run_stored.id, reports.rule_of(session, kept))
+        in_run = Query.run_id == run_stored.id
+        state = reports.state(session, kept, in_run, reports.rule_of(session, kept))
     assert report.turns_blind
     assert (run_stored.search_method, run_stored.llm) == ("m", "l")
-    assert standing.open_judgments == len(report.unjudged) == 14
+    assert state.cards == len(report.unjudged) == 14
 
 
 def chatbot_run(method: str, *lists: str | None) -> tuple[str, bytes]:

@@ -9,15 +9,18 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
-from tests.services.runs.runs import NO, YES, click
+from tests.services.runs.runs import NO, YES, card, click, query, run
 from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.figures import figures, totals
+from webapp.services.agreement import adjudications
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import AnswerRating
 from webapp.services.judging.live_metrics import Standing
-from webapp.services.runs import reports
+from webapp.services.runs import reports, stored_runs
 from webapp.services.runs.reports import LabelCounts, Provenance, Rule, UnknownRater, UnknownRule
+from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 
@@ -91,17 +94,63 @@ def test_unnamed_the_only_rater_counts_then_the_majority(
 def test_how_far_a_run_is_rated_follows_the_rule(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
-    own = reports.standing(session, study, rated_run, reports.of_rater(rater))
+    """The first rater left the card of question 4 open, which the second one's vote decides."""
+    in_run = Query.run_id == rated_run
+    own = reports.state(session, study, in_run, reports.of_rater(rater))
     whole = Standing.together(live_metrics.by_category(session, rater.id, rated_run).values())
-    assert (own.open_judgments, own.open_queries) == (whole.open_judgments, whole.open_queries)
+    assert own.cards + own.lists == whole.open_judgments
+    assert own.answers == whole.totals.n_unrated
 
     second = studies.add_rater(session, study, "Second", NOW)
     events.judge(session, second, rated_run, 4, 1, YES, click("second"))
-    merged = reports.standing(session, study, rated_run, Rule("majority"))
+    merged = reports.state(session, study, in_run, Rule("majority"))
 
-    # The first rater left the card of question 4 open; the second one's vote decides it.
-    assert own.totals.n_complete == 3
-    assert (merged.totals.n_complete, merged.open_judgments) == (4, 0)
+    assert (own.complete, own.cards, own.stage) == (3, 1, "rating")
+    assert (merged.complete, merged.cards, merged.lists) == (4, 0, 0)
+    assert merged.stage == "waiting"
+    assert "Second" in merged.behind
+
+
+def test_a_run_is_complete_only_once_ties_are_decided_and_answers_graded(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """Two raters contradict each other on the only card; then it is decided, then graded."""
+    run_id = stored_runs.store(session, study, run(query(1, card("a"))), Labels(), NOW).id
+    second = studies.add_rater(session, study, "Second", NOW)
+    in_run = Query.run_id == run_id
+
+    def stages() -> tuple[str, str, int]:
+        merged, decided = (
+            reports.state(session, study, in_run, Rule(name))
+            for name in ("majority", "adjudicated")
+        )
+        return merged.stage, decided.stage, decided.ties
+
+    assert stages() == ("rating", "rating", 0)
+    events.judge(session, rater, run_id, 1, 1, YES, click("a"))
+    assert stages() == ("waiting", "waiting", 0)
+    events.judge(session, second, run_id, 1, 1, NO, click("b"))
+    for name, given_by in (("c", rater), ("d", second)):
+        events.rate(session, given_by, run_id, 1, AnswerRating(quality=4), click(name))
+    assert stages() == ("ties", "ties", 1)
+    (dispute,) = adjudications.docket(session, study).open
+    adjudications.adjudicate(session, rater, dispute.thing_id, "1", "a reason", NOW)
+    assert stages() == ("rule", "complete", 0)  # a majority leaves open what was decided
+
+
+def test_an_owner_who_only_organises_holds_nothing_up(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored_runs.store(session, study, run(query(1, card("a"))), Labels(), NOW).id
+    in_run = Query.run_id == run_id
+    second = studies.add_rater(session, study, "Second", NOW)
+    rule = reports.final_rule(session, study)
+    assert {*reports.state(session, study, in_run, rule).behind} == {rater.name, "Second"}
+
+    events.judge(session, second, run_id, 1, 1, YES, click("a"))
+    events.rate(session, second, run_id, 1, AnswerRating(quality=4), click("b"))
+
+    assert reports.state(session, study, in_run, rule).is_complete
 
 
 @pytest.mark.parametrize(

@@ -78,10 +78,11 @@ def test_a_card_below_the_depth_of_the_pool_is_not_left(
 
     def left() -> tuple[int, int, int | None]:
         shown = runs.run_page(session, rater, run_id).overview
-        found = reports.standing(session, study, run_id, rule)
-        assert found.work_left == shown.standing.work_left
+        found = reports.state(session, study, Query.run_id == run_id, rule)
+        assert found.cards == shown.standing.open_judgments
+        assert found.questions - found.complete == shown.standing.open_queries
         assert live_metrics.check(session) == []
-        return found.open_judgments, found.open_queries, shown.first_open
+        return found.cards, shown.standing.open_queries, shown.first_open
 
     assert left() == (5, 2, 1)
     set_study(session, study, pool_depth=2)

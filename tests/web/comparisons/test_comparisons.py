@@ -145,9 +145,8 @@ def test_disputes_that_keep_figures_open_are_named_where_verdicts_are_merged(
     merged = Page(client.get(f"/comparisons/{address(pair, rule='majority')}"))
     alone = client.get(f"/comparisons/{address(pair, rule='rater Owner')}").text
 
-    (notice,) = (one for one in merged.all(".notice") if "1 dispute waits for a decision." in one)
-    assert notice.links() == ["/adjudications/"]
-    assert "dispute waits" not in alone
+    assert "1 tie" not in alone
+    assert merged.links(".standing a") == ["/study/standing"]  # others have still to rate
     own = client.get(f"/comparisons/{address(pair, rule='rater Ani')}").text
     assert "Ani alone" in own
     assert "Nothing can be concluded yet" in own
@@ -298,4 +297,4 @@ def test_a_question_judged_in_part_has_its_value_with_what_is_judged(
     program.post("/judgments", event_id="e", item=first["item"], verdict="1")
     page = client.get("/comparisons/", query_string={"runs": runs, "part": "questions"})
 
-    assert "0.50 / 1.00 (1 of 2 judged)" in Page(page).one("main").text
+    assert "0.50–1.00 / 1.00 (1 of 2 judged)" in Page(page).one("main").text

@@ -23,6 +23,7 @@ from webapp.db.tables.judging import Event
 from webapp.db.tables.people import Rater
 from webapp.exporters.exports import metrics_tables
 from webapp.exporters.frame.csv_cells import rounded
+from webapp.i18n import speaking
 from webapp.importers.results.formats import examples
 from webapp.services.exports import exports
 from webapp.services.runs import reports
@@ -308,7 +309,8 @@ def test_a_comparison_is_the_document_of_the_command(app: Flask, program: Progra
     with open_study(app.extensions["database"]) as (session, study):
         rule = reports.rule_of(session, study)
         settings = Resampling(200, 7)
-        found = comparisons.report(session, study, [first, second], rule, settings=settings)
+        with speaking("en"):
+            found = comparisons.report(session, study, [first, second], rule, settings=settings)
         wanted = comparison_bytes(found)
     asked = {"run": [first, second], "resamples": 200, "seed": 7}
     answer = program.ask("GET", "/comparisons", query_string=asked)

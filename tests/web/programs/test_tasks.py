@@ -14,7 +14,7 @@ from tests.web.programs.program import Program
 from tests.web.rating.blind_study import three_runs
 from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Run
+from webapp.db.tables.runs import Query, Run
 from webapp.services.runs import reports
 
 
@@ -53,7 +53,7 @@ def test_a_rater_s_program_rates_a_study_to_its_end(app: Flask) -> None:
         ani = session.scalars(select(Rater).where(Rater.name == "Ani")).one()
         rule = reports.of_rater(ani)
         for run in session.scalars(select(Run)):
-            assert reports.standing(session, study, run.id, rule).open_queries == 0
+            assert reports.state(session, study, Query.run_id == run.id, rule).is_complete
         blind = reports.blindness(session, study, reports.in_study(study), rule)
 
     assert blind.verdicts.n == blind.verdicts.blind > 0

@@ -170,28 +170,30 @@ def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_
 
     page = Page(client.get(f"/runs/{run_id}"))
     for name, figure in figures.items():
-        shown = row_of(page, name).texts(".value")[:1]
-        assert shown == ([] if figure["value"] is None else [f"{figure['value']:.2f}"])
+        ends = [f"{figure[end]:.2f}" for end in ("lower", "upper") if figure[end] is not None]
+        shown = [text.partition(" ")[0] for text in row_of(page, name).texts(".value")]
+        assert shown == (["–".join(dict.fromkeys(ends))] if ends else [])
 
 
 def row_of(page: Page, figure: str) -> Page:
     return page.one(f"tr:has([popovertarget=about-{figure}])")
 
 
-def test_a_value_so_far_has_its_bounds(client: FlaskClient, web_database: Database) -> None:
+def test_a_figure_is_its_band_until_nothing_can_move_it(
+    client: FlaskClient, web_database: Database
+) -> None:
     """Query 1 is rated, not relevant: success 0 over 1 of 4; at the end between 0 and 3/4."""
     run_id = stored(web_database, [query(n, card(f"c{n}")) for n in range(1, 5)])
     judge(client, run_id, 1, relevance="0")
     of_run = row_of(Page(client.get(place(run_id, 2))), "success_rate").all("td")[-1]
 
-    assert of_run.texts(".value.so-far") == ["0.00"]
+    assert of_run.texts(".value.open") == ["0.00–0.75 (so far 0.00 over 1 of 4; 3 cards unjudged)"]
     assert of_run.texts(".n") == ["1 of 4"]
-    assert "→0.00–0.75" in of_run
 
     for n in range(2, 5):
         judge(client, run_id, n)
     row = row_of(Page(client.get(place(run_id, 2))), "success_rate")
-    assert not row.has(".so-far")
+    assert not row.has(".open")
     assert "n = 4" in row
 
 

@@ -29,9 +29,11 @@ def test_a_run_says_how_it_stands(client: FlaskClient, run_id: str) -> None:
     page = client.get(f"/runs/{run_id}").text
 
     # d of question 2 is asked once; one empty list; the failed call misses its quality alone.
-    left = "6 cards and 1 empty list left in 5 questions\u00a0· 5\u00a0without\u00a0quality"
-    assert left in page
-    assert left in client.get("/").text.replace("5 without", "5\u00a0without")
+    state = "1 of 5 questions complete · 5 answers not graded (provisional)"
+    assert state in page
+    assert "6 cards unjudged, 1 empty list unjudged" in page
+    for other in ("/", "/runs/"):
+        assert state in client.get(other).text
     assert "The call failed" in page
     assert "not counted" in page
 
@@ -84,6 +86,9 @@ def test_files_are_named_with_their_day_and_figures_have_four_decimals(
     found = client.get(f"/runs/{run}/metrics.json").get_json()
 
     # The file states no time, so that the day is that of the import.
+    assert f"evaluation_rated_20260301_{run}_provisional.csv" in named  # no grade yet
+    client.post(f"/runs/{run}/queries/1/rating", data={"quality": "3"})
+    named = client.get(f"/runs/{run}/export.csv").headers["Content-Disposition"]
     assert f"evaluation_rated_20260301_{run}.csv" in named
     assert found["figures"]["mrr"]["value"] == 0.3333  # the third is relevant: 1/3
     assert found["queries"][0]["overall_precision"] == 0.3333

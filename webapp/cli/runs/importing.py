@@ -12,7 +12,7 @@ from subprocess import list2cmdline
 from typing import Any
 
 import click
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
 from msgspec.structs import asdict, replace
 
 from webapp import labels as words
@@ -20,6 +20,7 @@ from webapp.cli.frame import options, output
 from webapp.cli.frame.options import Command, as_json_option
 from webapp.cli.frame.output import say, shown, write_json
 from webapp.db.engine import Database
+from webapp.db.tables.runs import Query
 from webapp.i18n import gettext, ngettext
 from webapp.importers.results import files
 from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices
@@ -536,15 +537,14 @@ def runs_command(*, as_json: bool) -> None:
     """
     with options.reading() as (session, study):
         if as_json:
-            listed = list(map(asdict, rows.run_rows(session, study)))
+            listed = to_builtins(rows.run_rows(session, study), builtin_types=(datetime,))
             write_json({"runs": listed}, default=datetime.isoformat)
             return
         rule = reports.rule_of(session, study)
         for run in runs.in_order(session, study):
-            standing = reports.standing(session, study, run.id, rule)
-            left = words.work_left(*standing.work_left)
+            state = words.state(reports.state(session, study, Query.run_id == run.id, rule))
             llm = run.llm or gettext("not stated")
-            say(f"{run.id}  {_method(run.search_method)}  {llm}  {left}")
+            say(f"{run.id}  {_method(run.search_method)}  {llm}  {state}")
 
 
 @click.command("delete-run")

@@ -7,8 +7,11 @@ from datetime import date
 from itertools import combinations
 from types import ModuleType
 
+from msgspec.structs import replace
+
 from webapp import labels, notation
 from webapp.exporters.comparisons import pictures, words
+from webapp.exporters.exports.shown_figures import shown
 from webapp.exporters.frame.tables import (
     Cell,
     Column,
@@ -38,7 +41,7 @@ from webapp.metrics.comparisons.differences import (
     leading,
 )
 from webapp.metrics.comparisons.stability import StabilityLine
-from webapp.metrics.judging.figures import HEADLINES, Figure, of_queries
+from webapp.metrics.judging.figures import HEADLINES, of_queries
 from webapp.metrics.judging.graded import with_judged
 from webapp.metrics.judging.registry import Unit
 from webapp.records import EmptyOutcome, QueryState
@@ -114,7 +117,11 @@ def _runs(
 def summary(report: ComparisonReport) -> Table:
     comparison = report.comparison
     share = notation.percent(comparison.settings.confidence)
-    parts = (gettext("Value"), gettext("Lower"), gettext("Upper"), "n")
+    parts: tuple[str, ...] = (gettext("Value"), gettext("Lower"), gettext("Upper"), "n")
+    names = with_judged(comparison.headline)
+    figures = [one.estimates[name].figure for one in comparison.contenders for name in names]
+    if is_open := any(figure.so_far for figure in figures):
+        parts += (gettext("At least"), gettext("At most"))
     return Table(
         "summary",
         gettext("Figures of each run: value, %(share)s interval, n", share=share),
@@ -125,11 +132,12 @@ def summary(report: ComparisonReport) -> Table:
         tuple(
             (
                 word(words.figure_name(figure, comparison.scale)),
-                *(_estimate(c.estimates[figure], unit) for c in comparison.contenders),
+                *(
+                    _estimate(one.estimates[figure], words.unit_of(figure), is_open=is_open)
+                    for one in comparison.contenders
+                ),
             )
-            for figure, unit in (
-                (name, words.unit_of(name)) for name in with_judged(comparison.headline)
-            )
+            for figure in names
         ),
         (
             *words.reversed_orders(comparison),
@@ -291,18 +299,19 @@ def _contender(contender: Contender) -> Iterator[Cell]:
         yield whole_number(count)
 
 
-def _estimate(estimate: FigureEstimate, unit: Unit) -> Cell:
+def _estimate(estimate: FigureEstimate, unit: Unit, *, is_open: bool) -> Cell:
+    """Return a figure with its interval, or its band: that it is open has no interval yet."""
     found, interval = estimate.figure, estimate.interval
-    values = (found.value, interval.lower, interval.upper, found.n)
-    if interval.lower is None:
-        return stacked(_with_n(found, unit), values)
-    value, n = _with_n(found, unit)
+    reach = (found.lower, found.upper) if is_open else ()
+    words = shown(found, unit)
+    if words.is_open:
+        values = (None, None, None, found.n, *reach)
+        return replace(stacked((words.text, words.n), values), so_far=words.so_far)
+    if interval.lower is None or found.settled != found.value:
+        return stacked((words.text, words.n), (found.settled, None, None, found.n, *reach))
+    values = (found.settled, interval.lower, interval.upper, found.n, *reach)
     bounds = notation.interval(interval.lower, interval.upper, unit)
-    return stacked((value, bounds, n), values)
-
-
-def _with_n(found: Figure, unit: Unit) -> tuple[str, str]:
-    return notation.figure(found.value, unit), f"n = {notation.number(found.n)}"
+    return stacked((words.text, bounds, words.n), values)
 
 
 def _category(contender: Contender, category: str, figure: str) -> Cell:
@@ -310,7 +319,8 @@ def _category(contender: Contender, category: str, figure: str) -> Cell:
     if figures is None:
         return Cell(gettext("not run"), (None, None))
     found = figures[figure]
-    return stacked(_with_n(found, words.unit_of(figure)), (found.value, found.n))
+    cell = shown(found, words.unit_of(figure))
+    return replace(stacked((cell.text, cell.n), (found.settled, found.n)), so_far=cell.so_far)
 
 
 def _moved(line: StabilityLine | None) -> Cell:
@@ -335,9 +345,9 @@ def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
         return Cell(said, (said, *[None] * len(names)))
     found = query.summary
     values = [found.span(name).value for name in names]
-    text, shown = said, values[:2]
-    if found.state is QueryState.RESULTS and (found.complete or shown != [None] * len(shown)):
-        text = " / ".join(map(notation.figure, shown))
+    text = said
+    if found.state is QueryState.RESULTS and (found.complete or any(values[:2])):
+        text = " / ".join(shown(found.span(name)).text for name in names[:2])
         text += "" if found.complete else f" ({said})"
     return Cell(text, (said, *values))
 
@@ -489,12 +499,6 @@ def document(
         pairs = list(combinations(runs, 2))[:MOST_PAIRS]
     sections = (
         Section(
-            "configuration",
-            gettext("Configuration"),
-            (*words.unsaid(report), *missing),
-            (configuration(report), contenders(report)),
-        ),
-        Section(
             "summary",
             gettext("Summary"),
             (),
@@ -534,6 +538,12 @@ def document(
             (questions(report, moved_first=moved_first),),
             tuple(pictures.draw_questions(report, pair=pair) for pair in pairs),
         ),
+        Section(
+            "configuration",
+            gettext("Configuration"),
+            (*words.unsaid(report), *missing),
+            (configuration(report), contenders(report)),
+        ),
         Section("notes", gettext("Notes"), tuple(words.notes(report)), ()),
     )
     return Document(
@@ -541,6 +551,11 @@ def document(
         subtitle=words.subtitle(report, on),
         sections=sections,
         answer=words.answer(comparison, leading(comparison.headline)),
+        state=labels.state(report.state) if report.state else "",
+        figure=(
+            pictures.file_name(report, "intervals", "", on).removesuffix("."),
+            pictures.standalone(report, "intervals"),
+        ),
     )
 
 

@@ -10,9 +10,15 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from webapp import labels
 from webapp.exporters.comparisons import document
 from webapp.exporters.comparisons.words import unsaid
-from webapp.exporters.exports.metrics_tables import blindness_json, spans_json, whole
+from webapp.exporters.exports.metrics_tables import (
+    blindness_json,
+    spans_json,
+    state_json,
+    whole,
+)
 from webapp.exporters.frame.csv_cells import rounded
 from webapp.exporters.frame.latex import latex
 from webapp.exporters.frame.spreadsheets import tables_workbook
@@ -73,7 +79,7 @@ def comparison_bytes(report: ComparisonReport) -> bytes:
 def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     """Return `report` as plain values.
 
-    ``{study, phase, rule, cannot_tell, raters: [{name, judgments}], judged_until, blindness,
+    ``{study, phase, rule, cannot_tell, raters: [{name, judgments}], judged_until, blindness, state,
     badged, record_shown, suggested, wordings_opened: {times, raters}, version, settings, composite,
     runs: [...], differences: [...], signed_rank: [...], stability, questions: [...]}``, and then
     each feature's own comparison, under its name.
@@ -101,6 +107,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "raters": [{"name": name, "judgments": n} for name, n in report.raters],
         "judged_until": moment_json(report.judged_until),
         "blindness": blindness_json(report.blindness),
+        "state": state_json(report.state) if report.state else None,
         "badged": [moment_json(when) for when in report.badged],
         "record_shown": [moment_json(when) for when in report.record_shown],
         "suggested": [moment_json(when) for when in report.suggested],
@@ -258,4 +265,5 @@ FORMATS = formats(document.document, comparison_bytes)
 def file_name(report: ComparisonReport, file_format: str, on: date) -> str:
     """Return the name of a report's file: that of the original scripts for a phase."""
     start = "" if report.phase is None else f"phase{report.phase}_"
-    return f"{start}comparison_{file_day(on)}.{FORMATS[file_format].extension}"
+    end = labels.file_ending(report.state) if report.state else ""
+    return f"{start}comparison_{file_day(on)}{end}.{FORMATS[file_format].extension}"

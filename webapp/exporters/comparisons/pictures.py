@@ -9,8 +9,9 @@ from math import ceil
 
 from msgspec import Struct
 
-from webapp import notation
+from webapp import labels, notation
 from webapp.exporters.comparisons import words
+from webapp.exporters.exports.shown_figures import shown
 from webapp.exporters.frame import canvas as lettering
 from webapp.exporters.frame.canvas import (
     LARGE,
@@ -36,7 +37,7 @@ from webapp.metrics.comparisons.comparisons import (
 )
 from webapp.metrics.comparisons.differences import value_of
 from webapp.metrics.comparisons.significance import Interval
-from webapp.metrics.judging.figures import HEADLINES, MEANS
+from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure
 from webapp.metrics.judging.graded import ranking_figure
 from webapp.metrics.judging.queries import BEST_QUALITY
 from webapp.metrics.judging.registry import measure_of
@@ -96,10 +97,8 @@ class Track(Struct, frozen=True):
         value: float | None,
         interval: Interval,
         middle: float,
-        *,
-        partial: bool = False,
     ) -> None:
-        """Draw a value, hollow if it is partial, and its interval; nothing if it is undefined."""
+        """Draw a value and its interval; nothing if it is undefined."""
         if value is None:
             return
         if interval.lower is not None and interval.upper is not None:
@@ -107,7 +106,16 @@ class Track(Struct, frozen=True):
             canvas.line((low, middle), (high, middle), stroke="accent", width=2)
             for end in (interval.lower, interval.upper):
                 self._across(canvas, end, middle, 4, "accent", 2)
-        canvas.dot((self.at(value), middle), fill="paper" if partial else "accent")
+        canvas.dot((self.at(value), middle), fill="accent")
+
+    def band(self, canvas: Canvas, figure: Figure, middle: float) -> None:
+        """Draw from where to where an open figure can still come, hollow where it is so far."""
+        assert figure.lower is not None
+        assert figure.upper is not None
+        ends = self.at(figure.lower), self.at(figure.upper)
+        canvas.line(*((end, middle) for end in ends), stroke="rule", width=10)
+        if figure.value is not None and figure.lower <= figure.value <= figure.upper:
+            canvas.dot((self.at(figure.value), middle), fill="paper")
 
     def _across(
         self, canvas: Canvas, value: float, middle: float, half: float, stroke: str, width: float
@@ -171,14 +179,18 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
             said, estimate = _value(contender, figure), contender.estimates[figure]
             track.named(canvas, row + 14, contender.run.name, said, NORMAL)
             track.rule(canvas, row + MARK)
-            found, partial = estimate.figure.value, contender.missing.partial
-            track.estimate(canvas, found, estimate.interval, row + MARK, partial=partial)
+            if estimate.figure.so_far:
+                track.band(canvas, estimate.figure, row + MARK)
+            else:
+                track.estimate(canvas, estimate.figure.settled, estimate.interval, row + MARK)
         track.labels(canvas, top + height - AXIS + SMALL + 2)
     bottom = below(names, height)
     share = notation.percent(comparison.settings.confidence)
     key = gettext("Dot: the figure. Line: its %(share)s interval over questions.", share=share)
-    if comparison.partial:
-        key += " " + gettext("Hollow dot: so far, not everything is rated.")
+    if any(one.estimates[name].figure.so_far for one in comparison.contenders for name in names):
+        key += " " + gettext(
+            "Hollow: not everything is rated. From where to where the figure can still come."
+        )
     bottom += canvas.paragraph((0, bottom), key, room=WIDE)
     title = gettext("Figures of each run with %(share)s intervals", share=share)
     described = []
@@ -190,10 +202,11 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
 
 def _value(contender: Contender, figure: str) -> str:
     estimate = contender.estimates[figure]
-    if estimate.figure.value is None:
-        return f"{notation.UNDEFINED} n = 0"
-    said = value_with_interval(estimate.figure.value, estimate.interval, words.unit_of(figure))
-    return f"{said} n = {notation.number(estimate.figure.n)}"
+    cell = shown(estimate.figure, words.unit_of(figure))
+    if cell.is_open or estimate.figure.settled is None:
+        return f"{cell.text} {cell.n}"
+    value = value_with_interval(estimate.figure.settled, estimate.interval, words.unit_of(figure))
+    return f"{value} {cell.n}"
 
 
 MOST = 60
@@ -462,4 +475,5 @@ def standalone(report: ComparisonReport, kind: str, pair: Sequence[str] = ()) ->
 
 def file_name(report: ComparisonReport, kind: str, end: str, on: date) -> str:
     start = "" if report.phase is None else f"phase{report.phase}_"
-    return f"{start}comparison_{kind}_{file_day(on)}.{end}"
+    open_end = labels.file_ending(report.state) if report.state else ""
+    return f"{start}comparison_{kind}_{file_day(on)}{open_end}.{end}"

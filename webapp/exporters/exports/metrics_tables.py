@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from webapp import labels, notation
+from webapp.exporters.exports.shown_figures import shown
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes, rounded
 from webapp.exporters.frame.tables import escaped, inline
 from webapp.i18n import gettext, ngettext
@@ -46,7 +47,7 @@ from webapp.metrics.judging.registry import (
 from webapp.metrics.phase_3 import registry as phase_3_figures
 from webapp.metrics.planning import registry as planning_figures
 from webapp.notation import decimals
-from webapp.records import Blindness, GivenOn, Item, Number
+from webapp.records import Blindness, GivenOn, Item, Number, State
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
@@ -151,6 +152,7 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
     incomplete query the figures and what they rest on are null, as in the rated CSV. The
     ``mrr`` of a query is its reciprocal rank: unlike in that file, null for a correct empty.
     ``not_asked`` has the query ids that a sample left out, and is there only if it did.
+    ``state`` is how far the run is rated, not there for a rated file.
     ``cannot_tell`` is "not_relevant" (in the denominator of the precisions) or "left_out"; null
     for a rated file that does not say. A study of other figures than those of the method has
     ``scale`` {top, from}, ``merging``, ``to_judge`` (results without a verdict), perhaps
@@ -177,12 +179,18 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
         "n_unreadable": whole_run.n_unreadable,
         **({"not_asked": list(report.unasked)} if report.unasked else {}),
         **(of_rankings if report.headline != HEADLINES else {}),
+        **({"state": state_json(report.state)} if report.state else {}),
         "figures": _figures(whole_run, names),
         "categories": {
             name: _figures(part, names) for name, part in category_totals(report).items()
         },
         "queries": [_query(row) for row in report.rows],
     }
+
+
+def state_json(state: State) -> dict[str, JsonValue]:
+    """How far a run is rated: whether to the end, and what is open of which kind."""
+    return {"finished": state.is_complete, "stage": state.stage, **msgspec.to_builtins(state)}
 
 
 def seconds_json(seconds: Mapping[str, tuple[float, int]]) -> JsonValue:
@@ -218,7 +226,7 @@ def metrics_csv(report: RunReport) -> bytes:
 def metrics_markdown(report: RunReport) -> str:
     """The figures as Markdown tables in the language in force, ``-`` where undefined.
 
-    First the run's, with bounds and n; then a line per category with its values.
+    First the run's with n, then a line per category; a figure that is open is its band.
     """
     whole_run = totals(report)
     parts = [
@@ -232,10 +240,17 @@ def metrics_markdown(report: RunReport) -> str:
 
 def sentences(report: RunReport, whole: Totals) -> Iterator[str]:
     """Yield what is said beside the figures: counts, what is left out, how blind it was."""
-    counts = gettext(
-        "%(complete)s of %(queries)s questions complete; %(with_results)s with results,"
-        " %(empty)s empty, %(failed)s failed, %(unreadable)s unreadable.",
+    state = report.state or State(
+        questions=whole.n_counted,
         complete=whole.n_complete,
+        cards=whole.n_unjudged,
+        lists=whole.n_unclassified,
+        answers=whole.n_unrated,
+    )
+    counts = gettext(
+        "%(state)s. %(queries)s questions: %(with_results)s with results,"
+        " %(empty)s empty, %(failed)s failed, %(unreadable)s unreadable.",
+        state=labels.state(state),
         queries=whole.n_queries,
         with_results=whole.n_with_results,
         empty=whole.n_empty,
@@ -345,34 +360,15 @@ def spans_json(summary: QuerySummary) -> dict[str, JsonValue]:
 
 
 def figure_table(report: RunReport, part: Totals) -> tuple[list[str], list[list[str]]]:
-    """Return the headings and rows of the figures of a report, with bounds and n, as text.
+    """Return the headings and rows of the figures of a report, with n, as text.
 
-    Values and bounds are told apart while the rating goes on, and n says how many are to come.
+    A figure that is still open is its band, and n says of how many.
     """
-    found = figures(part, with_judged(report.headline))
-    headings = [gettext("Value"), gettext("Lower"), gettext("Upper")]
-    if any(figure.so_far for figure in found.values()):
-        headings = [
-            gettext("Value so far"),
-            gettext("Once all is rated, at least"),
-            gettext("Once all is rated, at most"),
-        ]
-    rows = [
-        [
-            label_of(name, report.scale),
-            *map(_number, (figure.value, figure.lower, figure.upper)),
-            _n(figure),
-        ]
-        for name, figure in found.items()
-    ]
-    return [gettext("Figure"), *headings, "n"], rows
-
-
-def _n(figure: Figure) -> str:
-    if not figure.so_far:
-        return notation.number(figure.n)
-    n, of = notation.number(figure.n), notation.number(figure.of)
-    return gettext("%(n)s of %(of)s", n=n, of=of)
+    rows = []
+    for name, figure in figures(part, with_judged(report.headline)).items():
+        words = shown(figure, write=_number)
+        rows.append([label_of(name, report.scale), words.text, words.n.removeprefix("n = ")])
+    return [gettext("Figure"), gettext("Value"), "n"], rows
 
 
 def _category_table(report: RunReport, categories: Mapping[str, Totals]) -> str:
@@ -389,11 +385,11 @@ def _category_table(report: RunReport, categories: Mapping[str, Totals]) -> str:
 
 
 def _with_n(figure: Figure) -> str:
-    value = _number(figure.value)
-    return value if figure.value is None or not figure.so_far else f"{value} ({_n(figure)})"
+    words = shown(figure, write=_number)
+    return f"{words.text} ({words.n})" if words.is_open else words.text
 
 
-def _number(value: float | None) -> str:
+def _number(value: float | None, _unit: str) -> str:
     return notation.UNDEFINED if value is None else decimals(value, 4)
 
 
@@ -513,10 +509,9 @@ def _conventions() -> Iterator[str]:
         "questions with results, the success rate and the coverage are over all questions."
     )
     yield gettext(
-        "While the rating is incomplete, a value is provisional: it is over the complete "
-        "questions only, n of how many. What it is at least and at most once all is rated is over "
-        "all questions, with every open judgment not relevant or relevant, so the value so far "
-        "may lie outside; at the end all three coincide."
+        "While the rating is incomplete, a figure is provisional and stands as from what to what "
+        "it can still come: over all questions, with every open judgment not relevant or relevant. "
+        "n says how many questions of how many are complete."
     )
     yield gettext(
         '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
+from webapp.exporters.frame.canvas import Picture
 from webapp.exporters.frame.tables import Column, Document, Table
 from webapp.i18n import gettext
 from webapp.printable import printable_line
@@ -77,7 +78,7 @@ GAP = 1.5  # between two columns, in letters
 ROOM = 1.25  # capitals and digits are wider than most letters
 LONG_WORD = 14  # longer words may break after "_"
 WIDEST = 40  # no column gets more letters
-PACKAGES = "array,booktabs,longtable"
+PACKAGES = "array,booktabs,graphicx,longtable"
 
 # \@nodocument is \relax once a document has begun, so the frame is skipped by \input.
 BEGINNING = r"""\expandafter\ifx\csname @nodocument\endcsname\relax\else
@@ -100,7 +101,10 @@ def latex(found: Document) -> bytes:
         OTHER_SCRIPTS,
         rf"\section*{{{escaped(found.title)}}}",
         rf"\noindent {escaped(found.subtitle)}",
+        *(rf"\par\smallskip\noindent {escaped(sentence)}" for sentence in found.lead),
     ]
+    if found.figure:
+        parts.append(_figure(*found.figure))
     for section in found.sections:
         parts += ["", rf"\subsection*{{{escaped(section.title)}}}"]
         if section.sentences:
@@ -109,6 +113,15 @@ def latex(found: Document) -> bytes:
         for table in section.tables:
             parts += ["", *_table(table)]
     return ("\n".join([*parts, END]) + "\n").encode()
+
+
+def _figure(stem: str, picture: Picture) -> str:
+    """Return the picture of a report as a figure, where its file lies beside the report."""
+    return (
+        rf"\IfFileExists{{{stem}.png}}{{\begin{{figure}}[!htbp]\centering"
+        rf"\includegraphics[width=\linewidth]{{{stem}.png}}"
+        rf"\caption{{{escaped(picture.title)}}}\end{{figure}}}}{{}}"
+    )
 
 
 def _table(table: Table) -> Iterator[str]:

@@ -79,7 +79,7 @@ def _value(cell: Cell) -> Cell:
 
 def tables_workbook(found: Document) -> bytes:
     """Return a document as a workbook."""
-    rows = [(found.subtitle, "")]
+    rows = [(found.subtitle, ""), *((found.title, sentence) for sentence in found.lead)]
     for section in found.sections:
         rows += [(section.title, sentence) for sentence in section.sentences]
     sheets = [Sheet("report", (found.title, gettext("Text")), rows)]

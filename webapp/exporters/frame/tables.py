@@ -7,6 +7,7 @@ behind it, which spreadsheets keep.
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from msgspec import Struct
 
 from webapp import notation
 from webapp.config import resource
-from webapp.exporters.frame.canvas import Picture
+from webapp.exporters.frame.canvas import Picture, svg_file
 from webapp.i18n import direction, gettext, language
 from webapp.printable import printable_line
 
@@ -30,13 +31,15 @@ class Cell(Struct, frozen=True):
     """One cell: what is shown, and the unrounded values in the order of its column's parts.
 
     ``lines`` are the parts of the text where there are several: the value, its interval, n.
-    ``of`` is the whole of which the value is a part, where pages draw how far it has come.
+    ``of`` is the whole of which the value is a part, where pages draw how far it has come. A figure
+    that is open is its band; ``so_far`` says what it is over the complete questions.
     """
 
     text: str
     values: tuple[Value, ...]
     lines: tuple[str, ...] = ()
     of: int | None = None
+    so_far: str = ""
 
 
 class Column(Struct, frozen=True):
@@ -89,12 +92,23 @@ class Section(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """A whole report, from its title to its notes; ``answer`` is what a page says first."""
+    """A whole report, from its title to its notes.
+
+    ``state`` is how far everything is rated, ``answer`` what a page says first, ``figure`` the
+    picture that goes with it, for print, under the name of its file without an ending.
+    """
 
     title: str
     subtitle: str
     sections: tuple[Section, ...]
     answer: tuple[str, ...] = ()
+    state: str = ""
+    figure: tuple[str, Picture] | None = None
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        """The sentences at the head of a file."""
+        return tuple(filter(None, (self.state and f"{self.state}.", *self.answer)))
 
 
 def word(text: str) -> Cell:
@@ -129,6 +143,11 @@ _BLOCK = re.compile(r"^(#|>|\+|-|=|\d+(?=[.)]))")
 def markdown(found: Document) -> bytes:
     """Return a document as Markdown."""
     parts = [f"# {escaped(found.title)}", f"**{escaped(found.subtitle)}**"]
+    parts += map(escaped, found.lead)
+    if found.figure:
+        _, picture = found.figure
+        data = b64encode(svg_file(picture)).decode()
+        parts.append(f"![{inline(picture.title)}](data:image/svg+xml;base64,{data})")
     for section in found.sections:
         parts.append(f"## {escaped(section.title)}")
         if section.sentences:

@@ -35,7 +35,7 @@ from webapp.metrics.comparisons.stability import Stability
 from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Figure, Totals, figures
 from webapp.metrics.judging.graded import with_judged
 from webapp.metrics.judging.queries import QuerySummary
-from webapp.records import BINARY, Blindness, CannotTell, QueryState, Scale
+from webapp.records import BINARY, Blindness, CannotTell, QueryState, Scale, State
 
 
 class FigureEstimate(Struct, frozen=True):
@@ -248,7 +248,7 @@ class ComparisonReport(Struct, frozen=True):
     ``wordings_opened`` how often blind raters opened answers as written, and how many did.
     ``files`` are the rated CSVs that were compared, which do not name study, raters or blindness.
     ``cannot_tell`` is what such a card is in the precisions, ``None`` where the files do not say.
-    ``parts`` are those of ``PARTS`` that there are.
+    ``parts`` are those of ``PARTS`` that there are. ``state`` is how far the runs are together.
     """
 
     study: str
@@ -266,3 +266,4 @@ class ComparisonReport(Struct, frozen=True):
     wordings_opened: tuple[int, int] = (0, 0)
     parts: Mapping[str, Any] = {}
     cannot_tell: CannotTell | None = None
+    state: State | None = None

@@ -53,6 +53,7 @@ from webapp.records import (
     QueryState,
     Relevance,
     Scale,
+    State,
 )
 
 _ENDS = ("", "_lower", "_upper")
@@ -212,6 +213,16 @@ class Figure(Struct, frozen=True):
     @property
     def so_far(self) -> bool:
         return round((self.upper or 0) - (self.lower or 0), 9) != 0
+
+    @property
+    def settled(self) -> float | None:
+        """The value of the finished rating where nothing left open can change it, else ``None``.
+
+        That of a figure without bounds is its value.
+        """
+        if self.lower is None:
+            return self.value
+        return None if self.so_far else self.lower
 
     @property
     def why_undefined(self) -> Undefined | None:
@@ -439,7 +450,8 @@ class RunReport(Struct, frozen=True):
     the figures, ``None`` where a rated file does not say. ``headline`` names the figures to show.
     ``is_original``: its rated CSV has the columns of the original evaluation page. ``merging`` is
     how several raters' verdicts become one, "majority" or "median". ``seconds`` has the median time
-    per verdict of each rater, where clicks tell it, and of how many verdicts.
+    per verdict of each rater, where clicks tell it, and of how many verdicts. ``state`` is how far
+    the run is, ``None`` of a rated file.
     """
 
     run: str
@@ -456,6 +468,7 @@ class RunReport(Struct, frozen=True):
     asks_quality: bool = True
     merging: str = "majority"
     seconds: Mapping[str, tuple[float, int]] = {}
+    state: State | None = None
 
 
 def totals(report: RunReport) -> Totals:

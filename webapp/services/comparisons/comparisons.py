@@ -70,7 +70,7 @@ def report(
     tell(4, 4)
     seen = assignments.exposure(session, study)
     return ComparisonReport(
-        study=study.name,
+        study=studies.shown_name(study),
         phase=phase_of(chosen),
         comparison=comparison,
         stability=stable,
@@ -83,6 +83,7 @@ def report(
         wordings_opened=assignments.wordings_opened(session, run_ids),
         record_shown=tuple(time.since for time in seen.record_shown),
         suggested=tuple(time.since for time in seen.suggested),
+        state=reports.state(session, study, Query.run_id.in_(run_ids), rule),
         parts={name: part for name, part in parts.items() if part is not None},
     )
 
@@ -177,7 +178,10 @@ class _RunsUnderRules:
     def shares(self, rule: Rule) -> tuple[tuple[str, int], ...]:
         raters = [rule.rater] if rule.rater is not None else self._judging()
         return tuple(
-            (studies.called(r), sum(thing in self._things for thing in self._of(r).by_thing))
+            (
+                studies.shown_owner(r.name) if r.is_owner else studies.called(r),
+                sum(thing in self._things for thing in self._of(r).by_thing),
+            )
             for r in raters
         )
 

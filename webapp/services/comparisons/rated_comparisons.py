@@ -28,6 +28,7 @@ from webapp.services.comparisons.chosen_runs import (
     NothingToCompare,
 )
 
+_OPEN = re.compile(r"_(?:provisional|sementara)$")
 _DATED = re.compile(r"(?:^|[ _-])\d{8}(?:[ _-]?\d{4,6})?$|[ _-]latest$")
 _KIND = re.compile(r"^(?:evaluation[ _-])?(?:rated|ratings|exported)(?:[ _-]|$)")
 
@@ -131,7 +132,7 @@ def method_name(path: str) -> str:
     '2684856600'
     """
     file = PurePath(path)
-    stem = _DATED.sub("", file.stem)
+    stem = _DATED.sub("", _OPEN.sub("", file.stem))
     return _KIND.sub("", stem).strip(" _-") or file.parent.name or stem
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session, selectinload
 
+from webapp import labels
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
@@ -111,12 +112,17 @@ class RatedRun(NamedTuple):
     def file(self, name: str, data: bytes, *notes: str) -> ExportedFile:
         """Return a file of the run, named with the day of the run, else of its import.
 
-        The id keeps runs of one day apart.
+        The id keeps runs of one day apart. A file of ratings to which some are still to come says
+        so at its end.
         """
         stated = run_folders.moment(self.run.timestamp).partition("_")[0]
         day = stated if stated.isdecimal() else file_day(self.run.imported_at)
         stem, _, ending = name.partition(".")
-        name = f"{stem}_{day}_{self.run_id}.{ending}"
+        in_run, end = Query.run_id == self.run_id, ""
+        if stem != "run":
+            state = reports.state(self.session, self.study, in_run, self.rule)
+            end = labels.file_ending(state)
+        name = f"{stem}_{day}_{self.run_id}{end}.{ending}"
         return ExportedFile(name, MEDIA_TYPES[ending], data, notes)
 
 

@@ -224,7 +224,7 @@ def _row_of(query: Row[Any], rater_id: int, further: Sequence[str]) -> dict[str,
         "run_id": query.run_id,
         "state": str(summary.state),
         "asks_quality": summary.asks_quality,
-        "open_judgments": said.unsaid(asked),
+        "open_judgments": len(said.open_items(asked)),
         "empty_outcome": summary.empty_outcome and str(summary.empty_outcome),
     }
 

@@ -131,10 +131,10 @@ class Verdicts(Struct, frozen=True):
         pool = tuple([one for one in (*listed, *tail, *others) if isinstance(one, int)])
         return RankedGrades(listed, pool, self.scale, tail)
 
-    def unsaid(self, asked: AskedQuery) -> int:
-        """Return how many verdicts one query still waits for; a thing listed twice needs one."""
-        wanted = {*asked.things[: asked.pooled], asked.emptiness} - {None}
-        return sum(thing not in self.by_thing for thing in wanted)
+    def open_items(self, asked: AskedQuery) -> set[int]:
+        """Return the judged things that one query waits for; one listed twice is there once."""
+        wanted = {*asked.things[: asked.pooled], asked.emptiness}
+        return {thing for thing in wanted if thing is not None and thing not in self.by_thing}
 
 
 def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> list[AskedQuery]:

@@ -51,7 +51,7 @@ def report(
     resampling = settings or Resampling()
     people = everybody(session, study, now)
     return UserStudyReport(
-        study=study.name,
+        study=studies.shown_name(study),
         search_method=phase.search_method,
         llm=phase.llm,
         most_questions=phase.most_questions,

@@ -23,7 +23,7 @@ from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.exporters.frame.csv_cells import rounded
 from webapp.kinds import from_row, shown
 from webapp.metrics.judging.figures import figures, totals
-from webapp.records import LARGEST_INTEGER, Number, Scale
+from webapp.records import LARGEST_INTEGER, Number, Scale, State
 from webapp.services.judging import verdicts
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
@@ -69,7 +69,8 @@ class Page(Struct, Generic[RowT]):
 class RunRow(Struct):
     """One run: how many questions and cards it has, and how far it is judged under ``rule``.
 
-    ``complete`` questions have every verdict and grade. ``latency_ms`` has the mean, the median
+    ``complete`` questions wait for no verdict; ``state`` has what is open, of which kind, and it is
+    ``finished`` once nothing is that could move a figure. ``latency_ms`` has the mean, the median
     and the 95th percentile of the answers, in milliseconds, where the file states it.
     """
 
@@ -85,6 +86,8 @@ class RunRow(Struct):
     rule: str
     complete: int
     open_judgments: int
+    finished: bool
+    state: State
     timestamp: str | None
     imported_at: datetime
     latency_ms: dict[str, Any] | None
@@ -186,7 +189,7 @@ def run_rows(session: Session, study: Study, among: Container[str] | None = None
         run = overview.run
         if among is not None and run.id not in among:
             continue
-        standing = reports.standing(session, study, run.id, rule)
+        state = reports.state(session, study, Query.run_id == run.id, rule)
         latency = runs.latency_of(session, run.id)
         found.append(
             RunRow(
@@ -195,8 +198,10 @@ def run_rows(session: Session, study: Study, among: Container[str] | None = None
                 llm=run.llm,
                 **asdict(overview.counts),
                 rule=rule.name,
-                complete=standing.totals.n_complete,
-                open_judgments=standing.open_judgments,
+                complete=state.complete,
+                open_judgments=state.cards + state.lists + state.ties + state.decided,
+                finished=state.is_complete,
+                state=state,
                 timestamp=run.timestamp,
                 imported_at=run.imported_at,
                 latency_ms=rounded(asdict(latency)) if latency else None,

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.tables.judging import Adjudication, Event
+from webapp.db.tables.judging import Adjudication, Event, StoredSummary
 from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
@@ -27,14 +27,13 @@ from webapp.metrics.judging.figures import (
     GivenVerdict,
     QueryRow,
     RunReport,
-    Totals,
     seconds_before,
 )
 from webapp.metrics.judging.graded import kept
-from webapp.records import Blindness, Relevance, Scale
-from webapp.services.judging import verdicts
-from webapp.services.judging.live_metrics import Standing
+from webapp.records import Blindness, QueryState, Relevance, Scale, State
+from webapp.services.judging import live_metrics, verdicts
 from webapp.services.judging.verdicts import Scope, Verdicts
+from webapp.services.rating import shares
 from webapp.services.runs import runs
 from webapp.services.study import studies
 from webapp.services.study.question_sets import is_put_to_raters
@@ -79,7 +78,7 @@ def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
     """Return the rule called `name`; unnamed, the only rater's own verdicts, else majority."""
     if name is None:
         everybody = studies.raters(session, study)
-        active = set(session.scalars(select(Event.rater_id).distinct()))
+        active = _active(session)
         rated = [rater for rater in everybody if rater.id in active]
         return Rule(MAJORITY) if len(rated) > 1 else of_rater((rated or everybody)[0])
     if name in {MAJORITY, ADJUDICATED}:
@@ -94,6 +93,16 @@ def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
     if rater.is_machine and rater.id not in set(session.scalars(_RELEASED)):
         raise MachineNotReleased(rater.name)
     return of_rater(rater)
+
+
+def final_rule(session: Session, study: Study) -> Rule:
+    """Return the rule under which a study can become complete: that which heeds decisions.
+
+    The only rater's own verdicts, where there is one.
+    """
+    people = studies.present(session, study)
+    chosen = rule_of(session, study)
+    return chosen if chosen.rater is not None and len(people) < 2 else Rule(ADJUDICATED)
 
 
 def of_rater(rater: Rater) -> Rule:
@@ -155,6 +164,7 @@ def report(
         is_original=not KINDS[study.kind].headlines,
         asks_quality=study.asks_quality,
         merging=Scale.stored(study.scale).merging(study.merging),
+        state=state(session, study, Query.run_id == run.id, rule),
     )
 
 
@@ -217,20 +227,74 @@ def unasked(session: Session, run_id: str) -> tuple[int, ...]:
     return tuple(session.scalars(rows.order_by(Query.id)))
 
 
-def standing(session: Session, study: Study, run_id: str, rule: Rule) -> Standing:
-    """Return a run's progress under `rule`: the sums, and the work left."""
-    scope = asked_of(run_id)
-    said = verdicts_under(session, study, scope, rule)
+def states(session: Session, study: Study, rule: Rule) -> dict[str, State]:
+    """Return how far each run of the study is under `rule`, by its id."""
+    listed = session.scalars(select(Run.id).where(Run.study_id == study.id)).all()
+    return {key: state(session, study, Query.run_id == key, rule) for key in listed}
+
+
+def state(session: Session, study: Study, scope: Scope, rule: Rule) -> State:
+    """Return how far the questions put to raters in `scope` are rated under `rule`."""
+    scope = scope & is_put_to_raters(Query.question_id)
+    raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
+    by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters])
+    labels = by_rater[rule.rater.id] if rule.rater is not None else None
+    decided = {} if labels else verdicts.settled(session, scope)
+    if labels is None:
+        given = [(rater.name, by_rater[rater.id]) for rater in raters]
+        labels = verdicts.most(given, verdicts.merging_of(study))
+        if rule.name == ADJUDICATED:
+            labels = verdicts.overruled(labels, decided)
     asked = verdicts.asked_queries(session, scope)
-    summaries = [said.summary(query, cannot_tell=study.cannot_tell) for query in asked]
-    unsaid = [said.unsaid(query) for query in asked]
-    return Standing(
-        totals=Totals.of(summaries),
-        open_judgments=sum(unsaid),
-        open_queries=sum(
-            left > 0 or one.is_unrated for left, one in zip(unsaid, summaries, strict=True)
-        ),
+    readable = [one for one in asked if one.state is not QueryState.UNREADABLE]
+    questions = dict(session.execute(select(Query.id, Query.question_id).where(scope)).all())
+    open_items, open_questions = set[int](), set[int]()
+    for one in readable:
+        waits_for = labels.open_items(one)
+        open_items |= waits_for
+        if waits_for:
+            open_questions.add(questions[one.key])
+    voted = {item for own in by_rater.values() for item in own.by_thing}
+    unvoted, ties = open_items - voted, open_items & voted
+    lists = unvoted & {one.emptiness for one in readable}
+    of = len({questions[one.key] for one in readable})
+    return State(
+        questions=of,
+        complete=of - len(open_questions),
+        cards=len(unvoted - lists),
+        lists=len(lists),
+        ties=len(ties - decided.keys()),
+        decided=len(ties & decided.keys()),
+        answers=sum(one.asks_quality and one.key not in labels.quality for one in readable),
+        behind={} if rule.rater is not None else _behind(session, study, scope),
     )
+
+
+def _behind(session: Session, study: Study, scope: Scope) -> dict[str, int]:
+    """Return how many questions in `scope` each person has still to finish, by name.
+
+    An owner who judges nothing while others do only organises the study.
+    """
+    people, active = studies.present(session, study), _active(session)
+    is_blind = studies.is_blind(session, study)
+    found = {}
+    for rater in people:
+        if rater.is_owner and rater.id not in active and active:
+            continue
+        waits = select(Query.question_id).join(StoredSummary, StoredSummary.query_key == Query.id)
+        waits = waits.where(scope, StoredSummary.rater_id == rater.id, live_metrics.is_open())
+        questions = set(session.scalars(waits))
+        if is_blind:
+            share = shares.of_rater(session, rater)
+            units = (*(given.unit for given in share.first_time), *share.free)
+            questions &= {unit.question_id for unit in units}
+        if questions:
+            found[studies.shown_owner(rater.name)] = len(questions)
+    return found
+
+
+def _active(session: Session) -> set[int]:
+    return set(session.scalars(select(Event.rater_id).distinct()))
 
 
 def verdicts_under(

@@ -23,7 +23,6 @@ from webapp.metrics.comparisons.comparisons import PARTS as FEATURES
 from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.records import Problem
-from webapp.services.agreement import adjudications
 from webapp.services.comparisons import chosen_runs, comparisons, rated_comparisons
 from webapp.services.comparisons.chosen_runs import PHASES, DifferentQuestions, NothingToCompare
 from webapp.services.comparisons.rated_comparisons import RatedCsv
@@ -97,23 +96,20 @@ def show() -> str:
         rule = reports.rule_of(session, study, rules.wanted_rule())
         phases = chosen_runs.phases_of(session, study)
         address = _address(_chosen(session, study, phases), rule, study)
-        report, different, disputes = None, {}, 0
+        report, different = None, {}
         try:
             report = comparisons.report(session, study, address.runs, rule)
         except NothingToCompare:
             pass  # the page says how to choose
         except DifferentQuestions as refused:
             different = dict(refused.only)
-        runs = report.comparison.contenders if report is not None else ()
-        if rule.rater is None and any(one.missing.incomplete for one in runs):
-            disputes = adjudications.open_disputes(session, study)
         candidates = chosen_runs.candidates(session, study)
         choices = rules.rule_choices(session, study)
     return render_template(
         "comparisons/page.html",
         candidates=candidates,
         phases=phases,
-        disputes=disputes,
+        state=report.state if report is not None else None,
         rules=choices,
         rule=rule.name,
         different=different,

@@ -211,6 +211,7 @@ def _set_up_templates(app: Flask) -> None:
         # A filter on a constant is evaluated once, in the language of the first reader.
         decimal_mark=notation.decimal_mark,
         work_left=labels.work_left,
+        state_in_words=labels.state,
         run_name=labels.run,
         scale=labels.scale,
         merging=labels.merging,

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webapp import notation
+from webapp.exporters.exports.shown_figures import shown
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure, Totals, figures
 from webapp.metrics.judging.graded import beside
@@ -20,8 +21,8 @@ from webapp.metrics.judging.queries import (
     Undefined,
     why_undefined,
 )
-from webapp.metrics.judging.registry import MEASURES, Measure, Unit, label_of, label_on, measure_of
-from webapp.records import BINARY, QueryState, Scale
+from webapp.metrics.judging.registry import MEASURES, Measure, label_of, label_on, measure_of
+from webapp.records import BINARY, CannotTell, Scale
 
 OF_QUALITY = "mean_response_quality"
 
@@ -35,19 +36,19 @@ OF_ANSWERS: Mapping[str, str] = {
 
 
 class FigureCell(Struct, frozen=True):
-    """One figure in one column: its value in words, or the reason why it has none.
+    """One figure in one column: its value or band in words, or the reason why it has none.
 
-    ``bounds`` ("0,71–0,94") and ``sentence`` are empty once nothing is open; else the value is so
-    far, over ``n`` of ``of`` questions. ``judged`` is how much is judged of what a figure without
-    bounds looks at, empty for all, and the residual of RBP. ``applies`` is false where there is no
-    such figure.
+    ``sentence`` is empty once nothing is open; else it says what the value is so far, and
+    ``waiting`` what it waits for. ``judged`` is how much is judged of what a figure without bounds
+    looks at, empty for all, and the residual of RBP. ``applies`` is false where there is no such
+    figure.
     """
 
     value: str
-    bounds: str = ""
+    is_open: bool = False
     sentence: str = ""
-    n: int | None = None
-    of: int = 0
+    waiting: str = ""
+    n: str = ""
     why: Undefined | None = None
     judged: str = ""
     applies: bool = True
@@ -72,27 +73,24 @@ def rows(
     )
 
 
-def of_totals(totals: Totals, names: Sequence[str] = HEADLINES) -> dict[str, FigureCell]:
-    waiting = _waiting(totals.n_unjudged, totals.n_unclassified, totals.n_unrated)
+def of_totals(
+    totals: Totals,
+    names: Sequence[str] = HEADLINES,
+    waiting: tuple[str, str] = ("", ""),
+) -> dict[str, FigureCell]:
+    """Return the column of several questions; `waiting` is for what verdicts and grades wait."""
     shares = {name: figures(totals, [one])[one].value for name, one in beside(tuple(names)).items()}
     return {
-        name: _cell(
-            *(name, one, waiting, shares.get(name)), n=one.n, of=one.of, why=one.why_undefined
-        )
+        name: _cell(name, one, one.why_undefined, waiting[name == OF_QUALITY], shares.get(name))
         for name, one in figures(totals, names).items()
     }
 
 
 def of_query(summary: QuerySummary, names: Sequence[str] = HEADLINES) -> dict[str, FigureCell]:
     """Return the column of a single question; coverage and the composite have no place in it."""
-    is_unclassified = summary.state is QueryState.EMPTY and summary.empty_outcome is None
-    unjudged = summary.results_count - summary.judged_count
-    waiting = _waiting(unjudged, int(is_unclassified), int(summary.is_unrated))
     shares = {name: summary.span(one).value for name, one in beside(tuple(names)).items()}
     column = {
-        name: _cell(
-            *(name, summary.span(own), waiting, shares.get(name)), why=why_undefined(summary, own)
-        )
+        name: _cell(*(name, summary.span(own), why_undefined(summary, own)), share=shares.get(name))
         for name, own in (MEANS | {name: name for name in summary.further}).items()
     }
     grade = summary.response_quality.value
@@ -103,7 +101,10 @@ def of_query(summary: QuerySummary, names: Sequence[str] = HEADLINES) -> dict[st
 
 
 def of_answers(
-    answers: Sequence[tuple[str, QuerySummary]], names: Sequence[str], scale: Scale
+    answers: Sequence[tuple[str, QuerySummary]],
+    names: Sequence[str],
+    scale: Scale,
+    cannot_tell: CannotTell,
 ) -> tuple[list[tuple[str, tuple[str, str]]], list[FigureRow]] | None:
     """Return a column of counts for each answer, called by its letter, and the rows of figures."""
     if not answers:
@@ -111,7 +112,7 @@ def of_answers(
     names = names_of_answers(names)
     columns = [of_query(summary, names) for _, summary in answers]
     labels = {name: gettext(OF_ANSWERS.get(name) or label_of(name, scale)) for name in names}
-    return [(letter, clicked(summary)) for letter, summary in answers], [
+    return [(letter, clicked(summary, cannot_tell)) for letter, summary in answers], [
         FigureRow(name, label, tuple(column[name] for column in columns))
         for name, label in labels.items()
     ]
@@ -122,12 +123,18 @@ def names_of_answers(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in OF_ANSWERS or name not in HEADLINES)
 
 
-def clicked(summary: QuerySummary) -> tuple[str, str]:
-    """Return the counts of one answer in words: "3 of 4" relevant, and the first rank, from 1."""
-    relevant, decided = summary.relevant_count, summary.decided_count
-    if not decided:
+def clicked(summary: QuerySummary, cannot_tell: CannotTell) -> tuple[str, str]:
+    """Return the counts of one answer in words: "3 of 4" relevant, and the first rank, from 1.
+
+    The 4 are what its precision so far divides by: "cannot tell" is among them unless the study
+    leaves it out.
+    """
+    relevant, counted = summary.relevant_count, summary.decided_count
+    if cannot_tell == "not_relevant":
+        counted += summary.unsure_count
+    if not counted:
         return "-", "-"
-    words = gettext("%(relevant)s of %(decided)s", relevant=relevant, decided=decided)
+    words = gettext("%(n)s of %(of)s", n=relevant, of=counted)
     rank = summary.first_relevant_rank
     return words, notation.number(rank) if rank else gettext("none so far")
 
@@ -148,39 +155,34 @@ def reasons_of(explanations: Mapping[Any, str]) -> dict[str, str]:
 def _cell(
     name: str,
     figure: Figure | Span,
-    waiting: tuple[str, str],
+    why: Undefined | None,
+    waiting: str = "",
     share: float | None = None,
-    **stated: Any,
 ) -> FigureCell:
-    unit = measure_of(name).unit
-    bounds, sentence = _bounds(figure, waiting[name == OF_QUALITY], unit)
-    judged = ""
+    words, judged = shown(figure, measure_of(name).unit), ""
     if name.startswith("RBP") and figure.lower is not None and figure.upper is not None:
         judged = gettext("residual %(share)s", share=notation.figure(figure.upper - figure.lower))
     if share is not None and share < 1:
         judged = gettext("judged %(share)s", share=notation.figure(share))
-        sentence = f"{judged} ({waiting[0]})" if waiting[0] else judged
-    value = notation.figure(figure.value, unit)
-    return FigureCell(value, bounds, sentence, judged=judged, **stated)
+    return FigureCell(
+        value=words.text,
+        is_open=words.is_open,
+        sentence=words.so_far,
+        waiting=waiting if words.is_open or (share is not None and share < 1) else "",
+        n=words.n,
+        why=None if figure.lower is not None else why,
+        judged=judged,
+    )
 
 
-def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, str]:
-    if figure.lower is None or figure.upper is None:
-        return "", ""
-    low, high = notation.figure(figure.lower, unit), notation.figure(figure.upper, unit)
-    if low != high:
-        sentence = gettext("Between %(low)s and %(high)s", low=low, high=high)
-        return f"{low}–{high}", f"{sentence} ({still_open})" if still_open else sentence
-    if figure.value is None or round(figure.upper - figure.lower, 9):
-        return low, gettext("Already certain: %(low)s", low=low)
-    return "", ""
-
-
-def _waiting(cards: int, lists: int, answers: int) -> tuple[str, str]:
-    """Return the judgments that are still open in words, and the answers without a quality."""
+def waiting(cards: int, lists: int, answers: int, ties: int = 0) -> tuple[str, str]:
+    """Return for what figures of verdicts wait, in words, and for what the mean quality does."""
     parts = [
         ngettext("%(n)s card unjudged", "%(n)s cards unjudged", cards) if cards else "",
         ngettext("%(n)s empty list unjudged", "%(n)s empty lists unjudged", lists) if lists else "",
+        ngettext("%(n)s tie", "%(n)s ties", ties) if ties else "",
     ]
-    unrated = ngettext("%(n)s answer unrated", "%(n)s answers unrated", answers) if answers else ""
+    unrated = (
+        ngettext("%(n)s answer not graded", "%(n)s answers not graded", answers) if answers else ""
+    )
     return ", ".join(filter(None, parts)), unrated

@@ -138,16 +138,18 @@ def with_parts(page: RatingPage, marks: Marks | None, status: int = 200) -> Resp
 
 def _moving(page: RatingPage) -> dict[str, Any]:
     g.pictures = page.show_pictures
+    cards, lists, _, answers = page.whole.work_left
+    left = figures.waiting(cards, lists, answers)
     columns = (
         figures.of_query(page.summary, page.headline),
         figures.of_totals(page.category_standing.totals, page.headline),
-        figures.of_totals(page.whole.totals, page.headline),
+        figures.of_totals(page.whole.totals, page.headline, left),
     )
     return {
         "page": page,
         "at": partial(_address, page.run_id, page.query_id),
         "query": clicks.query(),
-        "counts": figures.clicked(page.summary),
+        "counts": figures.clicked(page.summary, page.cannot_tell),
         "rows": figures.rows(page.headline, page.scale, *columns),
     }
 

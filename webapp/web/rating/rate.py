@@ -184,7 +184,7 @@ def _moving(page: BlindPage) -> dict[str, Any]:
         "is_owner": access.current_user().is_owner,
         "at": partial(_address, page.task_id),
         "query": clicks.query(),
-        "panel": figures.of_answers(page.figures, page.headline, page.scale),
+        "panel": figures.of_answers(page.figures, page.headline, page.scale, page.cannot_tell),
         "open_answer": request.args.get("answer") or next(unrated, ""),
         "whole": "whole" in request.args,
     }

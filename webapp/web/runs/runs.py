@@ -89,7 +89,10 @@ def index() -> str:
     with access.reading() as (session, rater):
         listed = tuple(runs.overviews(session, rater))
         blind = shares.if_blind(session, rater)
-    return render_template("runs/index.html", runs=listed, blind=blind)
+        rule = reports.final_rule(session, rater.study)
+        states = reports.states(session, rater.study, rule)
+        state = reports.state(session, rater.study, reports.in_study(rater.study), rule)
+    return render_template("runs/index.html", runs=listed, blind=blind, states=states, state=state)
 
 
 @blueprint.get("/<run_id>")
@@ -97,17 +100,19 @@ def show(run_id: str) -> str:
     """Show a run: its figures, what is open, its questions, its files."""
     with access.reading() as (session, rater):
         run, latency = runs.run_page(session, rater, run_id), runs.latency_of(session, run_id)
-        finished = run.overview.first_open is None
-        others = runs.overviews(session, rater) if finished else []
         rule = reports.rule_of(session, rater.study, study.wanted_rule())
         report = reports.in_words(session, rater.study, run_id, rule)
+        assert report.state is not None
+        others = runs.overviews(session, rater) if report.state.is_complete else []
         with_unasked = reports.report(session, rater.study, run_id, rule, whole=True)
         offered = study.rule_choices(session, rater.study)
         exposure = assignments.exposure(session, rater.study)
         is_blind = studies.is_blind(session, rater.study)
     whole = totals_of(report)
     names = report.headline
-    rows = figures.rows(names, report.scale, figures.of_totals(whole, names))
+    left = report.state
+    waiting = figures.waiting(left.cards, left.lists, left.answers, left.ties + left.decided)
+    rows = figures.rows(names, report.scale, figures.of_totals(whole, names, waiting))
     sort, order = request.args.get("sort", ""), request.args.get("order", "")
     return render_template(
         "runs/page.html",
@@ -121,7 +126,7 @@ def show(run_id: str) -> str:
         unasked=tuple(_unasked(report, run.overview.counts, rater.study.pool_depth)),
         cannot_tell=report.cannot_tell,
         rows=rows,
-        has_remarks=any(cell.sentence or cell.reason for row in rows for cell in row.cells),
+        has_remarks=any(cell.waiting or cell.reason for row in rows for cell in row.cells),
         measures=figures.measures(names, report.scale),
         reasons=figures.reasons(names),
         categories=[
@@ -140,7 +145,8 @@ def show(run_id: str) -> str:
         columns={name: measure_of(name) for name in columns_of(report)},
         latency=latency,
         seconds=notation.seconds,
-        finished=finished,
+        run_state=left,
+        can_rate=rule.rater in (None, rater),
         is_blind=is_blind,
     )
 

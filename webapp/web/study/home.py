@@ -6,7 +6,8 @@ from flask import Blueprint, current_app, render_template
 
 from webapp.services.agreement import adjudications
 from webapp.services.rating import shares
-from webapp.services.runs import runs, samples
+from webapp.services.runs import reports, runs, samples
+from webapp.services.study import studies
 from webapp.services.study.standing import rater_standing, rater_standings
 from webapp.web.features import is_offered
 from webapp.web.frame import access
@@ -27,8 +28,15 @@ def show() -> str:
             )
         study, overviews = rater.study, runs.overviews(session, rater)
         people = rater_standings(session, study) if overviews else ()
-        behind = [one for one in people if one.clicks_left]
+        rule = reports.final_rule(session, study)
+        state = reports.state(session, study, reports.in_study(study), rule)
         judged = sum(one.judged > 0 for one in people)
+        behind = [
+            one
+            for one in people
+            if (one.clicks_left if rule.rater else studies.shown_owner(one.name) in state.behind)
+        ]
+        disputes = adjudications.open_disputes(session, study) if judged > 1 else 0
         is_own = overviews and not current_app.config["IS_DEMO"]
         is_own = is_own and is_offered("runs.remove_sample")
         return render_template(
@@ -38,6 +46,10 @@ def show() -> str:
             people=people,
             behind=sorted(behind, key=lambda one: -one.clicks_left),
             judged=judged,
-            disputes=adjudications.open_disputes(session, study) if judged > 1 else 0,
+            state=state,
+            rule=rule.name,
+            states=reports.states(session, study, rule),
+            is_behind=any(one.name == rater.name for one in behind),
+            disputes=disputes - state.ties,
             sample=samples.found(session, study) if is_own else (),  # runs that are invented
         )
