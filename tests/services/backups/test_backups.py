@@ -5,7 +5,6 @@ import os
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -99,9 +98,7 @@ def test_every_row_of_every_table_comes_back_and_new_ones_are_numbered_on(
     with database.reading() as old, other.reading() as new:
         for table in backups.tables():
             rows = select(table).order_by(*table.primary_key)
-            assert sorted(map(backups.canonical, new.execute(rows))) == sorted(
-                map(backups.canonical, old.execute(rows))
-            )
+            assert new.execute(rows).all() == old.execute(rows).all()
     add(other, "slug:new")
     other.close()
 
@@ -198,7 +195,7 @@ def test_a_damaged_backup_is_refused_and_changes_nothing(
     elif change == "lying":
         altered(file, counts={"runs": 99})
     else:
-        altered(file, sha256="0" * 64)
+        altered(file, size=1)
 
     with pytest.raises((backups.DamagedBackup, backups.NotABackup)):
         restore(other, file, NOW, replace=True)
@@ -281,7 +278,7 @@ def test_a_zip_bomb_fills_no_disk(
     backups.back_up(database, file, NOW)
     about = json.loads(zipfile.ZipFile(file).read("backup.json"))
     bomb = bytes(backups.SMALL + 2 * backups.PIECE)
-    stated = {"size": len(bomb), "sha256": sha256(bomb).hexdigest()} if is_stated else {"size": 10}
+    stated = {"size": len(bomb) if is_stated else 10}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("backup.json", json.dumps(about | stated))
         archive.writestr(backups.CONTENT, bomb)

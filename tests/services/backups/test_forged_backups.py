@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import zipfile
 from contextlib import closing
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +194,6 @@ def written(file: Path, content: Path, **stated: Any) -> Path:
         "engine": "sqlite",
         "schema_version": HEAD,
         "created_at": NOW.isoformat(),
-        "sha256": sha256(data).hexdigest(),
         "size": len(data),
         "counts": counts,
     }

@@ -49,7 +49,6 @@ def test_every_row_of_every_table_arrives_with_every_type_and_new_ones_are_numbe
     found = moved(database, other)
 
     assert {table.name: table.rows for table in found} == dict.fromkeys(Base.metadata.tables, ROWS)
-    assert len({table.digest for table in found}) > len(found) - 3  # some have equal columns
     for table in backups.tables():
         with database.reading() as old, other.reading() as new:
             rows = select(table).order_by(*table.primary_key)
@@ -61,7 +60,7 @@ def test_every_row_of_every_table_arrives_with_every_type_and_new_ones_are_numbe
         assert added.id == 10 * ROWS + 1
 
 
-def test_there_and_back_gives_the_same_digests_and_the_same_proof_pack(
+def test_there_and_back_gives_the_same_rows_and_the_same_proof_pack(
     database: Database, other: Database, tmp_path: Path
 ) -> None:
     judged(database)

@@ -125,7 +125,7 @@ def move_command(database_url: str) -> None:
         where = target.description
     width = max(len(table.name) for table in moved)
     for table in moved:
-        say(f"{table.name:{width}}  {table.rows:>9}  {table.digest[:16]}")
+        say(f"{table.name:{width}}  {table.rows:>9}")
     say(
         gettext(
             "%(n)s rows are in %(name)s, each compared with the one it came from.",

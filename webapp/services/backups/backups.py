@@ -8,8 +8,8 @@ A restore takes rows and nothing else out of the file: they are written into tab
 the backup's version, and those are brought to this one. What else the file defines is left behind.
 
 A move goes row by row, tables in the order in which they refer to each other, a chunk at a time;
-afterwards every row is read again on both sides and compared in one canonical form. All of it is
-one transaction at the target, and the source is only read.
+afterwards every row is read again on both sides and compared. All of it is one transaction at the
+target, and the source is only read.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
-from hashlib import file_digest, sha256
+from datetime import datetime
 from importlib.metadata import version
 from itertools import zip_longest
 from pathlib import Path
@@ -149,7 +148,6 @@ class About(Struct, frozen=True):
     engine: str
     schema_version: str
     created_at: Annotated[datetime, Meta(tz=True)]
-    sha256: str
     size: Count
     counts: Mapping[str, Count]
 
@@ -167,15 +165,12 @@ def back_up(database: Database, file: Path, now: datetime, *, replace: bool = Fa
     with folder_beside(file) as folder:
         content = folder / CONTENT
         schema_version, counts = _taken(database, content)
-        with content.open("rb") as opened:
-            digest = file_digest(opened, "sha256").hexdigest()
         about = About(
             kind=KIND,
             product=version("relevansi"),
             engine=database.url.get_backend_name(),
             schema_version=schema_version,
             created_at=now,
-            sha256=digest,
             size=content.stat().st_size,
             counts=counts,
         )
@@ -238,7 +233,7 @@ def restore(
         _unpack(file, about, unknown)
         _accept(unknown, content, about)
         put = _put_sqlite if database.is_sqlite else _put_postgres
-        return about, put(database, content, about, kept)
+        return about, put(database, content, kept)
 
 
 def _taken(database: Database, content: Path) -> tuple[str, dict[str, int]]:
@@ -297,11 +292,9 @@ def _accept(unknown: Path, content: Path, about: About) -> None:
             _agree(about, _counts(copy))
             copy.upgrade()
             with copy.reading() as session:
-                for column, allowed in VALUES.items():
-                    for value in session.scalars(select(column).distinct()):
-                        if value not in allowed:
-                            raise DamagedBackup(f"{column}: {value!r:.80}")
-    except (sqlite_files.DamagedDatabase, ValueError, TypeError) as damaged:
+                _check_values(session)
+        sqlite_files.close(content)
+    except (sqlite_files.DamagedDatabase, UnfitRow, ValueError, TypeError) as damaged:
         raise DamagedBackup(*damaged.args) from damaged
     except (sqlite3.Error, DatabaseError) as failure:
         if outage(failure) not in {None, Outage.DAMAGED}:
@@ -309,44 +302,43 @@ def _accept(unknown: Path, content: Path, about: About) -> None:
         raise DamagedBackup(str(getattr(failure, "orig", failure))) from failure
 
 
-def _put_sqlite(database: Database, content: Path, about: About, name: str | None) -> str | None:
-    fresh = content.with_name("fresh.sqlite")
-    fresh.touch(mode=0o600)
-    with _opened(fresh) as made:
-        made.prepare()
-        with made.writing() as session:
-            _copy_rows(content, session, about)
-            session.commit()
-    sqlite_files.close(fresh)
+def _check_values(session: Session) -> None:
+    """Return if every column holds values of its type that figures can be computed from."""
+    for table in tables():
+        with _rows(session, table) as found:
+            for row in found:
+                check_fit(table, row._mapping)
+    for column, allowed in VALUES.items():
+        for value in session.scalars(select(column).distinct()):
+            if value not in allowed:
+                raise DamagedBackup(f"{column}: {value!r:.80}")
+
+
+def _put_sqlite(database: Database, content: Path, name: str | None) -> str | None:
     target = Path(database.description)
     kept = None if name is None else target.with_name(f"{target.stem}.{name}{target.suffix}")
     database.close()
-    sqlite_files.put(fresh, target, kept)
+    sqlite_files.put(content, target, kept)
     sync(target)
     return None if kept is None else str(kept)
 
 
-def _put_postgres(database: Database, content: Path, about: About, name: str | None) -> str | None:
+def _put_postgres(database: Database, content: Path, name: str | None) -> str | None:
     """Set our tables aside, make them anew and fill them, all in one transaction."""
     schema = name or EMPTY_SCHEMA
     with database.engine.begin() as connection:
         outages.set_aside(connection, schema)
         database.make_tables(connection)
         with Session(connection, join_transaction_mode="create_savepoint") as session:
-            _copy_rows(content, session, about)
+            try:
+                with _opened(content) as copy, copy.reading() as source:
+                    move(source, session)
+            except (UnfitRow, RowsDiffer, ValueError, TypeError) as wrong:
+                raise DamagedBackup(*wrong.args) from wrong
             session.commit()
         if name is None:
             outages.drop(connection, schema)
     return name
-
-
-def _copy_rows(content: Path, target: Session, about: About) -> None:
-    try:
-        with _opened(content) as copy, copy.reading() as source:
-            move(source, target)
-    except (UnfitRow, RowsDiffer, ValueError, TypeError) as wrong:
-        raise DamagedBackup(*wrong.args) from wrong
-    _agree(about, counts(target))
 
 
 def _agree(about: About, counts: Mapping[str, int]) -> None:
@@ -358,7 +350,7 @@ def _agree(about: About, counts: Mapping[str, int]) -> None:
 def _unpack(file: Path, about: About, content: Path) -> None:
     most = min(about.size, max(SMALL, MOST_TIMES_PACKED * file.stat().st_size))
     content.touch(mode=0o600)
-    digest, size = sha256(), 0
+    size = 0
     try:
         with (
             zipfile.ZipFile(file) as archive,
@@ -369,11 +361,10 @@ def _unpack(file: Path, about: About, content: Path) -> None:
                 size += len(piece)
                 if size > most:
                     break
-                digest.update(piece)
                 output.write(piece)
     except UNREADABLE as damaged:
         raise DamagedBackup(str(file)) from damaged
-    if (digest.hexdigest(), size) != (about.sha256, about.size):
+    if size != about.size:
         raise DamagedBackup(str(file))
 
 
@@ -410,11 +401,10 @@ class RowsDiffer(Conflict):
 
 
 class MovedTable(NamedTuple):
-    """A table as it is on both sides: how many rows, and the SHA-256 over all of them."""
+    """A table as it is on both sides, with how many rows."""
 
     name: str
     rows: int
-    digest: str
 
 
 def tables() -> Sequence[Table]:
@@ -449,23 +439,6 @@ def move(
         _copy(source, target, table, told)
     _count_on(target)
     return tuple(_compare(source, target, table, told) for table in tables())
-
-
-def canonical(row: Sequence[Any]) -> str:
-    """Return a row's values in one form, the same for every database.
-
-    >>> canonical([1, True, None, 0.1, datetime(2026, 3, 1, 9, 0, tzinfo=UTC), {"a": 1}])
-    '[1, true, null, 0.1, {"moment": "2026-03-01T09:00:00.000000+00:00"}, {"a": 1}]'
-
-    Moments are in UTC to the microsecond, floats to their last bit, bytes by their SHA-256.
-    """
-    return json.dumps(list(row), default=_plain)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return {"moment": value.astimezone(UTC).isoformat(timespec="microseconds")}
-    return {"bytes": sha256(value).hexdigest()}
 
 
 def _copy(source: Session, target: Session, table: Table, told: Told) -> None:
@@ -531,15 +504,13 @@ def _count_on(target: Session) -> None:
 
 
 def _compare(source: Session, target: Session, table: Table, told: Told) -> MovedTable:
-    digest, count = sha256(), 0
+    count = 0
     with _rows(source, table) as read, _rows(target, table) as written:
         for here, there in zip_longest(read, written):
-            said = None if here is None else canonical(here)
-            if there is None or said is None or said != canonical(there):
+            if here != there:
                 row = (here if there is None else there)._mapping
                 key = {column.name: row[column.name] for column in table.primary_key}
                 raise RowsDiffer(f"{table.name}: {json.dumps(key)}")
-            digest.update(said.encode() + b"\n")
             count += 1
             told(table.name, 1)
-    return MovedTable(table.name, count, digest.hexdigest())
+    return MovedTable(table.name, count)
