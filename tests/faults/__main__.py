@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from tests.faults import failover, full_disk, killing, load, locked, replaced
+from tests.faults import failover, full_disk, half_open, killing, load, locked, replaced
 from tests.faults.processes import everything_ended
 from tests.faults.report import CannotBeMade, Row, show, written
 
@@ -49,6 +49,7 @@ def faults(kills: int, seed: int) -> Mapping[str, Sequence[Fault]]:
             (locked.FAULT, SQLITE, lambda at: locked.lock_sqlite(at, 2)),
             (locked.FAULT, POSTGRESQL, lambda at: locked.lock_postgres(at, 2)),
         ),
+        "half-open": ((half_open.FAULT, SQLITE, lambda at: half_open.half_open(at, 2)),),
         "failover": ((failover.FAULT, POSTGRESQL, lambda at: failover.fail_over(at, few, seed)),),
     }
 

@@ -52,6 +52,8 @@ How the faults are made:
   killed.
 - **Locked**: another connection holds the write lock (SQLite) or the tables (PostgreSQL) for longer
   than a writer waits.
+- **Half-open**: so many connections at once that send no request, or its first byte only; somebody
+  else comes meanwhile, again and again, and has to be answered within 10 s.
 - **Primary**: two servers, `synchronous_standby_names = '*'`; all processes of the primary are
   ended by SIGKILL, the standby is promoted, the other one becomes its standby from a copy. The
   server knows both by one address and is told nothing.

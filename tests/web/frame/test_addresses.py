@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from flask.testing import FlaskClient
+
 FIRST_PAGE = """
 import sys
 from pathlib import Path
@@ -60,3 +63,21 @@ def test_pages_may_be_read_for_the_first_time_all_at_once(tmp_path: Path) -> Non
 
     assert int(count) > 20
     assert faults == []
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("/tokens", "/tokens/"),
+        ("/runs?sort=a%26b", "/runs/?sort=a%26b"),
+        ("//tokens/", "/tokens/"),
+    ],
+)
+def test_a_slash_is_added_on_whatever_host_was_asked_for(
+    client: FlaskClient, path: str, address: str
+) -> None:
+    """A cache that is shared would hand the host of one request on to others."""
+    environ = {"PATH_INFO": path.partition("?")[0], "QUERY_STRING": path.partition("?")[2]}
+    answer = client.get(environ_overrides=environ, headers={"Host": "evil.invalid"})
+
+    assert (answer.status_code, answer.headers["Location"]) == (308, address)

@@ -46,9 +46,11 @@ PATIENCE = 25.0
 """Seconds in which a question to a chatbot that is on its way gets its answer at the end."""
 WAITRESS: dict[str, Any] = {
     "threads": 8,
-    "connection_limit": 500,
-    "channel_timeout": 30,
-    "cleanup_interval": 10,
+    # At the limit nobody is let in until an idle connection ends. Each is an open file, of which
+    # most systems allow a process 1,024.
+    "connection_limit": 800,
+    "channel_timeout": 8,
+    "cleanup_interval": 2,
     "max_request_header_size": 16 * 2**10,
     "asyncore_use_poll": True,
     "ident": "relevansi",

@@ -18,11 +18,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from flask import Response, current_app, g, request
 from sqlalchemy.orm import make_transient_to_detached
 from werkzeug.exceptions import NotFound, RequestEntityTooLarge
+from werkzeug.routing import RequestRedirect
 from werkzeug.sansio.utils import get_host
 
 from webapp import labels
@@ -233,8 +234,14 @@ def name_of_guest() -> str:
 
 
 def set_headers(response: Response) -> Response:
-    """Set the headers of every response: security, caching, policy, person."""
+    """Set the headers of every response: security, caching, policy, person, address."""
     headers, user = response.headers, current_user()
+    if isinstance(request.routing_exception, RequestRedirect):
+        # Werkzeug adds a slash to the address by the Host header, which anybody can write.
+        address = urlsplit(request.routing_exception.new_url)
+        headers["Location"] = urlunsplit(
+            ("", "", f"/{address.path.lstrip('/')}", address.query, "")
+        )
     headers.extend(HEADERS if htmx.wants_part() else {**HEADERS, **OF_PAGES})
     # An address with a version in it never changes what it holds.
     kept = f"public, max-age={YEAR}, immutable" if "v" in request.args else "no-cache"
