@@ -171,14 +171,18 @@ def judgment(value: str | None, field: str) -> str:
     return verdict(value) if field in JUDGMENTS else value
 
 
-def work_left(cards: int, empty_lists: int, questions: int, answers: int) -> str:
+def work_left(
+    cards: int, empty_lists: int, questions: int, answers: int, is_ending: bool = False
+) -> str:
     """Return the work left: questions, and what of them lacks a verdict or a grade.
+
+    `is_ending` where nothing is left but what is asked once more, which no number reveals.
 
     >>> work_left(12, 1, 3, 0), work_left(0, 0, 0, 0)
     ('Tersisa 3 pertanyaan · 12 kartu, 1 daftar kosong', 'Tidak ada yang tersisa untuk dinilai')
     """
     if not questions:
-        return gettext("Nothing is left to rate")
+        return gettext("Almost done") if is_ending else gettext("Nothing is left to rate")
     parts = [
         ngettext("%(n)s card", "%(n)s cards", cards) if cards else "",
         ngettext("%(n)s empty list", "%(n)s empty lists", empty_lists) if empty_lists else "",

@@ -218,22 +218,32 @@ def counted_one_by_one(session: Session, rater: Rater) -> Progress:
     ungraded = select(func.count()).select_from(RepeatRating).join(Task)
     ungraded = ungraded.where(Task.rater_id == rater.id, RepeatRating.quality.is_(None))
     opened = session.scalar(mine.where(tasks.is_open(rater.study))) or 0
-    return Progress(
-        done=len(share.given) - opened,
-        of=len(share.given) + len(share.free) + len(planned),
-        open_judgments=len(left)
-        + sum(unit in planned for unit in units)
-        + (session.scalar(unsaid) or 0),
-        unrated=sum(unit in wanted and quality is None for unit, quality in answers)
-        + sum(unit in planned for unit, _ in answers)
-        + (session.scalar(ungraded) or 0),
-        open_lists=left.count(None)
-        + sum(
+    repeats = (
+        sum(unit in planned for unit in units) + (session.scalar(unsaid) or 0),
+        sum(unit in planned for unit, _ in answers) + (session.scalar(ungraded) or 0),
+        sum(
             unit in planned and shown is None
             for unit, (*_, shown) in zip(units, asked, strict=True)
         )
         + (session.scalar(unsaid_lists) or 0),
+    )
+    unjudged = (
+        unit.question_id
+        for unit, (*_, thing, _shown) in zip(units, asked, strict=True)
+        if unit in wanted and thing not in said
+    )
+    ungraded_in = (
+        unit.question_id for unit, quality in answers if unit in wanted and quality is None
+    )
+    return Progress(
+        done=len(share.given) - opened,
+        of=len(share.given) + len(share.free) + len(planned),
+        open_judgments=len(left) + repeats[0],
+        unrated=sum(unit in wanted and quality is None for unit, quality in answers) + repeats[1],
+        open_lists=left.count(None) + repeats[2],
         questions=len({unit.question_id for unit in wanted}),
+        open_questions=len({*unjudged, *ungraded_in} & {unit.question_id for unit in wanted}),
+        repeats=repeats,
     )
 
 

@@ -66,7 +66,7 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
         assert not tasks.is_done(session, rater, task.id)
         assert tasks.ahead(session, rater, NOW, 1) == [task]
         found = shares.progress(session, rater)
-        assert found == Progress(0, 1, open_judgments=0, unrated=left, questions=1)
+        assert found == Progress(0, 1, 1, open_judgments=0, unrated=left, open_questions=1)
         tasks.rate(session, rater, task.id, answer.key, AnswerRating(quality=0), click(answer.key))
     assert pages.blind_page(session, rater, task.id).stage is TaskStage.DONE
     assert tasks.is_done(session, rater, task.id)
@@ -81,7 +81,7 @@ def test_finished_on_a_run_s_page_is_done(session: Session, study: Study, rater:
         events.judge(session, rater, run_id, question, 1, YES, click(f"v{question}"))
     events.rate(session, rater, run_id, 1, AnswerRating(quality=4), click("q1"))
     before = shares.progress(session, rater)
-    assert before == Progress(done=1, of=3, open_judgments=1, unrated=2, questions=3)
+    assert before == Progress(1, 3, 3, open_judgments=1, unrated=2, open_questions=2)
 
     robot = Robot(session, rater)
     shown: list[str] = []

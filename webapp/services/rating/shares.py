@@ -357,7 +357,9 @@ class Progress(Struct, frozen=True):
     """A rater's progress: turns done, turns given or still to be given, and work left.
 
     A turn is a question, once for each run where it depends on its conversation, and once more
-    where it is asked again; ``questions`` counts each once.
+    where it is asked again, unknown to the rater: what is shown counts ``questions``, each once, of
+    which ``open_questions`` are not finished, and no repeat. ``repeats`` are the judgments, grades
+    and empty lists of repeats among the others.
     """
 
     done: int
@@ -366,15 +368,25 @@ class Progress(Struct, frozen=True):
     open_judgments: int
     unrated: int
     open_lists: int = 0
+    open_questions: int = 0
+    repeats: tuple[int, int, int] = (0, 0, 0)
 
     @property
     def left(self) -> int:
         return self.of - self.done
 
     @property
-    def work_left(self) -> tuple[int, int, int, int]:
-        cards = self.open_judgments - self.open_lists
-        return cards, self.open_lists, self.left, self.unrated
+    def questions_done(self) -> int:
+        return self.questions - self.open_questions
+
+    @property
+    def work_left(self) -> tuple[int, int, int, int, bool]:
+        """Cards, empty lists, questions and grades left, and whether repeats alone are."""
+        judgments, grades, lists = self.repeats
+        open_lists = self.open_lists - lists
+        cards = self.open_judgments - judgments - open_lists
+        is_ending = self.left > 0 and not self.open_questions
+        return cards, open_lists, self.open_questions, self.unrated - grades, is_ending
 
 
 def progress(session: Session, rater: Rater) -> Progress:
@@ -390,6 +402,7 @@ def progress(session: Session, rater: Rater) -> Progress:
         len(units),
         len({unit.question_id for unit in share.units}),
         *map(sum, zip((0, 0, 0), *left, strict=True)),
+        open_questions=len({unit.question_id for unit, one in share.units.items() if one.is_open}),
     )
 
 
@@ -403,12 +416,18 @@ def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
     *again, open_again = _left_again(session, rater) if is_again else (0, 0, 0, 0)
     opened = sum(unit.is_open for unit in first_time) + open_again
     left = [(unit.open_judgments, unit.unrated, unit.open_lists) for unit in (*first_time, *free)]
-    left += [(unit.judgments, unit.answers, unit.lists) for unit in planned]
+    to_come = [(unit.judgments, unit.answers, unit.lists) for unit in planned]
+    repeats = tuple(map(sum, zip(again, *to_come, strict=True)))
+    mine = (*own, *share.free)
     return Progress(
         len(share.given) - opened + sum(not unit.is_open for unit in free),
         len(share.given) + len(free) + len(planned),
-        len({unit.question_id for unit in (*own, *share.free)}),
-        *map(sum, zip(again, *left, strict=True)),
+        len({unit.question_id for unit in mine}),
+        *map(sum, zip(repeats, *left, strict=True)),
+        open_questions=len(
+            {unit.question_id for unit in mine if unit in units and units[unit].is_open}
+        ),
+        repeats=repeats,
     )
 
 
