@@ -13,7 +13,6 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
-    false,
     func,
     text,
     true,
@@ -185,7 +184,7 @@ class Task(Base):
     ``run_id`` is set where the question depends on its conversation. Kind "repeat" asks a second
     time. ``postponed_at`` is when its rater last put it off. ``asked_again_at`` is when the owner
     last had it asked again: what was given on a run's page by then counts, but the task shows it as
-    not yet given. ``keeps_seed_order``: it was given before studies had a secret.
+    not yet given.
     """
 
     __tablename__ = "tasks"
@@ -198,7 +197,6 @@ class Task(Base):
     claimed_at: Mapped[datetime]
     postponed_at: Mapped[datetime | None]
     asked_again_at: Mapped[datetime | None]
-    keeps_seed_order: Mapped[bool] = mapped_column(default=False, server_default=false())
 
     rater: Mapped[Rater] = relationship()
     question: Mapped[Question] = relationship()

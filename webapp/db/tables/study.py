@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Index, String, Text, false, true
+from sqlalchemy import JSON, Index, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from webapp.db.tables.base import Base, new_secret, reference
@@ -16,22 +16,22 @@ class Study(Base):
     """The runs, raters and switches that belong together.
 
     ``blind`` is the owner's choice; null means blind as soon as two runs share a question set.
-    ``order_secret`` shuffles what blind raters see; no page and no export shows it. ``order_seed``
-    does so for tasks that were given before studies had a secret. ``pool_depth`` limits the ranks
-    that are pooled, ``overlap`` the raters of one question; null means all. ``figures`` says what
-    invited raters see while rating: "progress" or "all". ``badges_while_blind`` shows them the
-    outcome of the constraints on each card, ``show_record`` shows every rater the details that only
-    a listing's record has. ``suggest_quality`` offers raters a grade that follows from their
-    verdicts: everywhere, nowhere, or (null) on open pages only, neither blind nor in phase 3.
-    ``cannot_tell`` is what such a card is in the precisions of the study. ``repeat_percent`` of a
-    blind rater's questions are asked again, unannounced. ``starter_guidelines`` are shown until the
-    owner writes others. ``kind`` is that of the items its runs list (see ``webapp.kinds``).
-    ``scale`` is a ``records.Scale``, null for the binary one; ``merging`` says how several raters'
-    grades become one. ``measures`` names the headline figures, null the usual ones of the kind.
-    ``asks_quality``: answers are graded 0-5 as a whole; ``marks_words``: the question's words are
-    marked in texts. ``mappings`` keeps the columns chosen for files, by the shape of their header.
-    ``password`` is the owner's, hashed. ``revision`` changes with all that
-    changes what raters are asked or what pages sum up, but for the clicks, which are events.
+    ``order_secret`` shuffles what blind raters see; no page and no export shows it. ``pool_depth``
+    limits the ranks that are pooled, ``overlap`` the raters of one question; null means all.
+    ``figures`` says what invited raters see while rating: "progress" or "all".
+    ``badges_while_blind`` shows them the outcome of the constraints on each card, ``show_record``
+    shows every rater the details that only a listing's record has. ``suggest_quality`` offers
+    raters a grade that follows from their verdicts: everywhere, nowhere, or (null) on open pages
+    only, neither blind nor in phase 3. ``cannot_tell`` is what such a card is in the precisions of
+    the study. ``repeat_percent`` of a blind rater's questions are asked again, unannounced.
+    ``starter_guidelines`` are shown until the owner writes others. ``kind`` is that of the items
+    its runs list (see ``webapp.kinds``). ``scale`` is a ``records.Scale``, null for the binary one;
+    ``merging`` says how several raters' grades become one. ``measures`` names the headline figures,
+    null the usual ones of the kind. ``asks_quality``: answers are graded 0-5 as a whole;
+    ``marks_words``: the question's words are marked in texts. ``mappings`` keeps the columns chosen
+    for files, by the shape of their header. ``password`` is the owner's, hashed. ``revision``
+    changes with all that changes what raters are asked or what pages sum up, but for the clicks,
+    which are events.
     """
 
     __tablename__ = "studies"
@@ -41,7 +41,6 @@ class Study(Base):
     allow_bulk: Mapped[bool] = mapped_column(default=False)
     show_pictures: Mapped[bool] = mapped_column(default=False)
     blind: Mapped[bool | None]
-    order_seed: Mapped[int] = mapped_column(BigInteger, default=0)
     order_secret: Mapped[str] = mapped_column(String(64), default=new_secret, server_default="")
     shuffle_questions: Mapped[bool] = mapped_column(default=False)
     pool_depth: Mapped[int | None]

@@ -307,7 +307,7 @@ def _check_values(session: Session) -> None:
     for table in tables():
         with _rows(session, table) as found:
             for row in found:
-                check_fit(table, row._mapping)
+                check_fit(table, row._asdict())
     for column, allowed in VALUES.items():
         for value in session.scalars(select(column).distinct()):
             if value not in allowed:

@@ -70,7 +70,7 @@ EXPORTS = {
 LONG_FROM = 300
 """The answers from which a pack is made beside the requests: ten runs of thirty questions."""
 LEFT_OUT = {
-    "studies": {"password", "order_secret", "order_seed", "revision"},
+    "studies": {"password", "order_secret", "revision"},
     "events": {"token_id"},
     "log_entries": {"token_id"},
 }

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
-from hashlib import sha256
 from string import ascii_uppercase
 from typing import Any
 
@@ -65,7 +64,7 @@ def _own_task() -> Select[*tuple[Any, ...]]:
     question = Question.text.label("question"), Question.category, Question.context_dependent
     return (
         select(*Task.__table__.columns, *question)
-        .add_columns(Study.order_seed, Study.order_secret, Study.figures, Study.show_pictures)
+        .add_columns(Study.order_secret, Study.figures, Study.show_pictures)
         .add_columns(Study.marks_words, Study.scale)
         .add_columns(Study.measures, Study.kind.label("of_items"))
         .add_columns(Study.suggest_quality, Study.cannot_tell, Study.asks_quality)
@@ -110,13 +109,8 @@ def key(task: Task | Row[Any], number: int) -> str:
     It orders them too: shuffled by the study's secret, for each rater and time anew.
     """
     study: Any = task.rater.study if isinstance(task, Task) else task
-    if not task.keeps_seed_order or study.order_seed is None:
-        given = task.rater_id, task.kind, number
-        return pool.draw(study.order_secret, Purpose.CARDS, *given).hex()[:KEY_LENGTH]
-    # Begun before studies had a secret: its cards stay where they are.
-    again = "/again" if task.kind == REPEAT else ""
-    drawn = sha256(f"{study.order_seed}/{task.rater_id}/{number}{again}".encode())
-    return drawn.hexdigest()[:KEY_LENGTH]
+    given = task.rater_id, task.kind, number
+    return pool.draw(study.order_secret, Purpose.CARDS, *given).hex()[:KEY_LENGTH]
 
 
 def letter(number: int) -> str:

@@ -353,10 +353,7 @@ def need_scope(*scopes: str) -> None:
 def _guest(session: Session, carried: dict[str, Any]) -> CurrentUser:
     study = studies.current(session)
     assert study is not None
-    try:
-        found = participants.recognise(session, study, ParticipantCookie(**carried), now())
-    except TypeError:  # of another version of the product
-        found = None
+    found = participants.recognise(session, study, ParticipantCookie(**carried), now())
     if found is None:
         return CurrentUser(key="")
     key = _key(study.id, study.created_at, session_cookie.GUEST, found.id)

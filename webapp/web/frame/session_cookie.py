@@ -24,7 +24,7 @@ from msgspec.structs import asdict
 
 from webapp.services.people.sign_in import SessionCookie
 
-GUEST = "participant"  # the name of a guest in the cookies and things that browsers keep; it stays
+RATER, GUEST = "rater", "participant"  # their names in the cookies that browsers keep
 LIFETIME = timedelta(days=30)
 KNOWN_FOR = timedelta(days=400)  # the owner's browser: as long as browsers keep a cookie
 
@@ -101,18 +101,18 @@ def set_up(app: Flask, database_url: str) -> None:
 def carried() -> SessionCookie | None:
     """Return who signed in in this browser; ``None`` without a genuine cookie."""
     try:
-        return SessionCookie(**session["badge"], sign_in=sign_in())
-    except (KeyError, TypeError):  # none, or one of another version
+        return SessionCookie(**session[RATER], sign_in=sign_in())
+    except KeyError:
         return None
 
 
 def give(cookie: SessionCookie) -> None:
     """Let the browser carry a rater's sign-in, and nothing that it carried before."""
-    _give("badge", asdict(cookie))
+    _give(RATER, asdict(cookie))
 
 
 def of_guest() -> dict[str, Any] | None:
-    """Return what `give_guest` was given, of whichever version, with the ``sign_in`` of now."""
+    """Return what `give_guest` was given, with the ``sign_in`` of now."""
     carried = session.get(GUEST)
     return {**carried, "sign_in": sign_in()} if isinstance(carried, dict) else None
 
@@ -151,7 +151,6 @@ def take_back() -> None:
 
 def _give(name: str, cookie: dict[str, Any]) -> None:
     session.clear()
-    # Apart from the cookie: a server of the version before takes none with a word it lacks.
     del cookie["sign_in"]
     session[name], session["sign_in"] = cookie, _name()
     session.permanent = True
