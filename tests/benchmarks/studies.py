@@ -24,6 +24,7 @@ from webapp.records import Click
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
 from webapp.services.people import raters, tokens
+from webapp.services.people.tokens import Scope
 from webapp.services.rating import tasks
 from webapp.services.runs import imports, stored_runs
 from webapp.services.runs.stored_runs import Labels
@@ -141,10 +142,10 @@ def invite(database: Database, rater_id: int) -> str:
         return token
 
 
-def token(database: Database) -> str:
-    """Return a token of the owner that may read."""
+def token(database: Database, scope: Scope = "read") -> str:
+    """Return a token of the owner that may do so much."""
     with database.writing() as session:
-        made = tokens.make(session, session.get_one(Rater, OWNER), "bench", ["read"], now())
+        made = tokens.make(session, session.get_one(Rater, OWNER), "bench", [scope], now())
         session.commit()
         return made.token
 

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from msgspec import Struct
 
 from webapp import labels
+from webapp.importers.frame import bounded
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.json_runs import question_key
@@ -98,7 +99,8 @@ def read(files: Sequence[RatedCsv]) -> dict[str, RatedFile]:
         raise NothingToCompare
     called = distinct([file.name for file in files])
     found = {
-        name: csv_ratings.read(name, file.data) for name, file in zip(called, files, strict=True)
+        name: bounded.call(name, csv_ratings.read, name, file.data)
+        for name, file in zip(called, files, strict=True)
     }
     for name, one in found.items():
         if not one.report.rows:

@@ -26,6 +26,7 @@ from webapp.exporters.gold.constraint_reports import manual_json
 from webapp.failures import Missing
 from webapp.i18n import gettext, mark
 from webapp.importers.agreement import manual_input
+from webapp.importers.frame import bounded
 from webapp.importers.gold import listed_properties
 from webapp.kinds.property import Card
 from webapp.metrics.agreement.agreement import BinaryAgreement, binary_agreement
@@ -277,7 +278,7 @@ def import_manual(
     an ``ImportRefused``.
     """
     run = runs.find(session, rater.study, run_id)
-    manual = manual_input.read(name, data)
+    manual = bounded.call(name, manual_input.read, name, data)
     queries = _queries(session, run, locked=True)
     counts = {query_id: len(cards) for query_id, cards in facts_of_cards(queries).items()}
     every = sorted(manual.decisions, key=lambda one: one[2] == CARD)  # whole cards last

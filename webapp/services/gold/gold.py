@@ -23,6 +23,7 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Missing
 from webapp.i18n import mark
+from webapp.importers.frame import bounded
 from webapp.importers.gold import gold_questions
 from webapp.importers.gold.gold_questions import GoldFile
 from webapp.importers.runs.json_runs import question_key
@@ -136,7 +137,7 @@ def import_file(
     the file.
     """
     find_set(session, rater.study, question_set_id)
-    document = gold_questions.read(name, data).document
+    document = bounded.call(name, gold_questions.read, name, data).document
     newest = _newest(session, [question_set_id])
     if newest is None or newest.document != document:
         session.add(
@@ -223,7 +224,7 @@ def take_places(
 ) -> None:
     """Put the known places of a locations.json into the newest version; may be refused."""
     document = held(session, rater.study, question_set_id).document
-    listed = gold_questions.read_places(name, data)
+    listed = bounded.call(name, gold_questions.read_places, name, data)
     changed = json.dumps({**document, gold_questions.PLACES: listed}).encode()
     import_file(session, rater, question_set_id, WITH_PLACES, changed, now)
 
