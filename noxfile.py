@@ -119,10 +119,10 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(name="coverage-tables", default=False)
 def coverage_tables(session: nox.Session) -> None:
-    """Simulate how often each interval of a rating plan holds; writes docs/planning-coverage.md."""
+    """Simulate how often the intervals of figures and differences hold; writes docs/coverage.md."""
     install(session)
-    page = () if session.posargs else ("-o", "docs/planning-coverage.md")
-    session.run("python", "-m", "tests.simulations", *page, *session.posargs)
+    page = ("-o", "docs/coverage.md")
+    session.run("python", "-m", "tests.interval_coverage", *page, *session.posargs)
 
 
 @nox.session(default=False)

@@ -287,18 +287,16 @@ class Study:
         *runs: str,
         names: str | Sequence[str] | None = None,
         rule: str | None = None,
-        resamples: int | None = None,
-        seed: int | None = None,
     ) -> DataFrame:
         """Return the paired differences of runs: a row for each pair and figure.
 
         First minus second, over the ``n`` questions with a value in both. ``lower`` and ``upper``
-        are the 95 % bootstrap interval of ``mean``; ``p`` and ``p_holm`` are two-sided (float64).
+        are the 95 % interval of ``mean``; ``p`` and ``p_holm`` are two-sided (float64).
         ``wins``, ``ties``, ``losses`` count questions of the first (int64).
         """
         found = self._json(
             *("GET", "/comparisons"),
-            run=runs, figures=_listed(names), rule=rule, resamples=resamples, seed=seed,
+            run=runs, figures=_listed(names), rule=rule,
         )  # fmt: skip
         return _table(DIFFERENCE, ({**one, **one["interval"]} for one in found["differences"]))
 

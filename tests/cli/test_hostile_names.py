@@ -173,7 +173,7 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
         ],
         "verify": [*([path("whole.zip"), *form] for form in table_and_json), [path("pack.zip")]],
         "compare": [
-            *(["--runs", first, second, "--resamples", "100", "--format", name]
+            *(["--runs", first, second, "--format", name]
               for name in ("markdown", "latex", "json", "html")),
             ["--input", path("rated.csv"), path("missing.csv")],
         ],

@@ -54,7 +54,7 @@ def test_any_figure_is_computed_on_request(tmp_path: Path, pair: tuple[str, str]
 
 
 def test_a_comparison_takes_them_too(tmp_path: Path, pair: tuple[str, str]) -> None:
-    asked = ("compare", "--runs", *pair, *NAMES, "--resamples", "100", "--format", "json")
+    asked = ("compare", "--runs", *pair, *NAMES, "--format", "json")
     found = document(relevansi(tmp_path, *asked))
 
     assert found["headline"] == ["AP", "RBP(0.8)", "mrr"]

@@ -28,7 +28,6 @@ from webapp.db.tables.machine_judges import MachineCall
 from webapp.db.tables.runs import Run
 from webapp.i18n import LANGUAGES, speaking
 from webapp.metrics.agreement.report import ItemKind
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import Totals, figures
 from webapp.services.agreement import adjudications, agreement
 from webapp.services.comparisons import comparisons
@@ -113,8 +112,7 @@ def test_runs_without_a_complete_question_are_compared(demo_session: Session) ->
     study = study_of(demo_session)
     run_ids = demo_session.scalars(select(Run.id).order_by(Run.search_method)).all()
     rule = reports.rule_of(demo_session, study)
-    few = Resampling(resamples=100)
-    found = comparisons.report(demo_session, study, run_ids, rule, settings=few).comparison
+    found = comparisons.report(demo_session, study, run_ids, rule).comparison
 
     assert 0 in [one.totals.n_complete for one in found.contenders]
     assert all(one.rated for one in found.contenders)

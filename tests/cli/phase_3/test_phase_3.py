@@ -17,7 +17,7 @@ from webapp.records import Relevance
 from webapp.services.phase_3 import participants
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
-PHASE_3 = ("compare", "--phase", "3", "--resamples", "100")
+PHASE_3 = ("compare", "--phase", "3")
 
 
 @pytest.fixture(name="instance")
@@ -51,8 +51,7 @@ def test_each_format_goes_to_a_file_named_by_phase_and_day_and_is_logged(
         found = json.loads(written.read_text("utf-8"))
         figure = found["figures"]["mean_precision_at_5"]
         assert (figure["value"], figure["participants"], figure["questions"]) == (0.75, 2, 2)
-        assert figure["interval"] == {"lower": 0.5, "upper": 1.0}
-        assert found["settings"]["resamples"] == 100
+        assert 0 < figure["interval"]["lower"] < 0.75 < figure["interval"]["upper"] < 1
 
 
 def test_what_cannot_be_summed_up_is_said_in_one_line(tmp_path: Path) -> None:

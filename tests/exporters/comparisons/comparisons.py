@@ -14,12 +14,10 @@ from webapp.exporters.comparisons.files import FORMATS
 from webapp.exporters.frame.tables import Table
 from webapp.metrics.comparisons.comparisons import ComparisonReport, compare
 from webapp.metrics.comparisons.differences import ComparedRun
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.records import Blindness, GivenOn
 
 DAY = date(2026, 1, 23)
-QUICK = Resampling(resamples=200, seed=7)
 CATEGORIES = ("location_simple", "location_price")
 CORRECT_EMPTY, FALSE_NEGATIVE, UNCLASSIFIED, FAILED, UNREADABLE = "cfe!~"
 GRADES = {CORRECT_EMPTY: 0, FALSE_NEGATIVE: 0, FAILED: 0, UNCLASSIFIED: None, UNREADABLE: None}
@@ -45,14 +43,13 @@ def comparison_report(
     runs: Sequence[ComparedRun],
     *,
     phase: int | None = 1,
-    settings: Resampling = QUICK,
     raters: Sequence[tuple[str, int]] = (("Ani", 1200), ("Budi", 34)),
 ) -> ComparisonReport:
     """A report on `runs` by the majority of Ani and Budi."""
     return ComparisonReport(
         study="Skripsi",
         phase=phase,
-        comparison=compare(runs, rule="majority", settings=settings),
+        comparison=compare(runs, rule="majority"),
         stability=stability(runs, other_rules={"rater Ani": runs}),
         raters=tuple(raters),
         judged_until=datetime(2026, 1, 22, 8, 30, tzinfo=UTC),

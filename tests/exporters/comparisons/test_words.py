@@ -11,7 +11,6 @@ from tests.exporters.comparisons.comparisons import (
     CORRECT_EMPTY,
     FAILED,
     FALSE_NEGATIVE,
-    QUICK,
     UNCLASSIFIED,
     UNREADABLE,
     Judged,
@@ -24,7 +23,6 @@ from webapp.exporters.comparisons import document, words
 from webapp.exporters.comparisons.words import answer
 from webapp.metrics.comparisons import differences as pairs
 from webapp.metrics.comparisons.differences import Difference, PairedValues, RunDifferences
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import Stability
 from webapp.records import Blindness
 
@@ -109,12 +107,12 @@ def precision_difference(*judged: str, other: str = "N") -> str:
             "N",
             [
                 "Precision@5 over the 3 questions where both have a value: a 1.00, b 0.00; ",
-                "a is 1.00 higher than b (95% interval [+1.00; +1.00], p = 0.25, Holm 0.25): not",
+                "a is 1.00 higher than b (95% interval [−0.12; +1.00], p = 0.25, Holm 0.25): not",
             ],
         ),
         (["R"] * 6, "N", ["p = 0.03125, Holm 0.03125): significant at 5%."]),  # 2 of 64 signs
         # 0 - 0.5 and 0.5 - 0.5: mean -0.25; the interval turns with the order
-        (["N", "NR"], "RN", ["b is 0.25 higher than a", "[0.00; +0.50]"]),
+        (["N", "NR"], "RN", ["b is 0.25 higher than a", "[−0.30; +0.51]"]),
         (["R", "R"], "R", ["a and b are equal"]),
         (["R"], "N", ["over the 1 question where", "(too few for an interval, p = 1"]),
         (["R"], ".", ["Precision@5: a and b share no question with a value"]),
@@ -155,7 +153,7 @@ def test_a_conclusion_about_a_partial_run_is_provisional_and_significance_goes_b
     assert said.endswith("Provisional: not everything is rated.")
     for p_holm, significant in ((None, False), (0.05, True), (0.0501, False), (0.0, True)):
         corrected = replace(found, p=0.001, p_holm=p_holm)
-        assert words.significant(report.comparison, corrected) is significant
+        assert corrected.significant is significant
 
 
 TESTED = "tests at 5% after Holm's correction over"
@@ -166,7 +164,6 @@ def runs(differences: tuple[Difference, ...], partial: str = "") -> RunDifferenc
     """Runs with the differences that a test gives them; one may not be rated to its end."""
     ids = {run for one in differences for run in (one.first, one.second)}
     return RunDifferences(
-        settings=Resampling(),
         differences=differences,
         names={run: run.capitalize() for run in ids},
         partial=frozenset({partial}),
@@ -177,7 +174,7 @@ def apart(
     figure: str, first: str, second: str, mean: float | None, p: float, n: int = 30
 ) -> Difference:
     """A difference with its corrected p-value."""
-    (found,) = pairs.tested([PairedValues(figure, first, second, ((0.0, 0.0),), mean)], QUICK)
+    (found,) = pairs.paired_differences([PairedValues(figure, first, second, ((0.0, 0.0),), mean)])
     return replace(found, mean=mean, p=p, p_holm=p, n=n)
 
 

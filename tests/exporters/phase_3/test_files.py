@@ -19,7 +19,6 @@ from webapp.exporters.phase_3 import summary
 from webapp.exporters.phase_3.summary import COLUMNS, DATA, FORMATS, data_file, user_study_json
 from webapp.i18n import speaking
 from webapp.kinds.property import Card
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import QueryRow
 from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.metrics.phase_3.registry import MACHINE_MEASURES, USER_MEASURES
@@ -84,7 +83,6 @@ def person(
 
 def user_study_report(people: Sequence[Person] | None = None) -> UserStudyReport:
     """Return a report of three people, or of `people`."""
-    settings = Resampling(resamples=200)
     found = tuple(three_people() if people is None else people)
     return UserStudyReport(
         study="Rumah",
@@ -94,10 +92,9 @@ def user_study_report(people: Sequence[Person] | None = None) -> UserStudyReport
         people=found,
         withdrawn=2,
         judged_until=NOW if found else None,
-        settings=settings,
         version="1.0",
-        figures=clustered_figures([one.totals for one in found], settings),
-        categories=by_category(found, settings),
+        figures=clustered_figures([one.totals for one in found]),
+        categories=by_category(found),
         themes=by_theme(found),
         usability=usability_summary(
             [one.usability_score for one in found if one.usability_score is not None]

@@ -1,55 +1,60 @@
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from webapp.exporters.planning.plan import section, shown_by_all, shown_by_one
 from webapp.i18n import speaking
-from webapp.metrics.comparisons.differences import Difference, PairedValues
-from webapp.metrics.comparisons.differences import tested as compared
-from webapp.metrics.comparisons.significance import Resampling
-from webapp.metrics.planning.power import RatingEffort, RatingPlan, RatingPlanWish, plan
+from webapp.metrics.comparisons.differences import Difference, PairedValues, paired_differences
+from webapp.metrics.planning.power import RatingEffort, RatingPlanWish, plan
 
 
-def _plan(*differences: float) -> RatingPlan:
-    wish, effort = RatingPlanWish("mrr", 0.2), RatingEffort(10.0, 3.0, 3, 2, 6.0)
-    return plan(wish, effort, has=30, pair=("a", "b"), differences=differences)
+def difference(won: int, n: int, *, figure: str = "success_rate", pairs: int = 1) -> Difference:
+    """Successes of two runs, of which the first alone has `won`; others have none apart."""
+    values = tuple((1.0, float(one >= won)) for one in range(n))
+    equal = tuple((1.0, 1.0) for _ in range(n))
+    runs = [PairedValues(figure, "a", "b", values, None, binary=True)]
+    runs += [
+        PairedValues(figure, "a", str(one), equal, None, binary=True) for one in range(1, pairs)
+    ]
+    return paired_differences(runs)[0]
 
 
-def test_a_plan_whose_differences_are_mostly_0_warns_of_its_upper_limit() -> None:
+def test_the_smallest_difference_is_that_of_the_line_s_own_test_after_holm() -> None:
+    """Exact McNemar, all one way: the least share with P(Bin(30, share) >= 6) of 80%."""
     with speaking("en"):
-        said = section(_plan(0, 0, 0, 1, -0.5)).sentences
-        other = section(_plan(0, 0, 0.5, 1, -0.5)).sentences
-    warning = "3 of these 5 differences are 0. The upper limit is then often too low"
-    assert said[-1].startswith(warning)
-    assert "(upper 80% limit for normal differences)" in said[0]
-    assert not any("differences are 0" in sentence for sentence in other)
+        alone, of_three = shown_by_one(difference(3, 30)), shown_by_one(difference(3, 30, pairs=3))
+    # scipy.stats.binom.sf(5, 30, 0.25) = 0.797, 0.26: 0.834; sf(6, 30, 0.29) = 0.817, 0.28: 0.778.
+    assert "30 questions can show differences from 0.26 up (power 80%" in alone
+    assert "from 0.29 up" in of_three
 
 
-def difference(figure: str = "mrr", deviation: float | None = 0.28, n: int = 30) -> Difference:
-    values = tuple((0.5, 0.5) for _ in range(n))
-    (found,) = compared([PairedValues(figure, "a", "b", values, None)], Resampling(100))
-    return replace(found, deviation=deviation)
-
-
-def test_the_smallest_difference_is_that_of_the_plan() -> None:
-    # statsmodels: 0.1482, see tests/metrics/planning/test_power.py.
+def test_of_several_pairs_the_one_that_shows_least_counts() -> None:
+    few, more = difference(3, 30), difference(3, 20)
     with speaking("en"):
-        said = shown_by_one(difference(), 0.05)
-        assert said == "30 questions can show differences from 0.15 up (power 80%)."
-        said = shown_by_all([difference(), difference("success_rate", 0.5)], 0.05)
-    assert said == (
-        "which have a power of 80% to show a difference of 0.15 on MRR and 0.26 on Success rate"
-    )
+        said = shown_by_all([few, more])
+        assert said == shown_by_all([more])
+        assert said != shown_by_all([few])
 
 
-def test_of_several_pairs_the_one_that_varies_most_counts() -> None:
+def test_too_few_questions_are_said_to_be_too_few() -> None:
     with speaking("en"):
-        said = shown_by_all([difference(), difference(deviation=0.56)], 0.05)
-    assert "0.30 on MRR" in said
-    assert "0.15" not in said
+        assert "With 5 questions the smallest p is 0.0625: no outcome" in shown_by_one(
+            difference(5, 5)
+        )
+        said = shown_by_one(difference(3, 6, pairs=3))
+        assert "the smallest p is 0.0312, 0.0938 after Holm over 3 pairs" in said
+        assert "smallest" not in shown_by_one(difference(3, 6))
+        assert shown_by_all([difference(5, 5)]) == ""
 
 
-def test_where_nothing_varies_nothing_is_said() -> None:
-    for still in (difference(deviation=None), difference(deviation=0.0)):
-        assert shown_by_one(still, 0.05) == ""
-        assert shown_by_all([still], 0.05) == ""
+def test_where_nothing_differs_nothing_is_said() -> None:
+    assert shown_by_one(difference(0, 30)) == shown_by_all([difference(0, 30)]) == ""
+
+
+def test_an_entered_deviation_is_called_a_lower_limit() -> None:
+    wish, effort = RatingPlanWish("mrr", 0.2, deviation=0.3), RatingEffort(10.0, 3.0, 3, 2, 6.0)
+    with speaking("en"):
+        entered = section(plan(wish, effort, has=30))
+        rated = section(
+            plan(RatingPlanWish("mrr", 0.2), effort, has=30, pair=("a", "b"), differences=[1, 0, 0])
+        )
+    assert "lower limit" in entered.sentences[0]
+    assert not any("lower limit" in said for said in rated.sentences)

@@ -22,7 +22,6 @@ MANIFEST: Mapping[str, Any] = {
     "scope": "run",
     "study": "S",
     "rule": "majority",
-    "resampling": {"seed": 1, "resamples": 1000, "confidence": 0.95},
     "files": [],
 }
 
@@ -108,10 +107,9 @@ def test_a_member_that_lies_or_is_damaged_is_told_when_it_is_read() -> None:
     [
         b"", b"{", b"[]", b"null", b"NaN", b"{}", b"[" * 100_000, b"\xff",
         manifest(format="another"), manifest(pack_version="1"), manifest(pack_version=True),
-        manifest(pack_version=0), manifest(study=1), manifest(resampling={}),
+        manifest(pack_version=0), manifest(study=1),
         manifest(created_at="yesterday"), manifest(created_at="2026-03-01T09:00:00"),
         manifest(files=[{"name": "a", "sha256": "1"}]), manifest(rule="\ud800"),
-        manifest(resampling={"seed": 1, "resamples": 10**6, "confidence": 0.95}),
     ],
 )  # fmt: skip
 def test_a_manifest_that_cannot_be_used_is_refused(text: bytes) -> None:

@@ -12,9 +12,6 @@ import numpy as np
 import pytest
 
 from webapp.metrics.agreement.agreement import Table
-from webapp.metrics.comparisons.significance import Bootstrap
-
-FEW = Bootstrap(resamples=5)
 
 
 def irrcac(coefficient: str, table: Table, labels: Sequence[int]) -> float:

@@ -19,7 +19,6 @@ from sklearn.metrics import (  # type: ignore[import-untyped]
 
 from tests.conftest import NOW
 from tests.metrics.agreement import agreement_oracles as oracles
-from tests.metrics.agreement.agreement_oracles import FEW
 from webapp.metrics.agreement.agreement import (
     EXPLANATIONS,
     Agreement,
@@ -42,7 +41,7 @@ from webapp.metrics.agreement.report import (
     consistency,
     of_kind,
 )
-from webapp.metrics.comparisons.significance import Bootstrap
+from webapp.metrics.intervals import estimate_interval
 
 N = None
 Rows = list[list[int | None]]
@@ -94,8 +93,8 @@ CASES = {**RANDOM, **SKEWED}
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_coefficients_are_those_of_the_reference_tools(case: Case) -> None:
-    found = agreement(case.table, labels=case.labels, bootstrap=FEW)
-    ordinal = agreement(case.table, scale=Scale.ORDINAL, bootstrap=FEW)
+    found = agreement(case.table, labels=case.labels)
+    ordinal = agreement(case.table, scale=Scale.ORDINAL)
     used = sorted({x for row in case.table for x in row if x is not None})
 
     assert found.raw.value == near(oracles.irrcac("pa", case.table, case.labels))
@@ -115,7 +114,7 @@ PAIRS = {name: case for name, case in CASES.items() if len(case.table[0]) == 2}
 
 @pytest.mark.parametrize("case", PAIRS.values(), ids=PAIRS)
 def test_weighted_kappas_are_those_of_scikit_learn(case: Case) -> None:
-    found = agreement(case.table, scale=Scale.ORDINAL, weighted=True, bootstrap=FEW)
+    found = agreement(case.table, scale=Scale.ORDINAL, weighted=True)
 
     for kappa, weights in ((found.linear, "linear"), (found.quadratic, "quadratic")):
         assert kappa is not None
@@ -131,7 +130,7 @@ def test_weights_worked_out_by_hand() -> None:
     A gave 0, 1, 0, 2, B 0, 2, 2, 2. Linear: sum = 3; expected (2 x (0 + 3 x 2) + (1 + 3 x 1) +
     (2 + 0)) / 16 = 18 / 16; kappa = 1 - 3/4 / (18/16). Quadratic: 5/4 and 32/16.
     """
-    found = agreement([[0, 0], [1, 2], [0, 2], [2, 2]], weighted=True, bootstrap=FEW)
+    found = agreement([[0, 0], [1, 2], [0, 2], [2, 2]], weighted=True)
 
     assert found.linear is not None
     assert found.quadratic is not None
@@ -160,13 +159,13 @@ def _or_nan(found: Coefficient) -> float:
     ],
 )
 def test_small_tables_worked_out_by_hand(table: Table, name: str, value: float) -> None:
-    assert coefficients(agreement(table, bootstrap=FEW))[name].value == near(value)
+    assert coefficients(agreement(table))[name].value == near(value)
 
 
 def test_published_results_are_met() -> None:
     """Fleiss and AC1 from Gwet (2014); alpha from Hayes & Krippendorff (2007)."""
-    found = agreement(FOUR_RATERS, bootstrap=FEW)
-    ordinal = agreement(FOUR_RATERS, scale=Scale.ORDINAL, bootstrap=FEW).alpha
+    found = agreement(FOUR_RATERS)
+    ordinal = agreement(FOUR_RATERS, scale=Scale.ORDINAL).alpha
 
     assert found.raw.value == pytest.approx(0.81818, abs=5e-6)
     assert found.fleiss.value == pytest.approx(0.76117, abs=5e-6)
@@ -211,34 +210,44 @@ def test_a_row_with_a_cell_too_few_is_a_programming_error() -> None:
         agreement([[1, 0], [1]])
 
 
-def test_the_interval_is_the_same_every_time_and_moves_with_the_seed() -> None:
-    table = oracles.random_table(7, raters=3, labels=2, missing=0.2, skew=0.3)
-    one, again = agreement(table).ac1, agreement(table).ac1
-    other = agreement(table, bootstrap=Bootstrap(seed=1)).ac1
+def test_the_interval_of_raw_agreement_of_two_is_wilsons() -> None:
+    """scipy.stats.binomtest(36, 40).proportion_ci(method="wilson")."""
+    found = agreement([[1, 1]] * 36 + [[1, 0]] * 4).raw
 
-    assert one == again
-    assert (one.lower, one.upper) != (other.lower, other.upper)
+    assert (found.lower, found.upper) == pytest.approx((0.769482, 0.960420), abs=1e-6)
 
 
-def test_the_interval_of_raw_agreement_of_two_has_the_quantiles_of_the_binomial() -> None:
-    """Resampling 36 of 40 agreements draws from Binomial(40, 0.9) / 40.
+def test_perfect_agreement_on_few_items_is_no_point() -> None:
+    # Wilson of 8 in 8 starts at 8 / (8 + 3.8415) = 0.6756. AC1: Pe = 2 x 0.5 x 0.5 = 0.5.
+    found = agreement([[1, 1]] * 4 + [[0, 0]] * 4)
 
-    scipy.stats.binom.ppf([0.025, 0.975], 40, 0.9) = [32, 39].
-    """
-    table = [[1, 1]] * 36 + [[1, 0]] * 4
-    found = agreement(table, bootstrap=Bootstrap(resamples=20000)).raw
-
-    assert (found.lower, found.upper) == (32 / 40, 39 / 40)
-
-
-def test_resamples_without_a_value_are_left_out_and_counted() -> None:
-    """A resample of [1 1], [0 0] has one label in half of the cases; one item has no interval."""
-    found = agreement([[1, 1], [0, 0]], bootstrap=Bootstrap(resamples=1000)).cohen
+    bounds = found.raw.lower, found.raw.upper
+    assert bounds == pytest.approx((0.675592, 1.0), abs=1e-6)
+    assert (found.ac1.value, found.ac1.upper) == pytest.approx((1.0, 1.0))
+    assert found.ac1.lower == pytest.approx(1 - (1 - 0.675592) / 0.5, abs=1e-5)
     alone = agreement([[1, 1, 0], [1, N, N]]).raw
+    assert alone == Coefficient(alone.value, 1)  # one item has none
 
-    assert (found.value, found.lower, found.upper) == (1.0, 1.0, 1.0)
-    assert 400 < found.left_out < 600
-    assert alone == Coefficient(1 / 3, 1)
+
+def test_the_items_of_the_chance_term_are_counted() -> None:
+    found = agreement([[1, 1], [0, 0], [1, N], [N, N]])
+
+    assert (found.raw.n, found.n_rated) == (2, 3)
+
+
+def test_the_variance_of_an_interval_is_the_jackknifes() -> None:
+    """Kappa of 30 pairs, each left out once by hand."""
+    table = [[1, 1]] * 12 + [[0, 0]] * 11 + [[1, 0]] * 4 + [[0, 1]] * 3
+    without = [agreement(table[:i] + table[i + 1 :]).cohen.value for i in range(30)]
+    values = [value for value in without if value is not None]
+    middle = sum(values) / 30
+    variance = (29 / 30) ** 2 * sum((value - middle) ** 2 for value in values)
+    found = agreement(table).cohen
+    assert found.value is not None
+
+    # Pe = (16 x 15 + 14 x 15) / 900 = 0.5: the coefficient is -1 where all disagree.
+    expected = estimate_interval(found.value, 30 * variance, 30, lowest=-1.0)
+    assert (found.lower, found.upper) == pytest.approx((expected.lower, expected.upper))
 
 
 @st.composite
@@ -249,7 +258,7 @@ def tables(draw: st.DrawFn) -> Rows:
 
 
 def measured(table: Rows, scale: Scale) -> Agreement:
-    return agreement(table, scale=scale, bootstrap=FEW)
+    return agreement(table, scale=scale)
 
 
 @given(table=tables(), scale=scales)
@@ -307,7 +316,7 @@ def test_kappa_precision_and_recall_are_those_of_scikit_learn(seed: int) -> None
     pairs = [(draw.random() < 0.6, draw.random() < 0.5) for _ in range(40)]
     machine, people = zip(*pairs, strict=True)
 
-    found = binary_agreement(pairs, bootstrap=FEW)
+    found = binary_agreement(pairs)
 
     assert found.n == 40
     assert found.kappa.value == near(cohen_kappa_score(machine, people))
@@ -318,7 +327,7 @@ def test_kappa_precision_and_recall_are_those_of_scikit_learn(seed: int) -> None
 
 def test_what_machine_and_people_have_no_value_for_says_why() -> None:
     nothing = binary_agreement([])
-    refused = binary_agreement([(False, False), (False, False)], bootstrap=FEW)
+    refused = binary_agreement([(False, False), (False, False)])
 
     assert nothing.agreed is None
     assert nothing.kappa.why_undefined is NoAgreement.NO_SHARED_ITEM
@@ -334,7 +343,7 @@ def test_over_time_the_first_judged_come_first_in_parts_of_ten_or_more() -> None
         )
         for number in range(25)
     ]
-    parts = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items, FEW).over_time
+    parts = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items).over_time
 
     # 25 items make two parts, 13 and 12. Number 24 was judged first; 24 to 12 disagree.
     assert [(n_items, found.raw.value) for *_, n_items, found in parts] == [(13, 0), (12, 1)]
@@ -348,7 +357,7 @@ def test_each_kind_names_its_raters_pairs_and_categories_and_who_cannot_tell() -
         LabelledItem("area", {"Ani": "1", "Budi": "0"}),
         LabelledItem("price", {}),
     ]
-    found = of_kind(ItemKind.CARDS, ["Ani", "Budi", "Citra"], items, FEW)
+    found = of_kind(ItemKind.CARDS, ["Ani", "Budi", "Citra"], items)
 
     assert (found.raters, found.n_items) == (("Ani", "Budi"), 3)  # Citra judged nothing
     assert found.cannot_tell == CannotTell(1, 6)
@@ -361,17 +370,17 @@ def test_each_kind_names_its_raters_pairs_and_categories_and_who_cannot_tell() -
 
 def test_only_cards_can_be_undecided() -> None:
     items = [LabelledItem("area", {"Ani": 4.0, "Budi": 2.0})]
-    found = of_kind(ItemKind.QUALITY, ["Ani", "Budi"], items, FEW)
+    found = of_kind(ItemKind.QUALITY, ["Ani", "Budi"], items)
 
     assert (found.cannot_tell, dict(found.cannot_tell_by)) == (None, {})
-    assert found.overall == agreement([[4, 2]], scale=Scale.ORDINAL, labels=range(6), bootstrap=FEW)
+    assert found.overall == agreement([[4, 2]], scale=Scale.ORDINAL, labels=range(6))
 
 
 def test_cards_with_more_than_two_grades_are_an_order() -> None:
     items = [LabelledItem("area", {"Ani": a, "Budi": b}) for a, b in ("03", "22", "13", "00")]
     items.append(LabelledItem("area", {"Ani": "unsure", "Budi": "1"}))
     table: Table = [[0, 3], [2, 2], [1, 3], [0, 0], [None, 1]]
-    found = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items, FEW, top=3)
+    found = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items, top=3)
     quadratic = found.overall.quadratic
 
     assert found.scale is Scale.ORDINAL
@@ -380,13 +389,13 @@ def test_cards_with_more_than_two_grades_are_an_order() -> None:
     assert quadratic.value == near(oracles.scikit_learn(table, "quadratic", range(4)))
     assert found.overall.ac1.value == near(oracles.irrcac("gwet", table, range(4)))
     assert "linear_kappa" in coefficients(found.overall)
-    binary = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items[3:], FEW)
+    binary = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items[3:])
     assert "linear_kappa" not in coefficients(binary.overall)
 
 
 def test_a_repeat_without_a_second_verdict_is_asked_and_not_answered() -> None:
     repeats = [("1", "1"), ("0", "1"), ("1", "unsure"), ("0", None)]
-    found = consistency("Ani", ItemKind.CARDS, repeats, FEW)
+    found = consistency("Ani", ItemKind.CARDS, repeats)
 
     assert (found.asked, found.answered) == (4, 3)
     assert (found.agreement.raw.value, found.agreement.raw.n) == (0.5, 2)  # decided both times

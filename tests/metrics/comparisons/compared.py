@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 from webapp.metrics.comparisons.comparisons import Comparison
 from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun, Difference
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.records import EmptyOutcome, QueryState, Relevance
 
 EMPTY = {"c": EmptyOutcome.CORRECT_EMPTY, "f": EmptyOutcome.FALSE_NEGATIVE, "e": None}
-QUICK = Resampling(resamples=200)
 
 
 def compared(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from tests.metrics.comparisons.compared import QUICK, compared, differences_of
+from tests.metrics.comparisons.compared import compared, differences_of
 from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.differences import (
     MCNEMAR,
@@ -46,7 +46,7 @@ def test_what_a_run_lacks_is_said_and_a_question_not_run_is_in_no_pair() -> None
     first = compared("a", "1", ".", "!", "~", None, qualities=[4])
     second = compared("b", "1", "1", "1", "1", "1")
 
-    found = compare([first, second], rule="majority", settings=QUICK)
+    found = compare([first, second], rule="majority")
 
     lacks = found.contenders[0].missing
     assert (lacks.not_run, lacks.incomplete, lacks.failed, lacks.unreadable) == (
@@ -70,7 +70,7 @@ def difference(figure: str, *rows: tuple[str, str], at_zero: bool = False) -> Di
     """Return what two runs with these rows differ by in one figure."""
     first = compared("a", *(row[0] for row in rows))
     second = compared("b", *(row[1] for row in rows))
-    found = differences_of(compare([first, second], rule="majority", settings=QUICK), figure)
+    found = differences_of(compare([first, second], rule="majority"), figure)
     (one,) = [entry for entry in found if entry.false_negatives_at_zero == at_zero]
     return one
 
@@ -132,7 +132,7 @@ def test_holm_is_over_the_run_pairs_of_one_figure() -> None:
         compared("c", *["1"] * 7, "0"),
     ]
 
-    found = differences_of(compare(runs, rule="majority", settings=QUICK), "success_rate")
+    found = differences_of(compare(runs, rule="majority"), "success_rate")
 
     # 8:0 gives 2/256, 1:0 gives 1, 0:7 gives 2/128; times 3, then 2, then 1.
     assert [entry.p for entry in found] == [2 / 256, 1.0, 2 / 128]

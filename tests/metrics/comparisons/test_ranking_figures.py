@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.metrics.comparisons.compared import QUICK, compared
+from tests.metrics.comparisons.compared import compared
 from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.differences import PAIRED, ComparedRun, leading, paired
-from webapp.metrics.comparisons.significance import mean_intervals
 from webapp.metrics.comparisons.stability import FIGURES, stability
+from webapp.metrics.intervals import mean_interval
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.metrics.judging.queries import Span
 from webapp.records import Scale
@@ -40,14 +40,14 @@ def ranked(name: str, *values: float | None) -> ComparedRun:
 
 def test_a_headline_decides_what_is_compared() -> None:
     runs = [ranked("a", 1.0, 0.5, None, 0.75), ranked("b", 0.5, 0.25, 1.0, 0.0)]
-    found = compare(runs, rule="majority", settings=QUICK, headline=NAMES, scale=Scale(3, 2))
+    found = compare(runs, rule="majority", headline=NAMES, scale=Scale(3, 2))
 
     first, _ = found.contenders
     names = [*NAMES[:4], "AP", "Judged@1000"]
     assert list(first.estimates) == names
     estimate = first.estimates["nDCG@10"]
     assert (estimate.figure.value, estimate.figure.n, estimate.figure.lower) == (0.75, 3, None)
-    assert estimate.interval == mean_intervals([[1.0, 0.5, 0.75]], QUICK)[0]
+    assert estimate.interval == mean_interval([1.0, 0.5, 0.75])
     assert first.categories["c0"]["nDCG@10"].value == 0.625
     by_figure = {one.figure: one for one in found.differences}
     assert list(by_figure) == ["nDCG@10", "success@10", "mrr", "AP"]

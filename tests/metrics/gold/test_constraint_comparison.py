@@ -5,7 +5,6 @@ from fractions import Fraction
 import pytest
 
 from webapp.metrics.comparisons.differences import Difference
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Range
 from webapp.metrics.gold.constraints import (
     CheckedContender,
@@ -49,9 +48,7 @@ def contender(
 
 
 def found(figure: str, *runs: CheckedContender, at_zero: bool = False) -> Difference:
-    compared = compare_constraints(
-        runs, gold="g", version=1, threshold=T, settings=Resampling(resamples=200)
-    )
+    compared = compare_constraints(runs, gold="g", version=1, threshold=T)
     return next(
         d
         for d in compared.differences

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
-from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling, mean_intervals
+from webapp.metrics.intervals import NO_INTERVAL, estimate_interval, mean_interval
 from webapp.metrics.judging.figures import Sum
 from webapp.metrics.phase_3.user_study import (
     adjective,
@@ -66,6 +66,13 @@ def test_the_interval_is_scipys_within_the_scale(size: int) -> None:
     assert found.n == size
 
 
+def test_equal_scores_are_no_point() -> None:
+    found = usability_summary([72.5] * 5).interval
+    assert found.lower is not None
+    assert found.upper is not None
+    assert found.lower < 72.5 < found.upper
+
+
 def test_no_score_has_no_mean_and_one_no_interval() -> None:
     nobody, one = usability_summary([]), usability_summary([72.5])
 
@@ -95,90 +102,53 @@ def test_a_mean_has_the_nearest_adjective_and_grade(mean: float, word: str, lett
     assert (adjective(mean), grade(mean)) == (word, letter)
 
 
-SETTINGS = Resampling()
-
-
-def answers(people: int, seed: int) -> list[list[float]]:
-    """Return what a few people gave: some find it good, some do not, each to some questions."""
-    drawn = np.random.default_rng(seed)
-    return [
-        [
-            float(x)
-            for x in np.clip(
-                drawn.normal(drawn.uniform(0.1, 0.9), 0.15, drawn.integers(1, 11)), 0, 1
-            )
-        ]
-        for _ in range(people)
-    ]
-
-
 def sums(given: list[list[float]]) -> list[Sum]:
     return [Sum(sum(values), len(values)) for values in given]
-
-
-@pytest.mark.parametrize(("people", "seed"), [(2, 1), (5, 2), (10, 3), (25, 4)])
-def test_the_interval_is_that_of_drawing_people_with_all_they_gave(people: int, seed: int) -> None:
-    given = answers(people, seed)
-    drawn = np.random.default_rng(seed + 100)
-    who = drawn.integers(0, people, (40_000, people))
-    total, count = (np.array([made(values) for values in given]) for made in (sum, len))
-    theirs = total[who].sum(axis=1) / count[who].sum(axis=1)
-    low, high = np.quantile(theirs, [0.025, 0.975])
-
-    found = clustered_mean(sums(given), SETTINGS)
-
-    # A 2.5 % quantile of 10,000 draws has a standard error of about 0.03 standard deviations.
-    tolerance = 5 * 0.03 * float(np.std(theirs))
-    assert found.value == pytest.approx(np.concatenate(given).mean())
-    assert found.interval.lower == pytest.approx(low, abs=tolerance)
-    assert found.interval.upper == pytest.approx(high, abs=tolerance)
-    assert (found.clusters, found.n) == (people, sum(map(len, given)))
 
 
 def test_people_who_differ_give_a_wider_interval_than_their_questions_would() -> None:
     # Five people: three always served well, two never; ten questions each.
     given = [[1.0] * 10] * 3 + [[0.0] * 10] * 2
-    (naive,) = mean_intervals([[x for values in given for x in values]], SETTINGS)
+    naive = mean_interval([x for values in given for x in values])
 
-    found = clustered_mean(sums(given), SETTINGS)
+    found = clustered_mean(sums(given))
 
-    # 0.6 over 50 questions: sd 0.49 / sqrt(50) = 0.07, so about 0.46 to 0.74. Over 5 people
-    # sd 0.49 / sqrt(5) = 0.22: of five draws 0 or 1 are good in 8.7 %, 5 in 7.8 %.
-    assert naive.lower == pytest.approx(0.46, abs=0.021)
-    assert naive.upper == pytest.approx(0.74, abs=0.021)
-    assert (found.interval.lower, found.interval.upper) == (0.2, 1.0)
+    # Wilson, scipy.stats.binomtest: 30 of 50, and 3 of 5.
+    assert (naive.lower, naive.upper) == pytest.approx((0.461814, 0.723916), abs=1e-6)
+    interval = found.interval.lower, found.interval.upper
+    assert interval == pytest.approx((0.230724, 0.882379), abs=1e-6)
+    assert (found.clusters, found.n) == (5, 50)
+
+
+def test_the_units_of_the_interval_are_people_and_each_counts_by_their_questions() -> None:
+    # Ratio estimate: (2 + 0) / (4 + 1) = 0.4; residuals 2 - 1.6 and 0 - 0.4, times 2 / 5.
+    found = clustered_mean([Sum(2.0, 4), Sum(0.0, 1)])
+    assert found.value == 0.4
+    assert found.interval == estimate_interval(0.4, 2 * 0.4**2 * 2 / 5**2, 2)
 
 
 SHARES = st.floats(0, 1, allow_nan=False)
 PEOPLE = st.lists(st.lists(SHARES, min_size=1, max_size=10), min_size=2, max_size=12)
-FEW = Resampling(resamples=200)
 
 
 @given(st.lists(SHARES, min_size=2, max_size=30))
 def test_where_each_asked_one_question_the_interval_is_the_plain_one(values: list[float]) -> None:
-    (plain,) = mean_intervals([values], FEW)
+    plain = mean_interval(values)
 
-    assert clustered_mean([Sum(value, 1) for value in values], FEW).interval == plain
-
-
-@given(PEOPLE)
-def test_the_interval_lies_between_the_least_and_the_best_served(people: list[list[float]]) -> None:
-    found = clustered_mean(sums(people), FEW)
-
-    means = [sum(own) / len(own) for own in people]
-    assert found.interval.lower is not None
-    assert found.interval.upper is not None
-    assert min(means) - 1e-9 <= found.interval.lower <= found.interval.upper
-    assert found.interval.upper <= max(means) + 1e-9
+    found = clustered_mean([Sum(value, 1) for value in values]).interval
+    assert (found.lower, found.upper) == pytest.approx((plain.lower, plain.upper))
 
 
 @given(PEOPLE)
 def test_giving_each_answer_twice_or_nothing_changes_no_interval(people: list[list[float]]) -> None:
-    once = clustered_mean(sums(people), FEW)
-    twice = clustered_mean([Sum(2 * sum(own), 2 * len(own)) for own in people], FEW)
+    once = clustered_mean(sums(people))
+    twice = clustered_mean([Sum(2 * sum(own), 2 * len(own)) for own in people])
 
-    assert twice.interval == once.interval
-    assert (twice.value, twice.clusters, twice.n) == (once.value, once.clusters, 2 * once.n)
-    assert clustered_mean([Sum(), *sums(people), Sum()], FEW) == once
-    alone = clustered_mean(sums(people[:1]), FEW)
+    interval = once.interval.lower, once.interval.upper
+    assert (twice.interval.lower, twice.interval.upper) == pytest.approx(interval)
+    assert twice.value == pytest.approx(once.value)
+    assert twice.clusters == once.clusters
+    assert twice.n == 2 * once.n
+    assert clustered_mean([Sum(), *sums(people), Sum()]) == once
+    alone = clustered_mean(sums(people[:1]))
     assert (alone.interval, alone.clusters) == (NO_INTERVAL, 1)

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from webapp.metrics.intervals import estimate_interval
 from webapp.metrics.planning.assisted import (
     MeanEstimate,
     Unassisted,
     assisted_mean,
 )
-from webapp.metrics.planning.sampling import ValueRange
+from webapp.metrics.planning.sampling import sampled_mean
 
 Values = Sequence[float]
 
@@ -73,33 +74,22 @@ def _normal(estimate: MeanEstimate) -> tuple[float, float]:
     return estimate.value - reach, estimate.value + reach
 
 
-def test_the_interval_is_that_of_student_with_two_further_questions() -> None:
-    """Values 1, 0, 1, 0.5 of people; the weight is 7/24, and the machine's mean 5/8."""
+def test_the_intervals_are_those_of_every_estimate() -> None:
     found = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0])
 
-    # y - l f: 17/24, 0, 17/24, 5/24, and the further ones 0 - l 5/8 and 1 - l 5/8.
-    further = [-35 / 192, 157 / 192]
-    values = [17 / 24, 0, 17 / 24, 5 / 24, *further]
-    middle = sum(values) / 6
-    squares = sum((value - middle) ** 2 for value in values)
-    # Of the machine: mean 7/48, variance (7/24)^2 / 4 / 4. t quantile 0.975, 5 degrees: 2.5706.
-    reach = 2.570581836 * (squares / 5 / 6 + (7 / 24) ** 2 / 4 / 4) ** 0.5
     assert found.assisted is not None
-    assert found.assisted.lower == pytest.approx(middle + 7 / 48 - reach)
-    assert found.assisted.upper == 1.0  # cut: 1.005
-    # People alone: 1, 0, 1, 0.5, 0, 1, mean 7/12, squares 29/24; 7/12 + 2.5706 x 0.2007 is over 1.
     assert found.alone is not None
-    assert found.alone.lower == pytest.approx(7 / 12 - 2.570581836 * (29 / 24 / 30) ** 0.5)
-    assert found.alone.upper == 1.0
+    value, variance = found.assisted.value, found.assisted.variance
+    assert found.assisted.interval == estimate_interval(value, 4 * variance, 4)
+    assert found.alone.interval == sampled_mean([1, 0, 1, 0.5], 8).interval
 
 
 def test_people_of_one_mind_still_have_an_interval_and_save_no_share() -> None:
-    found = assisted_mean([0, 0, 0], [0, 0, 0], [0, 0], bounds=ValueRange(-1, 1))
+    found = assisted_mean([0, 0, 0], [0, 0, 0], [0, 0], is_difference=True)
 
-    # 0, 0, 0, -1, 1: squares 2; t quantile 0.975 with 4 degrees of freedom: 2.7764.
     assert found.alone is not None
-    assert found.alone.upper == pytest.approx(2.776445105 * (2 / 4 / 5) ** 0.5)
-    assert found.alone.lower == -found.alone.upper
+    assert found.alone.interval == sampled_mean([0, 0, 0], 5, is_difference=True).interval
+    assert found.alone.interval.upper != 0
     assert (found.share_saved, found.correlation) == (None, None)
 
 
@@ -171,7 +161,6 @@ def test_people_alone_are_their_mean_and_a_machine_without_weight_changes_nothin
     assert found.alone.value == pytest.approx(sum(people) / len(people))
     if found.assisted is not None and found.weight == 0:
         assert found.assisted.value == pytest.approx(found.alone.value)
-        assert found.assisted.upper == pytest.approx(found.alone.upper)
 
 
 @given(st.lists(SHARES, min_size=2, max_size=15), st.integers(1, 5))
@@ -203,5 +192,5 @@ def test_a_machine_that_is_off_by_the_same_amount_everywhere_helps_as_much(
     assert moved.assisted is not None
     assert found.assisted is not None
     assert moved.assisted.value == pytest.approx(found.assisted.value)
-    assert moved.assisted.lower == pytest.approx(found.assisted.lower)
+    assert moved.assisted.interval.lower == pytest.approx(found.assisted.interval.lower)
     assert 0 <= (found.weight or 0) <= 1

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from math import comb, sqrt
+
+import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
+from webapp.metrics.comparisons.differences import PairedValues, paired_differences
+from webapp.metrics.intervals import LEVEL
 from webapp.metrics.planning.power import (
     Demand,
     RatingEffort,
     RatingPlanWish,
+    difference_shown,
+    mcnemar_power,
+    mixture,
     plan,
     power,
+    power_of_test,
     questions_needed,
-    simulated_power,
+    questions_to_show,
     smallest_difference,
-    spread,
-    upper_limit,
 )
 
 # statsmodels 0.15.0, TTestPower().power(d / s, n, level, alternative="two-sided").
@@ -78,30 +85,73 @@ def test_one_question_shows_nothing_and_no_number_shows_next_to_nothing() -> Non
     assert questions_needed(1e-9, 1.0) is None
 
 
-def test_the_spread_of_a_rated_pair_has_the_upper_limit_of_chi_square() -> None:
-    found = spread([0.2, -0.2, 0.6, 0.2])  # mean 0.2; squares 0, 0.16, 0.16, 0: 0.32 / 3
+def test_mcnemars_power_is_that_of_every_table() -> None:
+    """All (wins, losses, ties) of 20 questions with their chances, each with scipy's test."""
+    won, lost, level = 0.3, 0.1, 0.05
+    expected = 0.0
+    for wins in range(21):
+        for losses in range(21 - wins):
+            ways = comb(20, wins) * comb(20 - wins, losses)
+            chance = ways * won**wins * lost**losses * 0.6 ** (20 - wins - losses)
+            if wins + losses and stats.binomtest(wins, wins + losses).pvalue <= level:
+                expected += chance
+    assert mcnemar_power(20, won, lost, level) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_difference_of_successes_takes_the_questions_of_mcnemars_test() -> None:
+    """3 of 30 won and none lost: 0.16 more takes 48 questions, of three pairs 56."""
+    mixed = mixture([1.0] * 3 + [0.0] * 27)
+    assert mixed is not None
+    # Of 30 questions 6 must differ, all one way: P(Bin(30, 0.16) >= 6).
+    assert power_of_test(mixed, 30, 0.16, 0.05) == pytest.approx(stats.binom.sf(5, 30, 0.16))
+    assert questions_to_show(0.16, mixed) == 48
+    assert questions_to_show(0.16, mixed, Demand(0.05 / 3)) == 56
+
+
+def test_a_mixture_counts_what_the_lower_run_wins() -> None:
+    found = mixture([-0.2, 0.2, -0.6, 0.0])
     assert found is not None
-    assert (found.n, found.ties) == (4, 0)
-    assert found.mean == pytest.approx(0.2)
-    assert found.deviation == pytest.approx((0.32 / 3) ** 0.5)
-    expected = found.deviation * (3 / stats.chi2.ppf(0.2, 3)) ** 0.5
-    assert found.upper == pytest.approx(expected, rel=1e-10)
-    assert upper_limit(1.0, 30) == pytest.approx((29 / stats.chi2.ppf(0.2, 29)) ** 0.5)
+    assert (found.n, found.lost, found.sizes, found.share) == (4, 0.25, (0.2, 0.2, 0.6), 0.75)
+    # Sizes are 1/3 on average: 0.1 more is 0.3 of the questions more; then fewer are lost.
+    assert found.raised(0.1) == pytest.approx((0.55, 0.25, 1.0))
+    assert found.raised(0.3) == pytest.approx((0.95, 0.05, 1.0))
+    assert found.raised(0.5) == pytest.approx((1.0, 0.0, 1.5))
+    assert mixture([0.5]) is mixture([0.0, 0.0]) is None
 
 
-@pytest.mark.parametrize("differences", [[], [0.5], [0.2, 0.2, 0.2]])
-def test_too_few_or_equal_differences_have_no_spread(differences: list[float]) -> None:
-    assert spread(differences) is None
+MIXTURES = {
+    "few large ones": [0.79, 0.5, 2 / 3, 1.0] + [0.0] * 21,
+    "both ways": [0.2, 0.4, -0.2, 0.6, 0.2, -0.4, 0.2, 0.8] + [0.0] * 17,
+    "grades": [1.0, 2.0, -1.0, 1.0, -2.0, 1.0, 1.0, -1.0] + [0.0] * 22,
+    "all differ a little": [0.05, -0.02, 0.07, 0.03, -0.04, 0.06, 0.01, 0.05] * 3,
+    "successes": [1.0, 1.0, 1.0, -1.0] + [0.0] * 26,
+}
 
 
-def test_the_simulated_power_is_near_that_of_the_t_test_and_repeats() -> None:
-    differences = list(stats.norm.ppf([(i + 0.5) / 40 for i in range(40)]))
-    found = simulated_power(differences, 30, 0.5, seed=7)
+@pytest.mark.parametrize("name", MIXTURES)
+@pytest.mark.parametrize("pairs", [1, 3])
+def test_the_smallest_difference_claimed_is_found_by_the_comparison(name: str, pairs: int) -> None:
+    """Studies with just this difference, each through the comparison's own code."""
+    studies, differences = 400, MIXTURES[name]
+    mixed, highest = mixture(differences), 5.0 if name == "grades" else 1.0
+    assert mixed is not None
+    n = len(differences)
+    claimed = difference_shown(n, mixed, Demand(LEVEL / pairs), highest=highest)
+    assert claimed is not None
+    won, lost, factor = mixed.raised(claimed)
+    stream = np.random.default_rng(11)
 
-    deviation = float(stats.tstd(differences)) * (39 / 40) ** 0.5  # drawn with replacement
-    error = (found * (1 - found) / 500) ** 0.5
-    assert found == pytest.approx(power(30, 0.5, deviation), abs=4 * error)
-    assert found == simulated_power(differences, 30, 0.5, seed=7)
+    found = 0
+    for _ in range(studies):
+        side = stream.choice([1.0, -1.0, 0.0], n, p=[won, lost, 1 - won - lost])
+        values = side * factor * stream.choice(mixed.sizes, n)
+        runs = tuple((highest / 2 + one / 2, highest / 2 - one / 2) for one in values.tolist())
+        figure = "mean_response_quality" if name == "grades" else "mrr"
+        (difference,) = paired_differences([PairedValues(figure, "a", "b", runs, None)])
+        # After Holm the first of the pairs is significant at this level.
+        found += difference.p is not None and difference.p <= LEVEL / pairs
+
+    assert found / studies >= 0.8 - 3 * sqrt(0.8 * 0.2 / studies)
 
 
 EFFORT = RatingEffort(things=10.0, answers=3.0, raters=3, times=2, pace=6.0)
@@ -115,18 +165,19 @@ def test_the_work_of_questions_is_things_and_answers_times_raters_times_pace() -
     assert RatingEffort(10.0, 3.0, 3, 2, None).hours(30) is None
 
 
-def test_a_rated_pair_gives_the_deviation_its_limit_and_a_simulation() -> None:
+def test_a_rated_pair_gives_the_mixture_and_its_own_test() -> None:
     found = plan(
         RatingPlanWish("mrr", 0.2), EFFORT, has=30, pair=("a", "b"), differences=DIFFERENCES
     )
-    assert found.spread is not None
-    assert found.deviation == found.spread.deviation
-    assert found.needed == questions_needed(0.2, found.spread.deviation)
-    assert found.needed_upper == questions_needed(0.2, found.spread.upper)
-    assert found.shows == smallest_difference(30, found.spread.deviation)
-    assert found.simulated is not None
+    assert found.mixed == mixture(DIFFERENCES)
+    assert found.mixed is not None
+    assert found.deviation == found.mixed.deviation
+    assert found.needed == questions_to_show(0.2, found.mixed)
+    assert found.needed is not None
+    assert found.power == power_of_test(found.mixed, found.needed, 0.2, 0.05)
+    assert found.shows == difference_shown(30, found.mixed)
     assert {30, found.needed} <= {point.questions for point in found.curve}
-    shown = [point.shows for point in found.curve]
+    shown = [point.shows for point in found.curve if point.shows is not None]
     assert shown == sorted(shown, reverse=True)
 
 
@@ -134,5 +185,4 @@ def test_an_entered_deviation_counts_instead_of_the_pair() -> None:
     wish = RatingPlanWish("mrr", 0.15, deviation=0.28)
     found = plan(wish, EFFORT, has=30, pair=("a", "b"), differences=DIFFERENCES)
     # statsmodels: 30 questions, see above.
-    assert (found.needed, found.deviation, found.spread) == (30, 0.28, None)
-    assert (found.simulated, found.needed_upper, found.curve[0].upper) == (None, None, None)
+    assert (found.needed, found.deviation, found.mixed) == (30, 0.28, None)

@@ -17,7 +17,6 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.metrics.agreement.agreement import NoAgreement, Scale, agreement
 from webapp.metrics.agreement.report import AgreementReport, CannotTell, ItemKind, KindAgreement
-from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import agreement as study_agreement
 from webapp.services.agreement.agreement import (
@@ -40,8 +39,6 @@ SAID: dict[str, list[Relevance | None]] = {
     "Citra": [YES, YES, None, None],
 }
 """Verdicts on cards a, b (category area) and c, d (category price); None is unjudged."""
-
-FEW = Bootstrap(resamples=50)
 
 
 @pytest.fixture(name="raters")
@@ -70,7 +67,7 @@ def _run_id(session: Session, study: Study, raters: dict[str, Rater]) -> str:
 
 
 def report(session: Session, study: Study) -> AgreementReport:
-    return study_agreement.report(session, study, bootstrap=FEW)
+    return study_agreement.report(session, study)
 
 
 def of(found: AgreementReport, kind: ItemKind) -> KindAgreement:
@@ -84,7 +81,7 @@ def test_agreement_on_cards_is_the_pure_modules_of_the_verdicts(
     cards = of(report(session, study), ItemKind.CARDS)
 
     table = ((1, 1, 1), (1, 0, 1), (0, 0, None), (1, None, None))
-    assert cards.overall == agreement(table, labels=(0, 1), bootstrap=FEW)
+    assert cards.overall == agreement(table, labels=(0, 1))
     # Pairs of labels that agree: 3 of 3, 1 of 3, 1 of 1; d was decided once: (1 + 1/3 + 1) / 3.
     assert cards.overall.raw.value == pytest.approx(7 / 9)
     assert (cards.n_items, cards.n_shared, cards.raters) == (4, 3, ("Ani", "Budi", "Citra"))
@@ -122,7 +119,7 @@ def test_empty_lists_are_counted_apart_and_quality_is_an_order(
     empty, quality = of(found, ItemKind.EMPTY_LISTS), of(found, ItemKind.QUALITY)
     assert (empty.n_items, empty.overall.raw.value, empty.raters) == (1, 0, ("Ani", "Budi"))
     table = ((5, 4, None), (2, 2, 0))
-    expected = agreement(table, scale=Scale.ORDINAL, labels=range(6), bootstrap=FEW)
+    expected = agreement(table, scale=Scale.ORDINAL, labels=range(6))
     assert quality.overall == expected
     assert quality.cannot_tell is None
 

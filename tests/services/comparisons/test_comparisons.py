@@ -12,7 +12,6 @@ from tests.services.comparisons.stored_runs import judge, stored
 from tests.services.runs.runs import card, click, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import VariedPart
 from webapp.records import Blindness, Relevance
 from webapp.services.agreement import adjudications
@@ -27,7 +26,6 @@ from webapp.services.runs.runs import UnknownRun
 from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
-QUICK = Resampling(resamples=200)
 
 
 @pytest.fixture(name="pair")
@@ -43,9 +41,7 @@ def _pair(session: Session, study: Study, rater: Rater) -> tuple[str, str]:
 def test_a_verdict_serves_every_run_that_showed_the_property(
     session: Session, study: Study, pair: tuple[str, str]
 ) -> None:
-    report = comparisons.report(
-        session, study, pair, reports.rule_of(session, study), settings=QUICK
-    )
+    report = comparisons.report(session, study, pair, reports.rule_of(session, study))
 
     found = report.comparison
     assert [contender.run.name for contender in found.contenders] == ["api", "Hybrid"]
@@ -61,14 +57,14 @@ def test_each_rater_is_left_out_and_every_other_rule_tried(
     session: Session, study: Study, rater: Rater, pair: tuple[str, str]
 ) -> None:
     owner = reports.of_rater(rater)
-    alone = comparisons.report(session, study, pair, Rule("majority"), settings=QUICK)
+    alone = comparisons.report(session, study, pair, Rule("majority"))
     assert VariedPart.RATER not in {line.change for line in alone.stability.lines}
 
     ani = studies.add_rater(session, study, "Ani", NOW)
     judge(session, ani, pair[0], "01", "0")
     judge(session, ani, pair[1], "1")
-    merged = comparisons.report(session, study, pair, Rule("majority"), settings=QUICK)
-    own = comparisons.report(session, study, pair, owner, settings=QUICK)
+    merged = comparisons.report(session, study, pair, Rule("majority"))
+    own = comparisons.report(session, study, pair, owner)
 
     left_out = [line for line in merged.stability.lines if line.change is VariedPart.RATER]
     assert {(line.figure, line.tried) for line in left_out} >= {("mrr", 2)}
@@ -94,13 +90,10 @@ def test_an_adjudicated_verdict_counts_in_every_run(
     )
     adjudications.adjudicate(session, rater, same.thing_id, YES, "It is.", NOW)
 
-    merged = comparisons.report(session, study, pair, Rule("adjudicated"), settings=QUICK)
+    merged = comparisons.report(session, study, pair, Rule("adjudicated"))
 
     verdicts = [c.run.queries[0].verdicts for c in merged.comparison.contenders]
     assert verdicts == [(YES, None), (NO, YES)]
-
-
-QUICK = Resampling(resamples=200)
 
 
 def test_the_default_of_a_phase_is_the_newest_complete_run_of_each_method(
@@ -131,7 +124,7 @@ def test_the_best_method_s_run_serves_both_phases(session: Session, study: Study
         2: [("hybrid", "gpt"), ("hybrid", "claude")],  # as they were imported
     }
     for phase, chosen in phases.items():
-        found = comparisons.report(session, study, chosen, Rule("majority"), settings=QUICK)
+        found = comparisons.report(session, study, chosen, Rule("majority"))
         assert found.phase == phase
         found_labels = [(one.run.search_method, one.run.llm) for one in found.comparison.contenders]
         assert found_labels == labels[phase]

@@ -26,7 +26,6 @@ from webapp.importers.proof_packs import pack as proof_pack
 from webapp.importers.results import formats
 from webapp.importers.results.formats import Choices
 from webapp.kinds import shown
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.records import Click
 from webapp.services.exports import exports
 from webapp.services.exports.exports import (
@@ -325,8 +324,7 @@ def test_a_study_of_properties_has_none_of_these_formats(
 
 
 def packed(session: Session, study: Study, run: str | None) -> bytes:
-    settings = Resampling(resamples=200)
-    return packs.pack(session, study, run, MERGED, settings=settings).data
+    return packs.pack(session, study, run, MERGED).data
 
 
 def changed(data: bytes, name: str, before: str, after: str) -> bytes:

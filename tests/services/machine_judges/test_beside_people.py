@@ -25,7 +25,6 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
 from webapp.exporters.agreement.report import agreement_json
 from webapp.exporters.comparisons.files import comparison_json
-from webapp.metrics.comparisons.significance import Bootstrap, Resampling
 from webapp.records import Relevance
 from webapp.services.agreement import adjudications, agreement
 from webapp.services.comparisons import chosen_runs, comparisons
@@ -43,8 +42,6 @@ from webapp.services.rating import shares
 from webapp.services.runs import reports
 from webapp.services.runs.reports import MachineNotReleased, in_study
 from webapp.services.study import standing, studies
-
-FEW = Resampling(resamples=50)
 
 
 def person(session: Session, study: Study, name: str) -> Rater:
@@ -89,14 +86,14 @@ def everything_of_people(session: Session, study: Study) -> str:
         for name in ("csv", "wide-csv", "long-csv", "json", "qrels"):
             file = exports.export(session, study, runs[0], rule, name)
             found[f"{rule.name} {name}"] = (file.data, file.notes)
-        compared = comparisons.report(session, study, runs, rule, settings=FEW)
+        compared = comparisons.report(session, study, runs, rule)
         found[f"{rule.name} compared"] = comparison_json(compared)
-    found["agreement"] = agreement_json(agreement.report(session, study, bootstrap=Bootstrap(50)))
+    found["agreement"] = agreement_json(agreement.report(session, study))
     found["docket"] = adjudications.docket(session, study)
     found["standing"] = standing.question_standings(session, study)
     found["candidates"] = chosen_runs.candidates(session, study)
     rule = reports.rule_of(session, study, "majority")
-    pack = packs.pack(session, study, None, rule, settings=FEW)
+    pack = packs.pack(session, study, None, rule)
     with zipfile.ZipFile(io.BytesIO(pack.data)) as opened:
         members = {name: opened.read(name) for name in opened.namelist()}
     dated = {"manifest.json", "SHA256SUMS", "README.md", "pack.json"}
@@ -186,7 +183,6 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
         study,
         [one.run.id for one in chosen_runs.candidates(session, study)],
         rule,
-        settings=FEW,
     )
 
     assert rule.name == report.rule == "machine Mesin"

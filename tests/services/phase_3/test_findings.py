@@ -22,7 +22,7 @@ from webapp.db.tables.phase_3 import Participant, UserStudy
 from webapp.db.tables.study import Study
 from webapp.exporters.phase_3 import summary
 from webapp.i18n import speaking
-from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.intervals import estimate_interval
 from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.user_study import ParticipantStage, UserStudyReport
 from webapp.records import COMMENTS, EmptyOutcome, Relevance
@@ -34,7 +34,6 @@ from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 MINUTE = timedelta(minutes=1)
-FEW = Resampling(resamples=200)
 NOTHING = "Maaf, tidak ada properti yang cocok."
 
 
@@ -97,7 +96,7 @@ def _kenari(session: Session, study: Study, melati: Participant) -> Participant:
 
 
 def found(session: Session, study: Study) -> UserStudyReport:
-    return findings.report(session, study, NOW, settings=FEW)
+    return findings.report(session, study, NOW)
 
 
 @pytest.mark.usefixtures("melati", "kenari")
@@ -144,11 +143,11 @@ def test_participants_count_cannot_tell_as_the_study_does(session: Session, stud
 def test_figures_are_over_questions_intervals_over_people(session: Session, study: Study) -> None:
     report = found(session, study)
 
-    # P@5: Melati 1 and 0.5, Kenari 0: 1.5 / 3. Of two people drawn: both Melati 0.75, both
-    # Kenari 0, one each 0.5.
+    # P@5: Melati 1 and 0.5, Kenari 0: 1.5 / 3. From it 1.5 - 2 x 0.5 and 0 - 0.5, times 2 / 3:
+    # the variance over the two is 2 (0.5^2 + 0.5^2) / 3^2.
     found_p = report.figures["mean_precision_at_5"]
     assert (found_p.value, found_p.clusters, found_p.n) == (0.5, 2, 3)
-    assert (found_p.interval.lower, found_p.interval.upper) == (0.0, 0.75)
+    assert found_p.interval == estimate_interval(0.5, 2 * (0.5**2 + 0.5**2) / 9, 2)
     # RR: 1 and 1/2, and 0. Success: 1, 1, 0. Quality: 4, 3, 1. Every question had results.
     assert report.figures["mrr"].value == 0.5
     assert report.figures["success_rate"].value == pytest.approx(2 / 3)

@@ -23,9 +23,7 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.exporters.comparisons.files import FORMATS, comparison_json
 from webapp.i18n import speaking
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning.assisted import HelpedFigure, MachineHelp, Unassisted, assisted_mean
-from webapp.metrics.planning.sampling import ValueRange
 from webapp.services.comparisons import comparisons
 from webapp.services.planning import machine_help
 from webapp.services.runs import reports
@@ -97,7 +95,7 @@ class TestSampleDrawnBeforehand:
         # People 1 - 1/2, 1/2 - 1, 1/2 - 0, 1 - 1/2; the machine's values less 1/2.
         difference = one(help_, "mean_precision_at_5", second.id).found
         assert difference == assisted_mean(
-            [0.5, -0.5, 0.5, 0.5], [0.5, 0, -0.5, 0.5], [0, 0.5, -0.5, 0], bounds=ValueRange(-1, 1)
+            [0.5, -0.5, 0.5, 0.5], [0.5, 0, -0.5, 0.5], [0, 0.5, -0.5, 0], is_difference=True
         )
 
     def test_people_beyond_the_sample_and_unfinished_questions_are_not_counted(
@@ -209,9 +207,9 @@ def test_a_comparison_has_the_help_apart_from_peoples_figures_where_a_sample_was
     for run in runs:
         judge(session, mesin, run, BY_MACHINE)
         judge(session, rater, run, BY_PEOPLE)
-    rule, few = reports.rule_of(session, study), Resampling(resamples=100)
+    rule = reports.rule_of(session, study)
 
-    report = comparisons.report(session, study, [run.id for run in runs], rule, settings=few)
+    report = comparisons.report(session, study, [run.id for run in runs], rule)
 
     document = comparison_json(report)
     # Two cards of two runs in 8 questions, or in the 4 that were drawn.

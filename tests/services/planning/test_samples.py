@@ -24,7 +24,6 @@ from webapp.services.planning.samples import (
     NotAPair,
     RuleKind,
     RuleOutcome,
-    SampleIsFixed,
     SampleTooSmall,
 )
 from webapp.services.study.question_sets import unasked
@@ -94,21 +93,21 @@ def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
     assert (found.rule.seed, found.rule.beforehand) == (7, True)
 
 
-def test_strata_get_their_shares_and_a_category_is_added_before_the_first_verdict(
-    session: Session, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+def test_a_sample_drawn_by_category_in_an_earlier_version_shows_values_without_intervals(
+    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    rule = samples.draw(session, rater, whole, 3, NOW, stratified=True, seed=7)
-    assert sum(position % 3 == 0 for position in positions(session, rule.id)) == 1  # 3 x 4 / 12
+    rule = samples.draw(session, rater, whole, 3, NOW, seed=7)
+    rule.settings = {"size": 3, "stratified": True}
+    for position in positions(session, rule.id):
+        judge(session, rater, runs, position)
 
-    samples.extend(session, whole, 2, "b")
+    found = samples.of_set(session, study, whole)
 
-    drawn = positions(session, rule.id)
-    assert (len(drawn), sum(position % 3 == 0 for position in drawn)) == (5, 3)
-    assert rule.settings["size"] == 5
-
-    judge(session, rater, runs, drawn[0])
-    with pytest.raises(SampleIsFixed):
-        samples.extend(session, whole, 1)
+    assert found is not None
+    assert found.figures
+    assert {one.found.interval.lower for one in found.figures} == {None}
+    with speaking("en"):
+        assert len(sample_words.section(found).sentences) == 3  # why there is no interval
 
 
 def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_intervals(
@@ -124,14 +123,13 @@ def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_interval
 
     assert found is not None
     assert len(unasked(session, study.id)) == SIZE - 4
-    assert (found.rated, found.drawn, found.settings) == (3, 4, None)
+    assert (found.rated, found.drawn) == (3, 4)
     (apart,) = (one.found for one in found.figures if one.figure == "mrr" and len(one.runs) == 2)
     assert (apart.value, apart.interval.lower, apart.values, apart.of) == (1.0, None, 2, SIZE)
     with speaking("en"):
         section = sample_words.section(found)
     assert len(section.sentences) == 3  # why there is no interval
     assert section.tables[0].rows
-    assert sample_words.part_json(found)["interval"] is None
 
 
 def test_a_closed_sample_leaves_the_rest_unasked_and_one_stopped_early_does_not(
@@ -158,8 +156,6 @@ def test_impossible_samples_are_refused(
     for size in (1, SIZE + 1):
         with pytest.raises(SampleTooSmall):
             samples.draw(session, rater, whole, size, NOW)
-    with pytest.raises(NoRule):
-        samples.extend(session, whole, 1)
     judge(session, rater, runs, 1)
     with pytest.raises(ChosenTooLate):
         samples.draw(session, rater, whole, 4, NOW)
@@ -258,14 +254,15 @@ def test_the_pair_that_varies_most_or_a_named_one_gives_the_deviation(
     named = samples.rating_plan(session, study, one, WISH, pair=(hybrid, api))
 
     # api - vector: 1, -1, 1, from their mean 1/3: 2/3, -4/3, 2/3; sqrt(24/9 / 2).
-    assert found.spread is not None
-    assert found.spread.n == 3
-    assert found.spread.mean == pytest.approx(1 / 3)
+    assert found.mixed is not None
+    assert found.mixed.n == 3
+    assert found.mixed.lost == pytest.approx(1 / 3)
+    assert found.wish.demand.level == pytest.approx(0.05 / 3)  # of the phase's three pairs
     assert found.deviation == pytest.approx((4 / 3) ** 0.5)
     assert found.effort is not None
     assert (found.has, found.effort.things, found.effort.answers) == (3, 3.0, 3.0)
-    assert named.spread is not None
-    assert named.spread.mean == pytest.approx(2 / 3)  # 1, 0, 1
+    assert named.mixed is not None
+    assert (named.mixed.lost, named.mixed.sizes) == (0, (1.0, 1.0))  # 1, 0, 1
     for pair in ((api, api), (api, "none")):
         with pytest.raises(NotAPair):
             samples.rating_plan(session, study, one, WISH, pair=pair)

@@ -302,17 +302,15 @@ def test_a_large_refused_import_ends_with_its_problems(app: Flask, program: Prog
 def test_a_comparison_is_the_document_of_the_command(app: Flask, program: Program) -> None:
     """And agreement too; in words, as tables and as a workbook as well."""
     from webapp.exporters.comparisons.files import comparison_bytes
-    from webapp.metrics.comparisons.significance import Resampling
     from webapp.services.comparisons import comparisons
 
     first, second, _ = three_runs(app.extensions["database"])
     with open_study(app.extensions["database"]) as (session, study):
         rule = reports.rule_of(session, study)
-        settings = Resampling(200, 7)
         with speaking("en"):
-            found = comparisons.report(session, study, [first, second], rule, settings=settings)
+            found = comparisons.report(session, study, [first, second], rule)
         wanted = comparison_bytes(found)
-    asked = {"run": [first, second], "resamples": 200, "seed": 7}
+    asked = {"run": [first, second]}
     answer = program.ask("GET", "/comparisons", query_string=asked)
 
     assert answer.data == wanted

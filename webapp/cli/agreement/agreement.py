@@ -30,7 +30,7 @@ def agreement_command(file_format: str, output: Path | None) -> None:
     """Show how far the study's raters agree, with one another and with themselves.
 
     \b
-    JSON: {raters, bootstrap, cards, empty_lists, quality, repeats}. Each kind:
+    JSON: {raters, interval, cards, empty_lists, quality, repeats}. Each kind:
       {raters, scale, n_items, n_shared,
        cannot_tell: {n, judged, rate, raters: {NAME: {n, judged, rate}}} | null,
        overall: FIGURES, pairs: [{raters: [A, B], FIGURES}],
@@ -38,7 +38,7 @@ def agreement_command(file_format: str, output: Path | None) -> None:
        over_time: [{part, n_items, first, last, FIGURES}]}
     repeats: [{rater, kind, asked, answered, FIGURES}]. FIGURES: raw, cohen_kappa,
     fleiss_kappa, krippendorff_alpha, gwet_ac1, each
-      {value, n, lower, upper, why_undefined, left_out}; graded cards have
+      {value, n, lower, upper, why_undefined}; graded cards have
       linear_kappa and quadratic_kappa (weighted) too;
     seconds_per_verdict: {RATER: {median, n}}, in studies of documents;
     undefined is null, and why_undefined one of too_few_raters, not_two_raters,

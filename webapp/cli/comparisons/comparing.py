@@ -13,7 +13,6 @@ from webapp.cli.frame import options
 from webapp.cli.frame import output as progress
 from webapp.cli.frame.output import say, write
 from webapp.i18n import gettext
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.services.comparisons import chosen_runs
 
 if TYPE_CHECKING:
@@ -35,8 +34,6 @@ FORMATS = ("markdown", "latex", "html", "xlsx", "json")
 @click.option(
     "--figures", metavar="NAMES", help="Other figures than the headline, as `nDCG@10,AP,RBP(0.8)`."
 )
-@click.option("--resamples", type=click.IntRange(100, 1_000_000), default=10_000, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=Resampling().seed, show_default=True)
 @click.option(
     "--format",
     "formats",
@@ -60,8 +57,6 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
     others: tuple[str, ...],
     rule: str | None,
     figures: str | None,
-    resamples: int,
-    seed: int,
     formats: tuple[str, ...],
     spelled: str | None,
     output: Path | None,
@@ -72,7 +67,6 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
     summed up: its users ask questions of their own, so nothing is paired. Rated CSVs are
     compared by their counts, without a database; with --phase they are of its methods or LLMs.
     """
-    settings = Resampling(resamples, seed)
     to = _destination(formats, spelled, output)
     given = [one for one in (first, rated) if one is not None]
     chosen_twice = len(given) > 1 or (phase is not None and first is not None)
@@ -85,15 +79,15 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
     if rated is not None:
         if rule is not None or phase == USERS:
             raise click.UsageError(gettext("A rated CSV has its judgments merged already."))
-        _write(_of_files((rated, *others), names, phase, settings), to)
+        _write(_of_files((rated, *others), names, phase), to)
     elif phase == USERS:
         if rule is not None:
             raise click.UsageError(
                 gettext("In phase 3 everybody rates alone, so --rule cannot be used.")
             )
-        _sum_up(settings, to)
+        _sum_up(to)
     else:
-        _write(_report(phase, (*given, *others), rule, figures or "", settings), to)
+        _write(_report(phase, (*given, *others), rule, figures or ""), to)
 
 
 class Destination(Struct, frozen=True):
@@ -143,9 +137,7 @@ def _write(report: ComparisonReport, to: Destination) -> None:
     )
 
 
-def _of_files(
-    paths: Sequence[str], names: str | None, phase: int | None, settings: Resampling
-) -> ComparisonReport:
+def _of_files(paths: Sequence[str], names: str | None, phase: int | None) -> ComparisonReport:
     from webapp.importers.runs import problems
     from webapp.services.comparisons import rated_comparisons
     from webapp.services.comparisons.rated_comparisons import RatedCsv
@@ -164,13 +156,13 @@ def _of_files(
         RatedCsv(path, Path(path).read_bytes(), label)
         for path, label in zip(paths, labels, strict=True)
     ]
-    report, found = rated_comparisons.compare_files(files, phase=phase, settings=settings)
+    report, found = rated_comparisons.compare_files(files, phase=phase)
     for problem in found:
         say(f"relevansi: {problems.message(problem)}", err=True)
     return report
 
 
-def _sum_up(settings: Resampling, to: Destination) -> None:
+def _sum_up(to: Destination) -> None:
     """Write the summary of phase 3, and log that there is a copy of what participants gave."""
     from webapp.exporters.phase_3 import summary
     from webapp.services.phase_3 import findings, participants
@@ -180,7 +172,7 @@ def _sum_up(settings: Resampling, to: Destination) -> None:
     today = now.astimezone().date()
     with options.opened() as used, used.writing() as session:
         study = studies.open_or_make(session, now)
-        report = findings.report(session, study, now, settings=settings)
+        report = findings.report(session, study, now)
         for file_format in to.formats:
             participants.note_export(session, study, summary.file_name(file_format, today), now)
         session.commit()
@@ -191,7 +183,7 @@ def _sum_up(settings: Resampling, to: Destination) -> None:
 
 
 def _report(
-    phase: int | None, named: tuple[str, ...], rule: str | None, figures: str, settings: Resampling
+    phase: int | None, named: tuple[str, ...], rule: str | None, figures: str
 ) -> ComparisonReport:
     from webapp.services.comparisons import comparisons
     from webapp.services.runs import reports
@@ -201,6 +193,4 @@ def _report(
     with options.reading() as (session, study), progress.steps() as tell:
         chosen = reports.rule_of(session, study, rule)
         ids = chosen_runs.of_phase(session, study, phase) if phase else named
-        return comparisons.report(
-            session, study, ids, chosen, settings=settings, tell=tell, figures=wanted
-        )
+        return comparisons.report(session, study, ids, chosen, tell=tell, figures=wanted)

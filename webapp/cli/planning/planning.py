@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 from webapp.cli.frame import options
 from webapp.cli.frame.output import printed, say, section_tables, write, write_json
 from webapp.i18n import gettext
-from webapp.metrics.comparisons.significance import Resampling
 
 if TYPE_CHECKING:
     from webapp.db.tables.study import QuestionSet, Study
@@ -59,7 +58,6 @@ def _question_set(session: Session, study: Study, number: int | None) -> Questio
 )
 @click.option("--raters", type=click.IntRange(1, 1000), help="How many; those of the study.")
 @question_set_option
-@click.option("--seed", type=click.IntRange(0), default=Resampling().seed, show_default=True)
 @click.option("--format", "file_format", type=click.Choice(["table", "json"]), default="table")
 def plan_command(  # noqa: PLR0913 (a parameter for each option)
     *,
@@ -71,19 +69,19 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
     deviation: float | None,
     raters: int | None,
     question_set: int | None,
-    seed: int,
     file_format: str,
 ) -> None:
     """Say how many questions a difference takes, and what the questions there are can show.
 
-    The deviation is that of the two rated runs whose differences vary most, unless --runs names
-    two others or --sd gives it. With --sd a plan needs no run: it comes before there is one.
+    It is made for the test of the comparison, from how two rated runs differ: those that vary
+    most, unless --runs names two others; their level is divided by the pairs of their phase. With
+    --sd a plan needs no run: it comes before there is one, and is a lower limit.
     """
     from webapp.exporters.planning import plan as words
     from webapp.metrics.planning.power import Demand, RatingPlanWish
     from webapp.services.planning import samples
 
-    wish = RatingPlanWish(figure, difference, Demand(level, power), deviation, seed)
+    wish = RatingPlanWish(figure, difference, Demand(level, power), deviation)
     with options.reading() as (session, study):
         asked = None
         if question_set is not None or samples.question_sets(session, study):
@@ -101,38 +99,32 @@ def _print(section: Section, *further: str) -> None:
 
 @click.command("sample")
 @click.option("--questions", type=click.IntRange(1), help="Draw so many.")
-@click.option("--by", type=click.Choice(["category"]), help="Each category in proportion.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Of the draw; else one is drawn.")
 @click.option(
     "--kind",
     type=click.Choice(["fixed", "machine_help"]),
     help='"fixed" (its size, so chosen) or "machine_help".',
 )
-@click.option("--more", type=click.IntRange(1), help="Draw so many more; what was drawn stays.")
-@click.option("--category", help="All of these of this category.")
 @click.option("--close", "closes", is_flag=True, help="End the sample.")
 @question_set_option
 @click.option("--format", "file_format", type=click.Choice(["table", "json"]), default="table")
-def sample_command(  # noqa: PLR0913 (a parameter for each option)
+def sample_command(
     *,
     questions: int | None,
-    by: str | None,
     seed: int | None,
     kind: str | None,
-    more: int | None,
-    category: str | None,
     closes: bool,
     question_set: int | None,
     file_format: str,
 ) -> None:
-    """Draw questions at random, add to those drawn, or say how far the sample is.
+    """Draw questions at random, or say how far the sample is.
 
     A sample is drawn before the first verdict. Raters are then asked its questions only; the
     others are "not asked", and missing nowhere. Without an option that changes it, the sample in
     force is printed with the figures that its rule allows by now.
 
     \b
-    JSON: {rule: {kind, seed, chosen_at, verdicts_before, settings, n, of, sample, strata} or null,
+    JSON: {rule: {kind, seed, chosen_at, verdicts_before, settings, n, of, sample} or null,
       rated, figures: [{figure, runs, value, lower, upper, n, drawn, of}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     from webapp.exporters.planning import samples as words
@@ -140,10 +132,13 @@ def sample_command(  # noqa: PLR0913 (a parameter for each option)
     from webapp.services.planning.samples import RuleKind
     from webapp.services.study import studies
 
-    _only_with("--questions", questions, {"--by": by, "--seed": seed, "--kind": kind})
-    _only_with("--more", more, {"--category": category})
-    if sum((questions is not None, more is not None, closes)) > 1:
-        raise click.UsageError(gettext("Say one of --questions, --more and --close."))
+    for name, value in (("--seed", seed), ("--kind", kind)):
+        if questions is None and value is not None:
+            raise click.UsageError(
+                gettext("%(option)s goes with %(other)s.", option=name, other="--questions")
+            )
+    if questions is not None and closes:
+        raise click.UsageError(gettext("Say either --questions or --close."))
     with options.opened() as opened, opened.writing() as session:
         study = studies.open_or_make(session, options.now())
         chosen = _question_set(session, study, question_set)
@@ -152,11 +147,8 @@ def sample_command(  # noqa: PLR0913 (a parameter for each option)
             samples.draw(
                 *(session, owner, chosen, questions, options.now()),
                 kind=RuleKind(kind or "fixed"),
-                stratified=by is not None,
                 seed=seed,
             )
-        elif more is not None:
-            samples.extend(session, chosen, more, category)
         elif closes:
             samples.finish(session, study, chosen, options.now())
         found = samples.of_set(session, study, chosen)
@@ -168,14 +160,6 @@ def sample_command(  # noqa: PLR0913 (a parameter for each option)
         else:
             _print(words.section(found), words.drawn(found))
         session.commit()
-
-
-def _only_with(name: str, given: object, others: dict[str, object]) -> None:
-    for other, value in others.items():
-        if given is None and value is not None:
-            raise click.UsageError(
-                gettext("%(option)s goes with %(other)s.", option=other, other=name)
-            )
 
 
 @click.command("estimate")

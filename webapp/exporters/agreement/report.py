@@ -34,7 +34,7 @@ from webapp.metrics.agreement.report import (
     KindAgreement,
     SignTest,
 )
-from webapp.metrics.comparisons.significance import Bootstrap
+from webapp.metrics.intervals import CONFIDENCE
 from webapp.printable import json_escaped
 
 UNLIKELY = 0.05
@@ -86,13 +86,10 @@ def by_group(
     return Table(name, title, columns, rows, (note, *_reasons(values)))
 
 
-def intervals(bootstrap: Bootstrap) -> str:
+def intervals() -> str:
     return gettext(
-        "Intervals: %(percent)s%% percentile bootstrap over items, %(resamples)s resamples, "
-        "seed %(seed)s. An item alone has none.",
-        percent=round(100 * bootstrap.confidence),
-        resamples=notation.number(bootstrap.resamples),
-        seed=bootstrap.seed,
+        "Intervals: 95% over items, Wilson's with the variance that leaving out one item at a time "
+        "shows. An item alone has none."
     )
 
 
@@ -179,7 +176,7 @@ def _repeats(report: AgreementReport) -> Iterator[Section]:
 
 
 def _notes(report: AgreementReport) -> Iterator[str]:
-    yield intervals(report.bootstrap)
+    yield intervals()
     if any(one.kind is ItemKind.QUALITY and len(one.raters) > 1 for one in report.kinds):
         yield gettext(
             "Quality 0-5 is an order: Krippendorff's alpha weighs how far two grades are apart, "
@@ -304,7 +301,7 @@ def agreement_json(report: AgreementReport) -> dict[str, Any]:
     """Return `report` as ``relevansi agreement --help`` describes it."""
     return {
         "raters": list(report.raters),
-        "bootstrap": asdict(report.bootstrap),
+        "interval": {"method": "score, from the jackknife", "confidence": CONFIDENCE},
         **{str(kind.kind): _kind(kind) for kind in report.kinds},
         "repeats": [
             {

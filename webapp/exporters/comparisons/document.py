@@ -33,7 +33,6 @@ from webapp.metrics.comparisons.comparisons import (
     FigureEstimate,
 )
 from webapp.metrics.comparisons.differences import (
-    MOST_EXACT,
     ComparedQuery,
     Difference,
     RunDifferences,
@@ -41,6 +40,7 @@ from webapp.metrics.comparisons.differences import (
     leading,
 )
 from webapp.metrics.comparisons.stability import StabilityLine
+from webapp.metrics.intervals import CONFIDENCE
 from webapp.metrics.judging.figures import HEADLINES, of_queries
 from webapp.metrics.judging.graded import with_judged
 from webapp.metrics.judging.registry import Unit
@@ -76,7 +76,7 @@ def configuration(report: ComparisonReport) -> Table:
             else []
         ),
         *([(gettext("Scale"), grades)] if scale.top > 1 else []),
-        (gettext("Intervals and tests"), words.settings(report.comparison.settings)),
+        (gettext("Intervals and tests"), words.settings()),
         (gettext("Version"), f"Relevansi {report.version}"),
     )
     return settings_table("configuration", gettext("How the comparison was made"), lines)
@@ -116,7 +116,7 @@ def _runs(
 
 def summary(report: ComparisonReport) -> Table:
     comparison = report.comparison
-    share = notation.percent(comparison.settings.confidence)
+    share = notation.percent(CONFIDENCE)
     parts: tuple[str, ...] = (gettext("Value"), gettext("Lower"), gettext("Upper"), "n")
     names = with_judged(comparison.headline)
     figures = [one.estimates[name].figure for one in comparison.contenders for name in names]
@@ -354,7 +354,7 @@ def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
 
 def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
     """Return the differences of a comparison as the table `name`, with `notes` at its end."""
-    share = notation.percent(comparison.settings.confidence)
+    share = notation.percent(CONFIDENCE)
     return Table(
         name,
         gettext("Differences by question, first run minus second"),
@@ -388,7 +388,7 @@ def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]
         tuple(_difference(comparison, difference) for difference in comparison.differences),
         (
             *filter(None, [words.smallness(comparison)]),
-            words.settings(comparison.settings),
+            words.settings(),
             *notes,
         ),
     )
@@ -417,10 +417,8 @@ def signed_rank_table(name: str, comparison: RunDifferences, notes: Sequence[str
             gettext(
                 "Given beside the randomisation test for readers who expect it. Two-sided. "
                 "Differences of 0 are left out (Wilcoxon's convention, not Pratt's); equal "
-                "differences get the mean of their ranks. Exact over all signs up to %(most)s "
-                "differences, else the normal approximation with corrections for ties and "
-                "continuity. Holm's correction over the pairs of runs within each figure.",
-                most=MOST_EXACT,
+                "differences get the mean of their ranks. Exact over all signs. Holm's correction "
+                "over the pairs of runs within each figure."
             ),
             *notes,
         ),
@@ -470,7 +468,7 @@ def _signed_rank(
         Cell(runs, (first, second)),
         Cell(f"{notation.number(test.n)} ({zeros})", (test.n, test.zeros)),
         Cell(" / ".join(map(notation.number, sums)), sums),
-        word(gettext("exact") if test.exact else gettext("normal approximation")),
+        word(gettext("exact") if test.exact else gettext("drawn")),
         Cell(notation.p_value(test.p), (test.p,)),
         Cell(notation.p_value(p_holm), (p_holm,)),
     )

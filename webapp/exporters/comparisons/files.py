@@ -30,8 +30,8 @@ from webapp.metrics.comparisons.comparisons import (
     FigureEstimate,
 )
 from webapp.metrics.comparisons.differences import ComparedQuery, Difference
-from webapp.metrics.comparisons.significance import Interval
 from webapp.metrics.comparisons.stability import StabilityLine
+from webapp.metrics.intervals import CONFIDENCE, METHOD, Interval
 from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS, HEADLINES
 from webapp.notation import file_day
 
@@ -65,7 +65,8 @@ def formats(
 
 DIFFERENCE = (
     *("figure", "false_negatives_at_zero", "first", "second", "n", "first_value", "second_value"),
-    *("mean", "interval", "headline", "reverses_headline", "test", "exact", "p", "p_holm"),
+    *("mean", "interval", "d_z", "headline", "reverses_headline", "test", "exact", "p", "p_error"),
+    *("p_holm", "pairs"),
     *("wins", "ties", "losses", "small"),
 )
 
@@ -84,14 +85,16 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     runs: [...], differences: [...], signed_rank: [...], stability, questions: [...]}``, and then
     each feature's own comparison, under its name.
     A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
-    {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is the
-    bootstrap's, ``bounds`` what the finished rating can still reach. A difference is
+    {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is
+    that of chance, ``bounds`` what the finished rating can still reach. A difference is
     {figure, false_negatives_at_zero, first, second, n, first_value, second_value, mean, interval,
-    headline, reverses_headline, test, exact, p, p_holm, wins, ties, losses, small}; its values are
-    over the n questions where both runs have one. ``signed_rank`` is Wilcoxon's test of the same
-    differences. The answers of a question are by run id, null where it was not run. Of other
-    figures than those of the method there are also {headline: [names], scale: {top, from}}, and
-    {figures: {name: {value, lower, upper}}} of each answer; "composite" is there where it is shown.
+    d_z, headline, reverses_headline, test, exact, p, p_error, p_holm, pairs, wins, ties, losses,
+    small}; its values are over the n questions where both runs have one, ``p_error`` the standard
+    error of a p that had to be drawn, ``pairs`` those that Holm's correction is over.
+    ``signed_rank`` is Wilcoxon's test of the same differences. The answers of a question are by run
+    id, null where it was not run. Of other figures than those of the method there are also
+    {headline: [names], scale: {top, from}}, and {figures: {name: {value, lower, upper}}} of each
+    answer; "composite" is there where it is shown.
     A feature's comparison is null where it has nothing to compare. Of rated files there are also
     {files, unsaid}, and study is null.
     """
@@ -114,8 +117,8 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "wordings_opened": dict(zip(("times", "raters"), report.wordings_opened, strict=True)),
         "version": report.version,
         "settings": {
-            **asdict(comparison.settings),
-            "interval": "percentile bootstrap over questions",
+            "confidence": CONFIDENCE,
+            "interval": METHOD,
             "tests": {
                 "success_rate": "McNemar, exact, two-sided",
                 "other": "randomisation, two-sided",
@@ -182,6 +185,7 @@ def signed_ranks_json(differences: Iterable[Difference]) -> list[dict[str, Any]]
             "first": found.first,
             "second": found.second,
             **asdict(found.signed_rank),
+            "exact": found.signed_rank.exact,
             "p_holm": found.signed_rank_p_holm,
         }
         for found in differences

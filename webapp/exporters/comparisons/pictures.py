@@ -36,7 +36,7 @@ from webapp.metrics.comparisons.comparisons import (
     Contender,
 )
 from webapp.metrics.comparisons.differences import value_of
-from webapp.metrics.comparisons.significance import Interval
+from webapp.metrics.intervals import CONFIDENCE, Interval
 from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure
 from webapp.metrics.judging.graded import ranking_figure
 from webapp.metrics.judging.queries import BEST_QUALITY
@@ -185,7 +185,7 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
                 track.estimate(canvas, estimate.figure.settled, estimate.interval, row + MARK)
         track.labels(canvas, top + height - AXIS + SMALL + 2)
     bottom = below(names, height)
-    share = notation.percent(comparison.settings.confidence)
+    share = notation.percent(CONFIDENCE)
     key = gettext("Dot: the figure. Line: its %(share)s interval over questions.", share=share)
     if any(one.estimates[name].figure.so_far for one in comparison.contenders for name in names):
         key += " " + gettext(
@@ -468,7 +468,7 @@ def standalone(report: ComparisonReport, kind: str, pair: Sequence[str] = ()) ->
     below = top + found.height + 8
     below += canvas.paragraph((MARGIN, below), words.provenance(report), room=room)
     if kind == "intervals":
-        said = words.settings(report.comparison.settings)
+        said = words.settings()
         below += canvas.paragraph((MARGIN, below), said, room=room)
     return canvas.picture(kind, found.title, found.description, below + MARGIN)
 

@@ -15,8 +15,8 @@ from webapp.exporters.planning import plan
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
 from webapp.metrics.comparisons.differences import MCNEMAR, Difference, RunDifferences
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import Stability, Variation, VariedPart
+from webapp.metrics.intervals import CONFIDENCE, LEVEL
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.metrics.judging.queries import Undefined, why_undefined
 from webapp.metrics.judging.registry import Unit, label_of, measure_of
@@ -89,7 +89,7 @@ def name_of_test(test: str, *, exact: bool) -> str:
     """Return the name of a test of differences, and whether it tried every way."""
     if test == MCNEMAR:
         return gettext("McNemar, exact")
-    return gettext("randomisation, exact") if exact else gettext("randomisation")
+    return gettext("randomisation, exact") if exact else gettext("randomisation, drawn")
 
 
 def raters(report: ComparisonReport) -> str:
@@ -163,16 +163,14 @@ def suggestion(switched_on: Sequence[datetime]) -> str:
     )
 
 
-def settings(resampling: Resampling) -> str:
+def settings() -> str:
     return gettext(
-        "Intervals: %(share)s percentile bootstrap over questions, %(resamples)s "
-        "resamples. Tests: two-sided paired randomisation by question, %(resamples)s "
-        "random permutations, or all permutations (exact) where there are at most "
-        "that many; exact two-sided McNemar for the success rate. Holm's correction "
-        "over the pairs of runs within each figure. Seed %(seed)s.",
-        share=notation.percent(resampling.confidence),
-        resamples=notation.number(resampling.resamples),
-        seed=resampling.seed,
+        "Intervals: %(share)s over questions, each of its figure or pair alone; Wilson's for a "
+        "figure, Tango's for a paired difference, with the variance of values that are not 0 or "
+        "1. Tests: two-sided paired randomisation by question, differences of 0 left out, exact "
+        "over all signs; exact two-sided McNemar for the success rate. Holm's correction over the "
+        "pairs of runs within each figure.",
+        share=notation.percent(CONFIDENCE),
     )
 
 
@@ -333,7 +331,7 @@ def notes(report: ComparisonReport) -> Iterator[str]:
     for contender in comparison.contenders:
         yield from lacks(contender)
     yield from filter(None, [smallness(comparison)])
-    yield settings(comparison.settings)
+    yield settings()
     yield gettext(
         "n is the number of questions behind a figure. A difference is over the "
         "questions for which both runs have a value; it need not equal the difference "
@@ -358,20 +356,14 @@ def of(comparison: RunDifferences) -> Iterator[Difference]:
             yield one
 
 
-def counted(comparison: RunDifferences, differences: Sequence[Difference]) -> str:
+def counted(differences: Sequence[Difference]) -> str:
     return ngettext(
         "%(n)s difference, %(significant)s significant at %(level)s",
         "%(n)s differences, %(significant)s of them significant at %(level)s",
         len(differences),
-        significant=sum(significant(comparison, difference) for difference in differences),
-        level=notation.percent(1 - comparison.settings.confidence),
+        significant=sum(difference.significant for difference in differences),
+        level=notation.percent(LEVEL),
     )
-
-
-def significant(comparison: RunDifferences, difference: Difference) -> bool:
-    """Whether the corrected p-value is at most what the confidence leaves to chance."""
-    level = 1 - comparison.settings.confidence
-    return difference.p_holm is not None and difference.p_holm <= level + 1e-12
 
 
 def conclusion(comparison: RunDifferences, difference: Difference) -> str:
@@ -402,14 +394,13 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
     if lower is not None and upper is not None:
         interval = gettext(
             "%(share)s interval %(interval)s",
-            share=notation.percent(comparison.settings.confidence),
+            share=notation.percent(CONFIDENCE),
             interval=notation.interval(lower, upper, unit, signed=True),
         )
-    level = 1 - comparison.settings.confidence
-    is_significant = significant(comparison, difference)
+    is_significant = difference.significant
     worth = gettext("not distinguishable")
     if is_significant:
-        worth = gettext("significant at %(level)s", level=notation.percent(level))
+        worth = gettext("significant at %(level)s", level=notation.percent(LEVEL))
     tests = f"p = {notation.p_value(difference.p)}, Holm {notation.p_value(difference.p_holm)}"
     sentences = [
         gettext(
@@ -428,7 +419,7 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
             )
         )
     if not is_significant:
-        sentences += filter(None, [plan.shown_by_one(difference, level)])
+        sentences += filter(None, [plan.shown_by_one(difference)])
     if not comparison.partial.isdisjoint((difference.first, difference.second)):
         sentences.append(gettext("Provisional: not everything is rated."))
     return " ".join(sentences)
@@ -484,7 +475,7 @@ def answer(comparison: RunDifferences, asked_for: Collection[str]) -> tuple[str,
     paired = [one for one in asked if one.mean is not None]
     if not paired:
         return (gettext("Nothing can be concluded yet: no two runs share a rated question."),)
-    apart = [one for one in paired if significant(comparison, one)]
+    apart = [one for one in paired if one.significant]
     figures = _listed(list(dict.fromkeys(map(difference_name, paired))), gettext("or"))
     ahead = gettext("No run is ahead of another on %(figures)s", figures=figures)
     if apart:
@@ -498,7 +489,7 @@ def answer(comparison: RunDifferences, asked_for: Collection[str]) -> tuple[str,
         )
     if any(run in comparison.partial for one in asked for run in (one.first, one.second)):
         ahead = gettext("%(ahead)s; this is provisional, as not everything is rated", ahead=ahead)
-    tested = _tested(comparison, paired)
+    tested = _tested(paired)
     if len(apart) == len(paired):
         rest = gettext("Every difference is significant in %(tests)s", tests=tested)
     elif not apart and len(paired) == len(asked):
@@ -538,7 +529,7 @@ def _ahead(comparison: RunDifferences, apart: Sequence[Difference]) -> str:
 
 
 def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
-    alike = (one for one in paired if not significant(comparison, one))
+    alike = (one for one in paired if not one.significant)
     named = _grouped(comparison, ((one.first, one.second, one) for one in alike))
     parts = [
         gettext(
@@ -562,8 +553,7 @@ def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
     return gettext(", nor ").join([first_part, *parts])
 
 
-def _tested(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
-    level = 1 - comparison.settings.confidence
+def _tested(paired: Sequence[Difference]) -> str:
     counts = [one.n for one in paired]
     questions = ngettext("%(n)s question", "%(n)s questions", counts[0])
     if min(counts) < max(counts):
@@ -571,11 +561,11 @@ def _tested(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
         questions = gettext("%(low)s to %(high)s questions", low=low, high=high)
     tests = gettext(
         "tests at %(level)s after Holm's correction over %(pairs)s",
-        level=notation.percent(level),
+        level=notation.percent(LEVEL),
         pairs=questions,
     )
-    alike = [one for one in paired if not significant(comparison, one)]
-    return ", ".join(filter(None, (tests, plan.shown_by_all(alike, level))))
+    alike = [one for one in paired if not one.significant]
+    return ", ".join(filter(None, (tests, plan.shown_by_all(alike))))
 
 
 def _listed(names: Sequence[str], word: str) -> str:

@@ -34,6 +34,7 @@ from webapp.exporters.frame.tables import (
     word,
 )
 from webapp.i18n import gettext, mark, ngettext
+from webapp.metrics.intervals import CONFIDENCE
 from webapp.metrics.judging.figures import Figure
 from webapp.metrics.judging.queries import EXPLANATIONS, Undefined
 from webapp.metrics.judging.registry import Unit
@@ -119,19 +120,16 @@ def usability(report: UserStudyReport) -> str:
     return gettext(
         "SUS: mean %(mean)s, %(share)s interval %(interval)s, n = %(n)s: %(adjective)s, grade "
         "%(grade)s.",
-        share=notation.percent(report.settings.confidence),
+        share=notation.percent(CONFIDENCE),
         interval=notation.interval(found.interval.lower, found.interval.upper, SCORE),
         **said,
     )
 
 
-def settings(report: UserStudyReport) -> str:
+def settings() -> str:
     return gettext(
-        "Intervals: %(share)s percentile bootstrap over participants, each drawn with all their "
-        "questions, %(resamples)s resamples, seed %(seed)s.",
-        share=notation.percent(report.settings.confidence),
-        resamples=notation.number(report.settings.resamples),
-        seed=report.settings.seed,
+        "Intervals: %(share)s over participants, Wilson's with the variance between participants.",
+        share=notation.percent(CONFIDENCE),
     )
 
 
@@ -167,7 +165,7 @@ def notes(report: UserStudyReport) -> Iterator[str]:
     )
     if report.suggested:
         yield suggestion(report.suggested)
-    yield settings(report)
+    yield settings()
     yield gettext(SUS_INTERVAL)
     yield gettext(BANGOR)
     yield gettext(
@@ -216,14 +214,14 @@ def configuration(report: UserStudyReport) -> Table:
         (gettext("Questions each, at most"), notation.number(report.most_questions)),
         (gettext("Verdicts until"), until(report.judged_until)),
         (gettext("Cannot tell"), labels.cannot_tell(report.cannot_tell)),
-        (gettext("Intervals"), settings(report)),
+        (gettext("Intervals"), settings()),
         (gettext("Version"), f"Relevansi {report.version}"),
     )
     return settings_table("phase3_configuration", gettext("How the figures were made"), lines)
 
 
 def summary(report: UserStudyReport) -> Table:
-    share = notation.percent(report.settings.confidence)
+    share = notation.percent(CONFIDENCE)
     whys = dict.fromkeys(
         gettext(EXPLANATIONS[Undefined.NO_QUERY] if one.value is None else TOO_FEW_CLUSTERS)
         for one in report.figures.values()
@@ -254,7 +252,7 @@ def summary(report: UserStudyReport) -> Table:
             for name in FIGURES
             for found, unit in [(report.figures[name], unit_of(name))]
         ),
-        (*whys, settings(report), provenance(report)),
+        (*whys, settings(), provenance(report)),
     )
 
 
@@ -323,7 +321,7 @@ def per_person(report: UserStudyReport) -> Table:
 
 
 def by_category(report: UserStudyReport) -> Table:
-    share = notation.percent(report.settings.confidence)
+    share = notation.percent(CONFIDENCE)
     parts = (
         gettext("Value"),
         gettext("Lower"),
@@ -405,7 +403,7 @@ def draw(report: UserStudyReport) -> Picture:
         _everybody(canvas, report, figure, track, top + EACH)
         track.estimate(canvas, found.value, found.interval, top + ALL)
     bottom = pictures.below(PERSON_FIGURES, HEIGHT)
-    share = notation.percent(report.settings.confidence)
+    share = notation.percent(CONFIDENCE)
     key = gettext(
         "Hollow dots: each participant's own figure. Dot and line: the figure over all questions "
         "and its %(share)s interval over participants.",
@@ -538,10 +536,8 @@ def user_study_json(report: UserStudyReport) -> dict[str, Any]:
         "llm": report.llm or None,
         "version": report.version,
         "settings": {
-            "resamples": report.settings.resamples,
-            "seed": report.settings.seed,
-            "confidence": report.settings.confidence,
-            "interval": "percentile bootstrap over participants",
+            "confidence": CONFIDENCE,
+            "interval": "Wilson's score interval with the variance between participants",
             "usability_interval": "Student's t over participants, cut at 0 and 100",
         },
         "cannot_tell": report.cannot_tell,

@@ -8,10 +8,10 @@ from typing import Any
 from webapp import labels, notation
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
-from webapp.exporters.planning.samples import TWO_FURTHER, rule_json, told
+from webapp.exporters.planning.samples import rule_json, told
 from webapp.i18n import gettext, mark, ngettext
+from webapp.metrics.intervals import CONFIDENCE
 from webapp.metrics.planning.assisted import (
-    CONFIDENCE,
     PART,
     WORTHLESS,
     HelpedFigure,
@@ -19,7 +19,6 @@ from webapp.metrics.planning.assisted import (
     MeanEstimate,
     Unassisted,
 )
-from webapp.metrics.planning.sampling import FURTHER
 
 REASONS = {
     Unassisted.FEW_SAMPLED: mark("Fewer than two sampled questions have a value."),
@@ -60,7 +59,7 @@ def part_json(found: MachineHelp) -> dict[str, Any]:
         "questions": found.questions,
         "machine_open": found.machine_open,
         "interval": {
-            "method": f"PPI++, Student's t, {FURTHER} further questions",
+            "method": "PPI++, score",
             "confidence": CONFIDENCE,
         },
         "figures": [
@@ -86,7 +85,8 @@ def part_json(found: MachineHelp) -> dict[str, Any]:
 def _estimate_json(estimate: MeanEstimate | None) -> dict[str, float | None]:
     if estimate is None:
         return {"value": None, "low": None, "high": None}
-    return {"value": estimate.value, "low": estimate.lower, "high": estimate.upper}
+    bounds = estimate.interval
+    return {"value": estimate.value, "low": bounds.lower, "high": bounds.upper}
 
 
 def _basis(found: MachineHelp) -> str:
@@ -144,8 +144,8 @@ def _table(found: MachineHelp, name: str, heading: str) -> Table:
     method = gettext(
         "Weight: 0 is a machine that is worth nothing here, 1 one that counts in full. Judging "
         "saved: the share of questions that people need not judge for an interval of the same "
-        "width. Method: PPI++ (Angelopoulos, Duchi & Zrnic 2023), 95% intervals with quantiles of "
-        "Student's t."
+        "width. Method: PPI++ (Angelopoulos, Duchi & Zrnic 2023), with the 95% interval of every "
+        "figure from its variance."
     )
     columns: tuple[Column, ...] = (
         Column(gettext("Figure")),
@@ -168,7 +168,7 @@ def _table(found: MachineHelp, name: str, heading: str) -> Table:
         tuple(
             _row(found, one) for one in found.figures if (one.second is None) == (name == "figures")
         ),
-        (f"{method} {gettext(TWO_FURTHER)}", _basis(found)),
+        (method, _basis(found)),
     )
 
 
@@ -196,8 +196,9 @@ def _estimate(one: HelpedFigure, estimate: MeanEstimate | None) -> Cell:
         return Cell(notation.UNDEFINED, (None, None, None))
     unit, is_difference = words.unit_of(one.figure), one.second is not None
     value = notation.difference if is_difference else notation.figure
-    interval = notation.interval(estimate.lower, estimate.upper, unit, signed=is_difference)
-    values = (estimate.value, estimate.lower, estimate.upper)
+    lower, upper = estimate.interval.lower, estimate.interval.upper
+    interval = notation.interval(lower, upper, unit, signed=is_difference)
+    values = (estimate.value, lower, upper)
     return stacked((value(estimate.value, unit), interval), values)
 
 

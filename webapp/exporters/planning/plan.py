@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 from typing import Any
 
 from msgspec.structs import asdict
@@ -11,13 +12,17 @@ from webapp import notation
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, whole_number
 from webapp.i18n import gettext, ngettext
-from webapp.metrics.comparisons.differences import Difference
+from webapp.metrics.comparisons.differences import Difference, highest_value
+from webapp.metrics.comparisons.significance import smallest_p
+from webapp.metrics.intervals import LEVEL
 from webapp.metrics.planning.power import (
-    SIMULATED,
+    MOST,
+    MOST_SIMULATED,
     CurvePoint,
     Demand,
     RatingPlan,
-    smallest_difference,
+    difference_shown,
+    mixture,
 )
 
 
@@ -29,7 +34,6 @@ def section(found: RatingPlan) -> Section:
     headings = [
         gettext("Questions"),
         gettext("Differences from"),
-        *([] if found.spread is None else [gettext("With the upper limit")]),
         *([] if found.effort is None else [gettext("Verdicts"), gettext("Hours")]),
     ]
     table = Table(
@@ -39,15 +43,23 @@ def section(found: RatingPlan) -> Section:
         tuple(_row(found, point) for point in found.curve),
         (
             gettext(
-                "Paired t test on two sides at %(level)s, power %(power)s; without Holm's "
-                "correction for several pairs of runs. Only questions with a value in both runs "
-                "count.",
+                "%(test)s on two sides at %(level)s, power %(power)s. Only questions with a value "
+                "in both runs count.",
+                test=_test(found),
                 level=notation.percent(found.wish.demand.level),
                 power=notation.percent(found.wish.demand.power),
             ),
         ),
     )
     return Section("plan", title, said, (table,))
+
+
+def _test(found: RatingPlan) -> str:
+    if found.mixed is None:
+        return gettext("Paired t test, a lower limit,")
+    if found.mixed.is_binary:
+        return gettext("Exact McNemar test")
+    return gettext("Exact randomisation test, simulated,")
 
 
 def _sentences(found: RatingPlan) -> Iterator[str]:
@@ -58,78 +70,58 @@ def _sentences(found: RatingPlan) -> Iterator[str]:
             "a few questions of two runs first, or enter a standard deviation."
         )
         return
-    if found.spread is None or found.pair is None:
+    if found.mixed is None or found.pair is None:
         yield gettext(
             "%(figure)s: the differences are taken to vary by a standard deviation of %(s)s, as "
-            "entered.",
+            "entered. The paired t test then gives a lower limit: where most differences are 0, "
+            "more questions are needed.",
             figure=figure,
             s=notation.four(found.deviation),
         )
     else:
         yield ngettext(
-            "%(figure)s: between %(first)s and %(second)s the differences vary by a standard "
-            "deviation of %(s)s over %(n)s question; it is at most %(upper)s (upper 80%% limit for "
-            "normal differences).",
-            "%(figure)s: between %(first)s and %(second)s the differences vary by a standard "
-            "deviation of %(s)s over %(n)s questions; it is at most %(upper)s (upper 80%% limit "
-            "for normal differences).",
-            found.spread.n,
+            "%(figure)s: %(first)s and %(second)s differ on %(share)s of %(n)s question, by "
+            "%(size)s on average there.",
+            "%(figure)s: %(first)s and %(second)s differ on %(share)s of %(n)s questions, by "
+            "%(size)s on average there.",
+            found.mixed.n,
             figure=figure,
             first=found.pair[0],
             second=found.pair[1],
-            s=notation.four(found.spread.deviation),
-            upper=notation.four(found.spread.upper),
+            share=notation.percent(round(found.mixed.share, 2)),
+            size=_amount(found, fmean(found.mixed.sizes)),
         )
     if found.shows is not None:
-        upper = found.shows_upper
         yield ngettext(
             "With %(n)s question you can show differences from %(shows)s up.",
             "With %(n)s questions you can show differences from %(shows)s up.",
             found.has,
-            shows=_or_upper(_amount(found, found.shows), upper and _amount(found, upper)),
+            shows=_amount(found, found.shows),
         )
     if found.needed is None:
-        difference = _amount(found, wish.difference)
-        yield gettext("No number of questions shows a difference of %(d)s.", d=difference)
+        most = MOST_SIMULATED if found.mixed else MOST
+        yield gettext(
+            "No number of questions up to %(most)s shows a difference of %(d)s.",
+            most=notation.number(most),
+            d=_amount(found, wish.difference),
+        )
     else:
         yield from _needed(found, found.needed)
-    if found.spread is not None and 2 * found.spread.ties > found.spread.n:
-        yield gettext(
-            "%(ties)s of these %(n)s differences are 0. The upper limit is then often too low, so "
-            "plan for more questions, and plan again once some are rated.",
-            ties=notation.number(found.spread.ties),
-            n=notation.number(found.spread.n),
-        )
 
 
 def _amount(found: RatingPlan, value: float) -> str:
     return notation.amount(value, words.unit_of(found.wish.figure))
 
 
-def _or_upper(value: str, upper: str | float | None) -> str:
-    if not upper:
-        return value
-    return gettext("%(value)s (%(upper)s with the upper limit)", value=value, upper=upper)
-
-
 def _needed(found: RatingPlan, needed: int) -> Iterator[str]:
-    upper, effort = found.needed_upper, found.effort
+    effort = found.effort
     yield gettext(
         "A difference of %(d)s takes %(n)s questions at a power of %(power)s, tested at %(level)s.",
         d=_amount(found, found.wish.difference),
-        n=_or_upper(notation.number(needed), upper and notation.number(upper)),
+        n=notation.number(needed),
         power=notation.percent(found.wish.demand.power),
         level=notation.percent(found.wish.demand.level),
     )
-    if found.simulated is not None and found.simulated_error is not None:
-        yield gettext(
-            "The randomisation test of the comparison found it in %(share)s ± %(error)s of "
-            "%(studies)s simulated studies (seed %(seed)s).",
-            share=notation.percent(round(found.simulated, 3)),
-            error=notation.percent(round(2 * found.simulated_error, 3)),
-            studies=notation.number(SIMULATED),
-            seed=found.wish.seed,
-        )
     if effort is None:
         yield gettext("How many verdicts that takes is known once a run is imported.")
         return
@@ -155,10 +147,8 @@ def _needed(found: RatingPlan, needed: int) -> Iterator[str]:
 
 
 def _row(found: RatingPlan, point: CurvePoint) -> tuple[Cell, ...]:
-    cells = [whole_number(point.questions), Cell(_amount(found, point.shows), (point.shows,))]
-    if found.spread is not None:
-        said = notation.UNDEFINED if point.upper is None else _amount(found, point.upper)
-        cells.append(Cell(said, (point.upper,)))
+    said = notation.UNDEFINED if point.shows is None else _amount(found, point.shows)
+    cells = [whole_number(point.questions), Cell(said, (point.shows,))]
     if found.effort is not None:
         hours = found.effort.hours(point.questions)
         cells.append(whole_number(found.effort.verdicts(point.questions)))
@@ -182,21 +172,13 @@ def plan_json(found: RatingPlan) -> dict[str, Any]:
         "level": found.wish.demand.level,
         "pair": found.pair and list(found.pair),
         "deviation": found.deviation,
-        "deviation_upper": found.spread and found.spread.upper,
+        "mixture": found.mixed and {"share": found.mixed.share, **asdict(found.mixed)},
         "questions": needed,
-        "questions_upper": found.needed_upper,
+        "questions_power": found.power,
         "judgments": effort.verdicts(needed) if effort and needed else None,
         "hours": effort.hours(needed) if effort and needed else None,
         "set_questions": found.has,
         "smallest_difference": found.shows,
-        "simulated": None
-        if found.simulated is None
-        else {
-            "power": found.simulated,
-            "studies": SIMULATED,
-            "seed": found.wish.seed,
-            "error": found.simulated_error,
-        },
         "effort": effort and asdict(effort),
         "curve": [
             {
@@ -209,25 +191,53 @@ def plan_json(found: RatingPlan) -> dict[str, Any]:
     }
 
 
-def shown_by_one(difference: Difference, level: float) -> str:
+def shown_by_one(difference: Difference) -> str:
     """Return the smallest difference that these questions can show, in words; "" where unknown."""
-    shown = _shown(difference, level)
+    if too_few(difference):
+        return smallest_p_of(difference)
+    shown = _shown(difference)
     if shown is None:
         return ""
     return ngettext(
-        "%(n)s question can show differences from %(difference)s up (power %(power)s).",
-        "%(n)s questions can show differences from %(difference)s up (power %(power)s).",
+        "%(n)s question can show differences from %(difference)s up (power %(power)s, this test).",
+        "%(n)s questions can show differences from %(difference)s up (power %(power)s, this test).",
         difference.n,
         difference=notation.amount(shown, words.difference_unit(difference)),
         power=notation.percent(Demand().power),
     )
 
 
-def shown_by_all(differences: Sequence[Difference], level: float) -> str:
-    """Return the same as a clause on several tests: of each figure the pair that varies most."""
+def too_few(difference: Difference) -> bool:
+    """Whether no outcome of so few questions could be significant after Holm's correction."""
+    return difference.pairs * smallest_p(difference.n) > LEVEL
+
+
+def smallest_p_of(difference: Difference) -> str:
+    n, pairs, least = difference.n, difference.pairs, smallest_p(difference.n)
+    if pairs == 1:
+        return ngettext(
+            "With %(n)s question the smallest p is %(p)s: no outcome could be significant.",
+            "With %(n)s questions the smallest p is %(p)s: no outcome could be significant.",
+            n,
+            p=notation.four(least, "probability"),
+        )
+    return ngettext(
+        "With %(n)s question the smallest p is %(p)s, %(holm)s after Holm over %(pairs)s pairs: no "
+        "outcome could be significant.",
+        "With %(n)s questions the smallest p is %(p)s, %(holm)s after Holm over %(pairs)s pairs: "
+        "no outcome could be significant.",
+        n,
+        p=notation.four(least, "probability"),
+        holm=notation.four(min(1.0, pairs * least), "probability"),
+        pairs=notation.number(pairs),
+    )
+
+
+def shown_by_all(differences: Sequence[Difference]) -> str:
+    """Return the same as a clause on several tests: of each figure the pair that shows least."""
     found: dict[str, tuple[float, Difference]] = {}
     for one in differences:
-        shown, name = _shown(one, level), words.difference_name(one)
+        shown, name = None if too_few(one) else _shown(one), words.difference_name(one)
         if shown is not None and (name not in found or shown > found[name][0]):
             found[name] = shown, one
     if not found:
@@ -247,9 +257,9 @@ def shown_by_all(differences: Sequence[Difference], level: float) -> str:
     )
 
 
-def _shown(difference: Difference, level: float) -> float | None:
-    deviation = difference.deviation or 0.0
-    if deviation <= 1e-12:  # nothing varies
+def _shown(difference: Difference) -> float | None:
+    mixed = mixture(difference.differences)
+    if mixed is None:
         return None
-    demand = Demand(level=round(level, 12))
-    return smallest_difference(difference.n, deviation, demand)
+    demand, highest = Demand(level=LEVEL / difference.pairs), highest_value(difference.figure)
+    return difference_shown(difference.n, mixed, demand, highest=highest)

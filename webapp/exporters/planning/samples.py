@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import asdict
-
 from webapp import notation
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
 from webapp.i18n import gettext, mark, ngettext
+from webapp.metrics.intervals import CONFIDENCE, METHOD
 from webapp.metrics.planning.sampling import (
-    FURTHER,
     PART,
     STATED,
     ChosenRule,
@@ -34,10 +32,6 @@ ENDED = {
     "stopped": mark("It was stopped on %(when)s."),
 }
 """How rules ended, in words."""
-TWO_FURTHER = mark(
-    "Intervals take two further questions into account, one with the lowest and one with the "
-    "highest value: a small sample may have none of the questions that differ."
-)
 
 
 def told(rule: ChosenRule) -> str:
@@ -72,7 +66,7 @@ def rule_json(rule: ChosenRule | None) -> dict[str, Any] | None:
     found = {name: getattr(rule, name) for name in STATED}
     found |= {name: found[name] and found[name].isoformat() for name in ("chosen_at", "ended_at")}
     drawn = {"n": len(rule.sample), "of": rule.of}
-    return found | drawn | {"sample": list(rule.sample), "strata": list(rule.strata)}
+    return found | drawn | {"sample": list(rule.sample)}
 
 
 def section(found: QuestionSample) -> Section:
@@ -88,7 +82,13 @@ def _sentences(found: QuestionSample) -> Iterator[str]:
         found.drawn,
         done=notation.number(found.rated),
     )
-    if found.settings is None:
+    if found.rule.is_stratified:
+        yield rated
+        yield gettext(
+            "The figures have no interval: this sample was drawn by category, and an interval is "
+            "that of a simple random sample."
+        )
+    elif found.rule.kind == "sequence":
         yield rated
         yield gettext(
             "The figures have no interval: this sample grew and could end for what it showed, "
@@ -106,16 +106,6 @@ def drawn(found: QuestionSample) -> str:
 
 
 def _table(found: QuestionSample) -> Table:
-    note = gettext("n: questions with a value.")
-    if found.settings is not None:
-        note = gettext(
-            "Bootstrap over the questions drawn, in each stratum, with the correction for a finite "
-            "number of questions and quantiles of Student's t (%(resamples)s resamples, seed "
-            "%(seed)s): valid for the size that was fixed. n: questions with a value.",
-            resamples=notation.number(found.settings.resamples),
-            seed=found.settings.seed,
-        )
-        note = f"{note} {gettext(TWO_FURTHER)}"
     parts = ("value", "lower", "upper")
     return Table(
         "sample",
@@ -127,7 +117,12 @@ def _table(found: QuestionSample) -> Table:
             Column("n", numeric=True),
         ),
         tuple(map(_row, found.figures)),
-        (note,),
+        (
+            gettext(
+                "The interval of every figure, its half widths times √(1 − n/N): n of all N "
+                "questions were drawn, and the size was fixed. n: questions with a value."
+            ),
+        ),
     )
 
 
@@ -145,20 +140,15 @@ def _row(one: SampledFigure) -> tuple[Cell, ...]:
 
 
 def part_json(found: QuestionSample) -> dict[str, Any]:
-    interval = None
-    if found.settings is not None:
-        method = f"bootstrap, Student's t, {FURTHER} further questions"
-        interval = {"method": method, **asdict(found.settings)}
     return {
         "rule": rule_json(found.rule),
         "rated": found.rated,
-        "interval": interval,
+        "interval": {"method": f"{METHOD}, times sqrt(1 - n/N)", "confidence": CONFIDENCE},
         "figures": [
             {
                 "figure": one.figure,
                 "runs": list(one.runs),
                 "value": one.found.value,
-                "reason": one.found.reason,
                 "lower": one.found.interval.lower,
                 "upper": one.found.interval.upper,
                 "n": one.found.values,

@@ -57,7 +57,6 @@ MOST_RATIO = 200
 """Real members are packed to a twentieth or so; deflate could do a thousandth."""
 SMALL = MEBIBYTE
 """Bytes that a member may unpack to at any ratio."""
-MOST_RESAMPLES = 100_000
 """A comparison drawn more often is not drawn again: it would take an hour."""
 
 _ENCRYPTED = 0x1
@@ -108,18 +107,11 @@ class Product(Struct, frozen=True):
     version: Text
 
 
-class PackedResampling(Struct, frozen=True):
-    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)]
-    resamples: Annotated[int, Meta(gt=0, le=MOST_RESAMPLES)]
-    confidence: Annotated[float, Meta(gt=0, lt=1)]
-
-
 class Manifest(Struct, frozen=True):
     product: Product
     created_at: Annotated[datetime, Meta(tz=True)]
     study: Text
     rule: Text
-    resampling: PackedResampling
     files: Sequence[ManifestFile]
 
 

@@ -15,8 +15,12 @@ Alpha-Reliability.
 The formulas count items that were labelled alike together. An *item* is there the sorted labels
 it got, from any rater: ``(0, 1, 1)``; a *pair* the labels of two raters, in the raters' order.
 `Kinds` are the different items, or pairs, in sorted order; the rows of `Times` say how often each
-occurs: in the study, and in each resample of it. Every formula returns a value for each row, NaN
-where it has none.
+occurs: in the study, and with one of each kind left out. Every formula returns, for each row, the
+observed and the expected disagreement, both as shares of the largest that can be, NaN where there
+is none: the coefficient is 1 less the one by the other.
+
+The interval is that of a mean of the jackknife's pseudo-values (``intervals``): the variance comes
+from leaving out one item at a time, and the range ends where all disagree.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from webapp.i18n import mark
-from webapp.metrics.comparisons.significance import NO_INTERVAL, Bootstrap, percentiles, resample
+from webapp.metrics.intervals import NO_INTERVAL, Interval, estimate_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,14 +43,13 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Times = Floats
-    Distance = Callable[[int, int, Mapping[int, Floats]], Floats | float]
+    Distance = Callable[[int, int, Mapping[int, Floats]], Floats]
 
 Kinds = Sequence[tuple[int, ...]]
+Formula = Callable[[Kinds, "Times"], "tuple[Floats, Floats]"]
 Table = Sequence[Sequence[int | None]]
 Rows = Mapping[tuple[int | None, ...], int]
 """The different rows of a table, and how often each occurs."""
-
-DEFAULT = Bootstrap()
 
 
 class NoAgreement(StrEnum):
@@ -77,10 +80,9 @@ class Scale(StrEnum):
 
 
 class Coefficient(Struct, frozen=True):
-    """One agreement figure over `n` items, with its interval.
+    """One agreement figure over `n` items that two or more decided, with its interval.
 
     Without a value `why_undefined` says why. A value of a single item has no interval.
-    `left_out` counts the resamples in which the figure was undefined; they are not in it.
     """
 
     value: float | None
@@ -88,13 +90,13 @@ class Coefficient(Struct, frozen=True):
     lower: float | None = None
     upper: float | None = None
     why_undefined: NoAgreement | None = None
-    left_out: int = 0
 
 
 class Agreement(Struct, frozen=True):
     """Every coefficient of one table; Cohen's kappas are undefined unless raters are two.
 
-    The weighted ones are ``None`` unless they were asked for.
+    The weighted ones are ``None`` unless they were asked for. `n_rated` items have a label at
+    least: the chance term of Fleiss' kappa and AC1 is over these.
     """
 
     raw: Coefficient
@@ -102,6 +104,7 @@ class Agreement(Struct, frozen=True):
     fleiss: Coefficient
     alpha: Coefficient
     ac1: Coefficient
+    n_rated: int = 0
     linear: Coefficient | None = None
     quadratic: Coefficient | None = None
 
@@ -112,7 +115,6 @@ def agreement(
     scale: Scale = Scale.NOMINAL,
     labels: Collection[int] = (),
     weighted: bool = False,
-    bootstrap: Bootstrap = DEFAULT,
 ) -> Agreement:
     """The coefficients of `table`, alpha by its `scale`; `labels` are those of the scale.
 
@@ -130,58 +132,69 @@ def agreement(
     del items[()]
     used = {label for item in items for label in item}
     distance = ordinal if scale is Scale.ORDINAL else nominal
-    of_items = _resampled(items, unfit, bootstrap)
-    of_pairs = _of_pairs(rows, unfit, bootstrap)
+    of_items = _measuring(items, unfit)
+    of_pairs = _of_pairs(rows, unfit)
     return Agreement(
         raw=of_items(observed),
         cohen=of_pairs(cohen),
         fleiss=of_items(fleiss),
         alpha=of_items(partial(alpha, distance=distance)),
         ac1=of_items(partial(gwet, n_labels=max(2, len(used.union(labels))))),
+        n_rated=items.total(),
         linear=of_pairs(partial(cohen, power=1)) if weighted else None,
         quadratic=of_pairs(partial(cohen, power=2)) if weighted else None,
     )
 
 
-def _of_pairs(
-    rows: Rows, unfit: NoAgreement | None, bootstrap: Bootstrap
-) -> Callable[[Callable[[Kinds, Times], Floats]], Coefficient]:
+def _of_pairs(rows: Rows, unfit: NoAgreement | None) -> Callable[[Formula], Coefficient]:
     if unfit is None and len(next(iter(rows))) != 2:
         unfit = NoAgreement.NOT_TWO_RATERS
-    pairs = {row: n for row, n in rows.items() if unfit is None and None not in row}
-    swapped = {row[::-1]: n for row, n in pairs.items()}
-    if sorted(swapped.items()) < sorted(pairs.items()):
-        pairs = swapped  # kappa does not ask who is who; nor must the drawing
-    return _resampled(pairs, unfit, bootstrap)
+    return _measuring({r: n for r, n in rows.items() if unfit is None and None not in r}, unfit)
 
 
-def _resampled(
-    units: Mapping[Any, int], unfit: NoAgreement | None, bootstrap: Bootstrap
-) -> Callable[[Callable[[Kinds, Times], Floats]], Coefficient]:
-    """What makes a coefficient of a formula: `units` are resampled once for all formulas.
-
-    The units of a table that is `unfit` are not resampled.
-    """
+def _measuring(
+    units: Mapping[Any, int], unfit: NoAgreement | None
+) -> Callable[[Formula], Coefficient]:
+    """What makes a coefficient of a formula; a table that is `unfit` has none."""
     import numpy as np
 
     kinds = sorted(units)
-    counts = [units[kind] for kind in kinds]
-    drawn = resample(counts, bootstrap) if unfit is None else np.zeros((0, len(counts)))
-    times = np.vstack([np.array([counts], dtype=np.float64), drawn])
+    counts = np.array([units[kind] for kind in kinds], dtype=np.float64)
+    times = np.vstack([counts, counts - np.eye(len(counts))]) if kinds else np.zeros((1, 0))
     n = int(shared(kinds, times[:1])[0])
 
-    def measured(formula: Callable[[Kinds, Times], Floats]) -> Coefficient:
-        found = formula(kinds, times)
-        value = float(found[0])
-        why = unfit
+    def measured(formula: Formula) -> Coefficient:
+        seen, expected = formula(kinds, times)
+        values = 1 - _ratio(seen, expected)
+        value, why = float(values[0]), unfit
         if why is None and isnan(value):
             why = NoAgreement.ONE_LABEL if n else NoAgreement.NO_SHARED_ITEM
         if why is not None:
             return Coefficient(None, n, why_undefined=why)
-        bounds = percentiles(found[1:], bootstrap) if n > 1 else NO_INTERVAL
-        return Coefficient(value, n, bounds.lower, bounds.upper, left_out=bounds.left_out)
+        bounds = _interval(value, float(expected[0]), values[1:], counts, n)
+        return Coefficient(value, n, bounds.lower, bounds.upper)
 
     return measured
+
+
+def _interval(
+    value: float, expected: float, without_one: Floats, counts: Floats, n: int
+) -> Interval:
+    """The interval of a coefficient from its values without one item of each kind.
+
+    The jackknife's, ``((N - 1) / N)^2 sum (c_i - mean)^2``, over the N items but those without
+    which the coefficient is undefined (Efron & Tibshirani 1993, ch. 11; by N, not N - 1).
+    """
+    import numpy as np
+
+    present = ~np.isnan(without_one)
+    weights = counts[present]
+    if n < 2 or weights.sum() < 2:
+        return NO_INTERVAL
+    middle = np.average(without_one[present], weights=weights)
+    scatter = float((weights * (without_one[present] - middle) ** 2).sum())
+    variance = scatter * float((weights.sum() - 1) / weights.sum()) ** 2
+    return estimate_interval(value, n * variance, n, lowest=1 - 1 / expected)
 
 
 def _unfit(rows: Rows) -> NoAgreement | None:
@@ -198,7 +211,7 @@ def shared(kinds: Kinds, times: Times) -> Floats:
     return found
 
 
-def observed(kinds: Kinds, times: Times) -> Floats:
+def observed(kinds: Kinds, times: Times) -> tuple[Floats, Floats]:
     """Raw agreement: share of agreeing pairs of raters, averaged over the items of two or more.
 
     ``Pa = mean over i of sum_k r_ik (r_ik - 1) / (r_i (r_i - 1))``: *r_i* labels on item *i*,
@@ -210,10 +223,11 @@ def observed(kinds: Kinds, times: Times) -> Floats:
         if len(kind) > 1:
             same = sum(used * (used - 1) for used in Counter(kind).values())
             agreeing.append(times[:, place] * (same / (len(kind) * (len(kind) - 1))))
-    return _ratio(_sum(agreeing, times), shared(kinds, times))
+    apart = 1 - _ratio(_sum(agreeing, times), shared(kinds, times))
+    return apart, _sum([], times) + 1
 
 
-def fleiss(kinds: Kinds, times: Times) -> Floats:
+def fleiss(kinds: Kinds, times: Times) -> tuple[Floats, Floats]:
     """Fleiss' kappa: agreement beyond the labels' overall shares (Fleiss 1971).
 
     ``kappa = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k p_k^2``: *Pa* as in raw agreement, *p_k* the
@@ -224,10 +238,10 @@ def fleiss(kinds: Kinds, times: Times) -> Floats:
     """
     shares = _shares(kinds, times)
     chance = _sum([share * share for share in shares], times)
-    return _defined(_ratio(observed(kinds, times) - chance, 1 - chance), shares)
+    return _defined(observed(kinds, times)[0], shares), 1 - chance
 
 
-def gwet(kinds: Kinds, times: Times, n_labels: int) -> Floats:
+def gwet(kinds: Kinds, times: Times, n_labels: int) -> tuple[Floats, Floats]:
     """Gwet's AC1: agreement beyond chance on hard items, steady where one label prevails (2008).
 
     ``AC1 = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k p_k (1 - p_k) / (q - 1)``: *Pa* and *p_k* as in
@@ -236,10 +250,10 @@ def gwet(kinds: Kinds, times: Times, n_labels: int) -> Floats:
     """
     uneven = [share * (1 - share) for share in _shares(kinds, times)]
     chance = _sum(uneven, times) / (n_labels - 1)
-    return _ratio(observed(kinds, times) - chance, 1 - chance)
+    return observed(kinds, times)[0], 1 - chance
 
 
-def cohen(kinds: Kinds, times: Times, power: int = 0) -> Floats:
+def cohen(kinds: Kinds, times: Times, power: int = 0) -> tuple[Floats, Floats]:
     """Agreement of two raters beyond what their own habits would give (Cohen 1960, 1968).
 
     ``kappa = 1 - n sum w_jk n_jk / sum w_jk a_j b_k``: *n_jk* how often the first rater gave *j*
@@ -257,10 +271,11 @@ def cohen(kinds: Kinds, times: Times, power: int = 0) -> Floats:
     first = {x: times[:, [one == x for one, _ in kinds]].sum(axis=1) for x in labels}
     second = {x: times[:, [other == x for _, other in kinds]].sum(axis=1) for x in labels}
     met = _sum([first[j] * second[k] * weight(j, k) for j in labels for k in labels], times)
-    return _ratio(met - times.sum(axis=1) * seen, met)
+    n, farthest = times.sum(axis=1), max((weight(j, k) for j in labels for k in labels), default=1)
+    return _ratio(seen, n * max(farthest, 1)), _ratio(met, n**2 * max(farthest, 1))
 
 
-def alpha(kinds: Kinds, times: Times, distance: Distance) -> Floats:
+def alpha(kinds: Kinds, times: Times, distance: Distance) -> tuple[Floats, Floats]:
     """Krippendorff's alpha: one minus observed over expected disagreement (2007).
 
     ``alpha = 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck``: *o_ck* how often labels *c* and
@@ -269,6 +284,8 @@ def alpha(kinds: Kinds, times: Times, distance: Distance) -> Floats:
     *d_ck* the squared `distance` (Krippendorff 2011). Undefined when only one label was used
     on those items.
     """
+    import numpy as np
+
     items = [(at, Counter(kind)) for at, kind in enumerate(kinds) if len(kind) > 1]
     labels = sorted({label for _, used in items for label in used})
     totals = {x: _sum([times[:, at] * used[x] for at, used in items], times) for x in labels}
@@ -281,12 +298,14 @@ def alpha(kinds: Kinds, times: Times, distance: Distance) -> Floats:
     ]
     expected = _sum([totals[c] * totals[k] * apart[c, k] for c, k in apart], times)
     every = _sum([*totals.values()], times)
-    return _defined(1 - _ratio((every - 1) * _sum(seen, times), expected), [*totals.values()])
+    farthest = np.max([*apart.values(), _sum([], times)], axis=0)
+    disagreement = _defined(_ratio(_sum(seen, times), every * farthest), [*totals.values()])
+    return disagreement, _ratio(expected, every * (every - 1) * farthest)
 
 
-def nominal(one: int, other: int, totals: Mapping[int, Floats]) -> float:  # noqa: ARG001
+def nominal(one: int, other: int, totals: Mapping[int, Floats]) -> Floats:
     """1 for two different labels, 0 for the same one."""
-    return float(one != other)
+    return 0 * totals[one] + float(one != other)
 
 
 def ordinal(one: int, other: int, totals: Mapping[int, Floats]) -> Floats:
@@ -375,9 +394,7 @@ class BinaryAgreement(Struct, frozen=True):
         return self.both / passed if passed else NoShare.PERSON_PASSED_NOTHING
 
 
-def binary_agreement(
-    pairs: Iterable[tuple[bool, bool]], *, bootstrap: Bootstrap | None = None
-) -> BinaryAgreement:
+def binary_agreement(pairs: Iterable[tuple[bool, bool]]) -> BinaryAgreement:
     """The agreement of `pairs` of (machine, person); kappa is Cohen's, with its interval.
 
     >>> found = binary_agreement([(True, True), (True, False), (False, False), (True, True)])
@@ -392,5 +409,5 @@ def binary_agreement(
         machine_only=counts[True, False],
         people_only=counts[False, True],
         neither=counts[False, False],
-        kappa=_of_pairs(counts, _unfit(counts), bootstrap or DEFAULT)(cohen),
+        kappa=_of_pairs(counts, _unfit(counts))(cohen),
     )

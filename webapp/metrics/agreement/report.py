@@ -17,8 +17,7 @@ from operator import itemgetter
 from msgspec import Struct
 
 from webapp.metrics.agreement.agreement import Agreement, Scale, agreement
-from webapp.metrics.comparisons.differences import sign_test
-from webapp.metrics.comparisons.significance import Bootstrap
+from webapp.metrics.comparisons.significance import exact_p
 from webapp.records import EmptyOutcome, Problem, Relevance
 
 MOST_PARTS = 10
@@ -116,7 +115,6 @@ class AgreementReport(Struct, frozen=True):
     raters: tuple[str, ...]
     kinds: tuple[KindAgreement, ...]
     repeats: tuple[Consistency, ...]
-    bootstrap: Bootstrap
     seconds: Mapping[str, tuple[float, int]] = {}
 
 
@@ -124,7 +122,6 @@ def of_kind(
     kind: ItemKind,
     raters: Sequence[str],
     items: Sequence[LabelledItem],
-    bootstrap: Bootstrap,
     *,
     top: int = 1,
 ) -> KindAgreement:
@@ -142,7 +139,7 @@ def of_kind(
     everybody, by_rater = _cannot_tell(active, judged) if kind is ItemKind.CARDS else (None, {})
 
     def measured(rows: Iterable[Row]) -> Agreement:
-        return measure(rows, kind, top, bootstrap)
+        return measure(rows, kind, top)
 
     return KindAgreement(
         kind=kind,
@@ -168,34 +165,30 @@ def consistency(
     rater: str,
     kind: ItemKind,
     repeats: Sequence[tuple[str | float | None, str | float | None]],
-    bootstrap: Bootstrap,
     *,
     top: int = 1,
 ) -> Consistency:
     """How one rater agrees with themselves over (standing, second) verdicts or grades."""
     answered = sum(second is not None for _, second in repeats)
     table = ((_label(standing), _label(second)) for standing, second in repeats)
-    found = measure(table, kind, top, bootstrap)
+    found = measure(table, kind, top)
     return Consistency(rater, kind, len(repeats), answered, found)
 
 
-def measure(rows: Iterable[Row], kind: ItemKind, top: int, bootstrap: Bootstrap) -> Agreement:
+def measure(rows: Iterable[Row], kind: ItemKind, top: int) -> Agreement:
     """The agreement on items of a kind, where the grades of cards are 0 to `top`."""
-    return _measured(frozenset(Counter(rows).items()), kind, top, bootstrap)
+    return _measured(frozenset(Counter(rows).items()), kind, top)
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _measured(
-    rows: frozenset[tuple[Row, int]], kind: ItemKind, top: int, bootstrap: Bootstrap
-) -> Agreement:
-    """The agreement, kept: resampling takes long, and most tables stay the same."""
+def _measured(rows: frozenset[tuple[Row, int]], kind: ItemKind, top: int) -> Agreement:
+    """The agreement, kept: most tables stay the same."""
     is_graded = kind is ItemKind.CARDS and top > 1
     return agreement(
         Counter(dict(rows)).elements(),
         scale=kind.scale(top),
         labels=range(6 if kind is ItemKind.QUALITY else top + 1 if is_graded else 2),
         weighted=is_graded,
-        bootstrap=bootstrap,
     )
 
 
@@ -308,4 +301,5 @@ def conflicts(verdicts: Iterable[VerdictByHand], runs: Sequence[str]) -> Conflic
 def _sign_test(found: Iterable[Mapping[str, bool]], one: str, other: str) -> SignTest:
     both = Counter((by_run.get(one), by_run.get(other)) for by_run in found)
     favours_a, favours_b = both[True, False], both[False, True]
-    return SignTest((one, other), favours_a, favours_b, sign_test(favours_a, favours_b))
+    p = exact_p([1] * favours_a + [-1] * favours_b)
+    return SignTest((one, other), favours_a, favours_b, p)

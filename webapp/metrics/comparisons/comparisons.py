@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -19,20 +18,14 @@ from webapp.metrics.comparisons.differences import (
     RunDifferences,
     counted,
     differences,
+    highest_value,
     leading,
     ranked,
     value_of,
 )
-from webapp.metrics.comparisons.significance import (
-    KEPT,
-    NO_INTERVAL,
-    Interval,
-    Resampling,
-    mean_intervals,
-    weighted_mean_intervals,
-)
 from webapp.metrics.comparisons.stability import Stability
-from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Figure, Totals, figures
+from webapp.metrics.intervals import NO_INTERVAL, Interval, mean_interval
+from webapp.metrics.judging.figures import HEADLINES, Figure, Totals, figures
 from webapp.metrics.judging.graded import with_judged
 from webapp.metrics.judging.queries import QuerySummary
 from webapp.records import BINARY, Blindness, CannotTell, QueryState, Scale, State
@@ -124,7 +117,6 @@ def compare(
     runs: Sequence[ComparedRun],
     *,
     rule: str,
-    settings: Resampling | None = None,
     unasked: Sequence[int] = (),
     headline: Sequence[str] = HEADLINES,
     scale: Scale = BINARY,
@@ -132,11 +124,10 @@ def compare(
     """The comparison of `runs`, which share a question set; fewer than two raise ValueError."""
     if len(runs) < 2 or len({run.run for run in runs}) < len(runs):
         raise ValueError("a comparison takes two runs or more, each once")
-    settings = settings or Resampling()
     names = with_judged(headline)
     questions = _questions(runs, next(iter(leading(headline)), HEADLINES[0]))
     contenders = []
-    for run, of_run in zip(runs, estimates(runs, settings, names), strict=True):
+    for run, of_run in zip(runs, estimates(runs, names), strict=True):
         totals = Totals.of(query.summary for query in run.queries)
         members: dict[str, list[QuerySummary]] = {}
         for query in run.queries:
@@ -150,9 +141,8 @@ def compare(
     }
     return Comparison(
         rule=rule,
-        settings=settings,
         contenders=tuple(contenders),
-        differences=differences(runs, headlines, settings, headline, scale),
+        differences=differences(runs, headlines, headline, scale),
         names={run.run: run.name for run in runs},
         partial=frozenset(c.run.run for c in contenders if c.missing.partial),
         categories=tuple(dict.fromkeys(line.category for line in questions)),
@@ -195,43 +185,23 @@ def _missing(run: ComparedRun, positions: Sequence[int]) -> MissingQuestions:
     )
 
 
-def estimates(
-    runs: Sequence[ComparedRun], settings: Resampling, names: Sequence[str]
-) -> list[dict[str, FigureEstimate]]:
-    """The figures of each run by `names`, with the intervals of chance."""
-    parts = [*COMPOSITE_WEIGHTS] if "composite" in names else []
-    averaged = tuple(dict.fromkeys((*names, *parts)))
-    columns = tuple(
-        tuple(tuple(counted(query, name) for query in run.queries) for name in averaged)
-        for run in runs
-    )
-    places = tuple(averaged.index(name) for name in parts)
-    means, composites = map(iter, _intervals(columns, places, settings))
+def estimates(runs: Sequence[ComparedRun], names: Sequence[str]) -> list[dict[str, FigureEstimate]]:
+    """The figures of each run by `names`, with the intervals of chance.
+
+    The composite has none: it is a sum of means over different questions, and decides nothing.
+    """
     found = []
     for run in runs:
         values = figures(Totals.of(query.summary for query in run.queries), names)
-        intervals = {name: next(means) for name in averaged}
-        if parts:
-            one = next(composites)
-            intervals["composite"] = NO_INTERVAL if values["composite"].value is None else one
-        found.append({name: FigureEstimate(values[name], intervals[name]) for name in names})
+        found.append({name: FigureEstimate(values[name], _interval(run, name)) for name in names})
     return found
 
 
-@lru_cache(maxsize=KEPT)
-def _intervals(
-    runs: tuple[tuple[tuple[float | None, ...], ...], ...],
-    parts: tuple[int, ...],
-    settings: Resampling,
-) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
-    """The interval of each figure, run by run, and of each run's composite, if it has `parts`."""
-    samples = [[one for one in values if one is not None] for run in runs for values in run]
-    composites = [[run[part] for part in parts] for run in runs] if parts else []
-    weights = [*COMPOSITE_WEIGHTS.values()]
-    return (
-        mean_intervals(samples, settings),
-        weighted_mean_intervals(weights, composites, settings),
-    )
+def _interval(run: ComparedRun, figure: str) -> Interval:
+    if figure == "composite":
+        return NO_INTERVAL
+    values = [value for query in run.queries if (value := counted(query, figure)) is not None]
+    return mean_interval(values, highest=highest_value(figure))
 
 
 PARTS = ("constraints", "settled", "sample", "machine_help")

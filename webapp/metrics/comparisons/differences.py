@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain, combinations, groupby
-from math import comb, erfc, sqrt
 from statistics import fmean, stdev
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from webapp.metrics.comparisons.significance import (
-    KEPT,
-    Interval,
-    Randomisation,
-    Resampling,
-    holm,
-    mean_intervals,
-    randomisation_tests,
-)
+from webapp.metrics.comparisons.significance import holm, randomisation_test
+from webapp.metrics.intervals import LEVEL, Interval, difference_interval
 from webapp.metrics.judging.figures import HEADLINES, MEANS
 from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.judging.registry import Measure
@@ -89,31 +79,11 @@ def value_of(query: ComparedQuery, figure: str, *, false_negatives_at_zero: bool
     return summary.span(MEANS.get(figure, figure)).value
 
 
-def sign_test(one: int, other: int) -> float:
-    """The exact two-sided p-value of `one` against `other` (the sign test).
-
-    Null hypothesis: each case favours either side with probability 1/2. ``p = min(1, 2 x (sum
-    of C(n, i) for i from 0 to k) / 2^n)``: *n* the cases, *k* the smaller count. Ties
-    are not cases and are left out beforehand. Without cases the result is 1.
-    Reference: Conover (1999), Practical Nonparametric Statistics, section 3.4.
-
-    >>> sign_test(0, 5)  # 2 x 1/32
-    0.0625
-    """
-    n = one + other
-    tail: float = sum(comb(n, i) for i in range(min(one, other) + 1)) / 2**n
-    return min(1.0, 2 * tail)
-
-
-MOST_EXACT = 50
-"""With more differences that are not 0 the normal approximation takes over."""
-
-
 class SignedRank(Struct, frozen=True):
     """The two-sided test over ``n`` differences that are not 0.
 
     ``positive`` and ``negative`` are the sums of the ranks of differences above and below 0,
-    ``zeros`` counts the differences that were left out.
+    ``zeros`` counts the differences that were left out. ``error`` is the standard error of p.
     """
 
     n: int
@@ -121,61 +91,43 @@ class SignedRank(Struct, frozen=True):
     positive: float
     negative: float
     p: float
-    exact: bool
+    error: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        return not self.error
 
 
-def signed_rank(differences: Iterable[float]) -> SignedRank | None:
+def signed_rank(differences: Iterable[float], *, pairs: int = 1) -> SignedRank | None:
     """The signed-rank test of paired `differences`; ``None`` without any.
 
-    Differences of 0 are left out, as Wilcoxon did (Pratt ranks them and leaves them out
-    then). The others are ranked by their size, equal sizes by the mean of their ranks. Null
-    hypothesis: each sign is a coin's. Exact up to ``MOST_EXACT`` differences, ties included:
-    the rank sum under all ``2^n`` signs. Above, the normal approximation with variance
-    ``n (n + 1) (2n + 1) / 24 - sum over ties of (t^3 - t) / 48`` and the continuity correction
-    of 0.5. Nothing but zeros gives 1.
+    Differences of 0 are left out, as Wilcoxon did (Pratt ranks them and leaves them out then). The
+    others are ranked by their size, equal sizes by the mean of their ranks. The signed ranks have
+    the test of ``randomisation_test``: ties are exact too, which scipy's ``wilcoxon`` approximates.
     Reference: Wilcoxon (1945), Individual comparisons by ranking methods. Biometrics
     Bulletin 1(6), 80-83.
 
-    >>> signed_rank([0.25, 0.5, 0.75, 0.0])  # ranks 1, 2, 3; all + and all - of 8 signs
-    SignedRank(n=3, zeros=1, positive=6.0, negative=0.0, p=0.25, exact=True)
+    >>> found = signed_rank([0.25, 0.5, 0.75, 0.0])  # ranks 1, 2, 3; all + and all - of 8 signs
+    >>> found.n, found.zeros, found.positive, found.negative, found.p
+    (3, 1, 6.0, 0.0, 0.25)
     """
-    rounded = [round(difference, 9) for difference in differences]
-    if not rounded:
+    import numpy as np
+
+    rounded = np.round(list(differences), 9)
+    if not len(rounded):
         return None
-    kept = [difference for difference in rounded if difference]
-    sizes = Counter(map(abs, kept))
-    doubled, below = {}, 0  # twice the mid-rank of each size, which is a whole number
-    for size in sorted(sizes):
-        doubled[size] = 2 * below + sizes[size] + 1
-        below += sizes[size]
-    ranks = [doubled[abs(difference)] for difference in kept]
-    positive = sum(rank for rank, difference in zip(ranks, kept, strict=True) if difference > 0)
-    smaller, n = min(positive, sum(ranks) - positive), len(kept)
-    if n <= MOST_EXACT:
-        p = _exact(ranks, smaller)
-    else:
-        ties = sum(count**3 - count for count in sizes.values())
-        deviation = sqrt(n * (n + 1) * (2 * n + 1) / 24 - ties / 48)
-        distance = max(0.0, n * (n + 1) / 4 - smaller / 2 - 0.5)
-        p = erfc(distance / deviation / sqrt(2))
+    apart = rounded[rounded != 0]
+    _, of, counts = np.unique(np.abs(apart), return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[of] * np.sign(apart)
+    test = randomisation_test(ranks.tolist(), pairs=pairs)
     return SignedRank(
-        n=n,
-        zeros=len(rounded) - n,
-        positive=positive / 2,
-        negative=(sum(ranks) - positive) / 2,
-        p=p,
-        exact=n <= MOST_EXACT,
+        n=len(apart),
+        zeros=len(rounded) - len(apart),
+        positive=float(ranks[ranks > 0].sum()),
+        negative=abs(float(ranks[ranks < 0].sum())),
+        p=test.p,
+        error=test.error,
     )
-
-
-def _exact(ranks: Sequence[int], smaller: int) -> float:
-    """Twice the share of all signs whose rank sum is at most the smaller of the two."""
-    ways = [1] + [0] * smaller
-    for rank in ranks:
-        for total in range(smaller, rank - 1, -1):
-            ways[total] += ways[total - rank]
-    share: float = 2 * sum(ways) / 2 ** len(ranks)
-    return min(1.0, share)
 
 
 SMALL = 50
@@ -218,6 +170,17 @@ def leading(headline: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(figure for figure, _ in paired(headline)))[:3]
 
 
+def highest_value(figure: str) -> float:
+    """The largest value that one question can have in a figure; the smallest is 0.
+
+    >>> highest_value("mean_response_quality"), highest_value("relevant@10"), highest_value("AP")
+    (5.0, 10.0, 1.0)
+    """
+    if figure == "mean_response_quality":
+        return 5.0
+    return float(figure.removeprefix("relevant@")) if figure.startswith("relevant@") else 1.0
+
+
 class PairedValues(Struct, frozen=True):
     """The values of one figure in two runs, question by question; runs by their ids.
 
@@ -245,16 +208,20 @@ class PairedValues(Struct, frozen=True):
 class Difference(PairedValues, frozen=True, kw_only=True):
     """One figure of two runs, first minus second, over the `n` questions both have a value for.
 
-    ``p_holm`` and ``signed_rank_p_holm`` are corrected over the run pairs of this figure;
-    ``signed_rank`` is Wilcoxon's test, ``None`` for successes. Wins are questions where the first
-    run's value is larger. Without pairs all but the counts is ``None``.
+    ``p_holm`` and ``signed_rank_p_holm`` are corrected over the ``pairs`` of runs of this figure;
+    ``p_error`` is the standard error of a p that was drawn, else 0. ``signed_rank`` is Wilcoxon's
+    test, ``None`` for successes. ``d_z`` is Cohen's, the mean by the standard deviation of the
+    differences, ``None`` where these are equal. Wins are questions where the first run's value is
+    larger. Without values all but the counts is ``None``.
     """
 
     interval: Interval
     test: str
     exact: bool
     p: float | None
+    p_error: float | None
     p_holm: float | None
+    pairs: int
     signed_rank: SignedRank | None
     signed_rank_p_holm: float | None
     n: int
@@ -262,6 +229,7 @@ class Difference(PairedValues, frozen=True, kw_only=True):
     first_value: float | None
     second_value: float | None
     deviation: float | None
+    d_z: float | None
     wins: int
     ties: int
     losses: int
@@ -270,6 +238,11 @@ class Difference(PairedValues, frozen=True, kw_only=True):
     def reverses_headline(self) -> bool:
         """Whether the run that is higher over the pairs has the lower headline figure."""
         return round(self.mean or 0, 9) * round(self.headline or 0, 9) < 0
+
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected p-value is at most the level."""
+        return self.p_holm is not None and self.p_holm <= LEVEL + 1e-12
 
     @property
     def small(self) -> bool:
@@ -283,7 +256,6 @@ class RunDifferences(Struct, frozen=True, kw_only=True):
     ``names`` are by the runs' ids, ``partial`` the ids of those whose figures can still move.
     """
 
-    settings: Resampling
     differences: tuple[Difference, ...]
     names: Mapping[str, str]
     partial: frozenset[str]
@@ -292,7 +264,6 @@ class RunDifferences(Struct, frozen=True, kw_only=True):
 def differences(
     runs: Sequence[ComparedRun],
     headlines: Mapping[str, Mapping[str, float | None]],
-    settings: Resampling,
     headline: Sequence[str] = HEADLINES,
     scale: Scale = BINARY,
 ) -> tuple[Difference, ...]:
@@ -312,61 +283,59 @@ def differences(
                     scale=scale,
                 )
             )
-    return tested(pairs, settings)
+    return paired_differences(pairs)
 
 
-def tested(pairs: Sequence[PairedValues], settings: Resampling) -> tuple[Difference, ...]:
+def paired_differences(
+    pairs: Sequence[PairedValues], *, together: int = 1
+) -> tuple[Difference, ...]:
     """The difference of each pair of runs; Holm's correction is over the pairs of one figure.
 
-    The pairs of one figure follow each other. Successes are compared by the exact McNemar test.
+    The pairs of one figure follow each other. Successes are compared by the exact McNemar test,
+    which is the test of signs of their differences. A caller that corrects over other tests says
+    how many go `together`.
     """
-    samples = tuple(tuple(pair.differences) for pair in pairs)
-    binary = tuple(pair.binary for pair in pairs)
-    intervals, randomised = _drawn(samples, binary, settings)
-    found = []
-    for pair, sample, interval, test in zip(pairs, samples, intervals, randomised, strict=True):
-        signs = [round(difference, 9) for difference in sample]
-        wins, losses = sum(sign > 0 for sign in signs), sum(sign < 0 for sign in signs)
-        p = sign_test(wins, losses) if pair.binary else test.p
-        found.append(
-            Difference(
-                **asdict(pair),
-                interval=interval,
-                test=MCNEMAR if pair.binary else RANDOMISATION,
-                exact=bool(sample) and (pair.binary or test.exact),
-                p=p if sample else None,
-                p_holm=None,
-                signed_rank=None if pair.binary else signed_rank(sample),
-                signed_rank_p_holm=None,
-                n=len(sample),
-                mean=fmean(sample) if sample else None,
-                first_value=fmean(one for one, _ in pair.values) if sample else None,
-                second_value=fmean(other for _, other in pair.values) if sample else None,
-                deviation=stdev(sample) if len(sample) > 1 else None,
-                wins=wins,
-                ties=len(sample) - wins - losses,
-                losses=losses,
-            )
-        )
-    return tuple(_corrected(found))
+    by_figure = groupby(pairs, key=lambda one: (one.figure, one.false_negatives_at_zero))
+    found = (_corrected([*group], together) for _, group in by_figure)
+    return tuple(chain.from_iterable(found))
 
 
-def _corrected(found: Sequence[Difference]) -> Iterator[Difference]:
-    for _, group in groupby(found, key=lambda one: (one.figure, one.false_negatives_at_zero)):
-        together = list(group)
-        p_values = holm([one.p for one in together])
-        ranked = holm([one.signed_rank.p if one.signed_rank else None for one in together])
-        for one, p_holm, ranked_p in zip(together, p_values, ranked, strict=True):
-            yield replace(one, p_holm=p_holm, signed_rank_p_holm=ranked_p)
+def _corrected(pairs: Sequence[PairedValues], together: int) -> Iterator[Difference]:
+    found = [_tested(pair, max(together, len(pairs))) for pair in pairs]
+    p_values = holm([one.p for one in found])
+    ranked = holm([one.signed_rank.p if one.signed_rank else None for one in found])
+    for one, p_holm, ranked_p in zip(found, p_values, ranked, strict=True):
+        yield replace(one, p_holm=p_holm, signed_rank_p_holm=ranked_p)
 
 
-@lru_cache(maxsize=KEPT)
-def _drawn(
-    samples: tuple[tuple[float, ...], ...], binary: tuple[bool, ...], settings: Resampling
-) -> tuple[tuple[Interval, ...], tuple[Randomisation, ...]]:
-    """The interval and the randomisation test of each sample; binary ones have another test."""
-    turned = [() if one else sample for one, sample in zip(binary, samples, strict=True)]
-    return mean_intervals(samples, settings), randomisation_tests(turned, settings)
+def _tested(pair: PairedValues, pairs: int) -> Difference:
+    sample = pair.differences
+    signs = [round(difference, 9) for difference in sample]
+    wins, losses = sum(sign > 0 for sign in signs), sum(sign < 0 for sign in signs)
+    test = randomisation_test(sample, pairs=pairs)
+    mean = fmean(sample) if sample else None
+    deviation = stdev(sample) if len(sample) > 1 else None
+    return Difference(
+        **asdict(pair),
+        interval=difference_interval(sample, highest=highest_value(pair.figure)),
+        test=MCNEMAR if pair.binary else RANDOMISATION,
+        exact=bool(sample) and not test.error,
+        p=test.p if sample else None,
+        p_error=test.error if sample else None,
+        p_holm=None,
+        pairs=pairs,
+        signed_rank=None if pair.binary else signed_rank(sample, pairs=pairs),
+        signed_rank_p_holm=None,
+        n=len(sample),
+        mean=mean,
+        first_value=fmean(one for one, _ in pair.values) if sample else None,
+        second_value=fmean(other for _, other in pair.values) if sample else None,
+        deviation=deviation,
+        d_z=mean / deviation if mean is not None and deviation and deviation > 1e-9 else None,
+        wins=wins,
+        ties=len(sample) - wins - losses,
+        losses=losses,
+    )
 
 
 def paired_values(

@@ -22,20 +22,21 @@ from msgspec.structs import replace
 
 from webapp.failures import Refused
 from webapp.i18n import mark
-from webapp.metrics.comparisons.differences import Difference, PairedValues, tested
-from webapp.metrics.comparisons.significance import (
-    Interval,
-    Resampling,
-    holm,
-    mean_intervals,
+from webapp.metrics.comparisons.differences import (
+    Difference,
+    PairedValues,
+    highest_value,
+    paired_differences,
 )
+from webapp.metrics.comparisons.significance import holm, smallest_p
+from webapp.metrics.intervals import LEVEL, Interval, mean_interval
 from webapp.metrics.judging.figures import HEADLINES, MEANS, TOP
 from webapp.metrics.judging.graded import ranking_figure
 from webapp.metrics.judging.queries import QuerySummary, Span
-from webapp.metrics.planning.power import Demand, smallest_difference
+from webapp.metrics.planning.power import Demand, difference_shown, mixture
 from webapp.records import EmptyOutcome, QueryState
 
-ALPHA = 0.05
+ALPHA = LEVEL
 """A run is worse where the corrected p-value is not above."""
 DIGITS = 9
 """Sums that differ in a later decimal only are equal: floats add up in different orders."""
@@ -166,14 +167,19 @@ def gate_figures(pairs: Pairs, deciding: Sequence[str], request: GateRequest) ->
                 figure=name,
                 value=_mean(lows),
                 upper=_mean(highs) if has_bounds else None,
-                interval=_interval(lows),
+                interval=mean_interval(lows, highest=highest_value(name)),
                 n=len(lows),
                 judged=judged,
                 baseline=_mean(_known(map(_low, theirs))),
                 floor=floor,
                 floor_outcome=None
                 if floor is None
-                else _of_floor(floor, lows, highs, is_enough=is_enough, strict=request.strict),
+                else _of_floor(
+                    *(floor, lows, highs),
+                    is_enough=is_enough,
+                    strict=request.strict,
+                    highest=highest_value(name),
+                ),
                 difference=differences.get(name),
             )
         )
@@ -219,9 +225,9 @@ def _differences(
         known = tuple((x, y) for x, y in both if x is not None and y is not None)
         is_binary = name.startswith("success")
         values.append(PairedValues(name, "run", "baseline", known, None, binary=is_binary))
-    differences = tested(values, Resampling())
+    n_tested = sum(bool(one.values) for one in values)
+    differences = paired_differences(values, together=n_tested)
     p_values = holm([difference.p for difference in differences])
-    n_tested = sum(difference.n > 0 for difference in differences)
     found = {}
     for one, p_holm in zip(differences, p_values, strict=True):
         depth = depth_of(one.figure)
@@ -236,8 +242,8 @@ def _differences(
             n_apart=len(apart),
             judged=judged_share([(new, span) for new, _, span, _ in apart], depth),
             baseline_judged=judged_share([(old, span) for _, old, _, span in apart], depth),
-            smallest_p=min(1.0, n_tested * 2.0 ** (1 - one.n)),
-            smallest_loss=_smallest_loss(one, n_tested),
+            smallest_p=min(1.0, n_tested * smallest_p(one.n)),
+            smallest_loss=_smallest_loss(one),
         )
         found[one.figure] = replace(difference, outcome=_of_difference(difference, request))
     return found
@@ -265,12 +271,14 @@ def _of_floor(
     *,
     is_enough: bool,
     strict: bool,
+    highest: float,
 ) -> Outcome:
     """Return whether a floor is reached however what is open is judged, or missed, or open.
 
     Without enough judged a figure without bounds says nothing.
     """
-    low, high = (_interval(values).lower if strict else _mean(values) for values in (lows, highs))
+    least = (lambda values: mean_interval(values, highest=highest).lower) if strict else _mean
+    low, high = least(lows), least(highs)
     if low is None or high is None or not is_enough:
         return Outcome.OPEN
     if round(high - floor, DIGITS) < 0:
@@ -278,11 +286,12 @@ def _of_floor(
     return Outcome.OPEN if round(low - floor, DIGITS) < 0 else Outcome.PASSED
 
 
-def _smallest_loss(difference: Difference, n_tested: int) -> float | None:
-    if not difference.deviation:
+def _smallest_loss(difference: Difference) -> float | None:
+    mixed = mixture(difference.differences)
+    if mixed is None:
         return None
-    demand = Demand(level=ALPHA / n_tested)
-    return smallest_difference(difference.n, difference.deviation, demand)
+    demand, highest = Demand(level=ALPHA / difference.pairs), highest_value(difference.figure)
+    return difference_shown(difference.n, mixed, demand, highest=highest)
 
 
 def _low(one: Span) -> float | None:
@@ -299,11 +308,6 @@ def _known(values: Iterable[float | None]) -> tuple[float, ...]:
 
 def _mean(values: Sequence[float]) -> float | None:
     return fmean(values) if values else None
-
-
-def _interval(values: Sequence[float]) -> Interval:
-    [found] = mean_intervals([values], Resampling())
-    return found
 
 
 def depth_of(figure: str) -> int | None:

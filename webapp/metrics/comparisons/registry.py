@@ -28,22 +28,37 @@ COMPARISON_MEASURES = by_name(
         reading=mark("Above 0 the first run is higher. Read it with its interval and its n."),
     ),
     explained(
-        "bootstrap_interval",
+        "interval",
         mark("Interval of a figure or difference"),
-        mark("How far a mean would move had other questions of the kind been asked."),
+        mark("Which means over all questions of the kind the questions seen do not contradict."),
         mark(
-            "the 2.5% and 97.5% quantiles of the mean over questions drawn again with replacement"
+            "Wilson's interval with n / f questions, f = (n × variance + 1/2) / (n m (1 − m) + "
+            "1/2); of a difference Tango's of d / k, times k = (sum d² + 0.1) / (sum |d| + 0.1)"
         ),
-        mark("the resamples"),
-        mark("None for fewer than two questions."),
-        mark("The same seed, values and number of resamples give the same interval."),
-        mark("In phase 3 participants are drawn again, not questions."),
-        source="Efron, B., & Tibshirani, R. (1993). An Introduction to the Bootstrap. Chapter 13.",
+        mark("questions with a value; for a difference those with one in both runs"),
+        mark("Of 0 and 1 it is Wilson's and Tango's own interval."),
+        mark("None for fewer than two questions; never a point."),
+        mark("It is that of one figure or pair alone: no correction for several."),
+        mark("In phase 3 it is over participants, not questions."),
+        source=(
+            "Wilson, E. B. (1927). JASA 22, 209-212. Tango, T. (1998). Statistics in Medicine 17, "
+            "891-908. Relevansi, docs/coverage.md: how often it holds."
+        ),
         unit="difference",
         reading=mark(
             "An interval of a difference that holds 0 leaves open which run is higher. Intervals "
             "of two runs may overlap although their difference is significant."
         ),
+    ),
+    explained(
+        "cohens_d",
+        mark("Cohen's d (paired)"),
+        mark("How large a difference is beside how much it varies from question to question."),
+        mark("mean of the paired differences / their standard deviation (by n − 1)"),
+        PAIRED_QUESTIONS,
+        mark("No value where all differences are equal."),
+        source="Cohen, J. (1988). Statistical Power Analysis for the Behavioral Sciences. Ch. 2.",
+        unit="coefficient",
     ),
     explained(
         "randomisation_p",
@@ -52,17 +67,18 @@ COMPARISON_MEASURES = by_name(
             "How often chance alone would set two runs as far apart, had each question's answers "
             "been swapped by a coin."
         ),
-        mark(
-            "(hits + 1) / (permutations + 1); hits / 2^n where all 2^n signs of n differences can "
-            "be tried"
-        ),
-        PAIRED_QUESTIONS,
-        mark("Two-sided."),
+        mark("share of the 2^n signs of the n differences whose sum is at least as far from 0"),
+        mark("questions on which the two runs differ"),
+        mark("Two-sided, and exact: the sums are found by convolution."),
         mark("1 where no question differs."),
-        mark("Exact where 2^n is at most the number of resamples, else never 0."),
+        mark(
+            "Where there are more than 1,000,000 different sums, signs are drawn until p is told "
+            "from its level by three standard errors; that error is given."
+        ),
         source=(
             "Smucker, M. D., Allan, J., & Carterette, B. (2007). A comparison of statistical "
-            "significance tests for information retrieval evaluation. CIKM, 623-632."
+            "significance tests for information retrieval evaluation. CIKM, 623-632. Pagano, M., & "
+            "Tritchler, D. (1983). JASA 78, 435-440."
         ),
         unit="probability",
         reading=NEVER_EQUAL,
@@ -99,10 +115,7 @@ COMPARISON_MEASURES = by_name(
         mark("questions on which the two runs differ"),
         mark("Differences of 0 are left out (Wilcoxon's convention, not Pratt's)."),
         mark("Equal differences get the mean of their ranks."),
-        mark(
-            "With more than 50 differences a normal approximation, corrected for ties and "
-            "continuity."
-        ),
+        mark("Exact, ties too."),
         mark("1 where no question differs."),
         mark("Not given for successes, which McNemar's test compares."),
         source=(
@@ -154,8 +167,8 @@ COMPARISON_MEASURES = by_name(
         mark("Whether the order of the runs survives another way of counting."),
         mark("variations in which two runs change places / variations tried"),
         mark(
-            "one rater, category or question left out; another rule; K of 1, 3 and 10; "
-            "empty lists counted another way"
+            "one rater, category, question or conversation left out; another rule; K of 1, 3 and "
+            "10; empty lists counted another way; each conversation counted once"
         ),
         mark("Runs that become equal, or stop being equal, have not changed places."),
         mark("A rater can be left out only where several are merged."),
@@ -176,7 +189,7 @@ COMPARISON_MEASURES = by_name(
         mark("0.4 Precision@5 + 0.3 MRR + 0.2 success rate + 0.1 coverage"),
         mark("as in its four parts"),
         mark("No value as soon as one of its parts has none."),
-        mark("No test goes with it: its weights are a convention."),
+        mark("No test and no interval goes with it: its weights are a convention."),
         source=METHOD,
         reading=mark("Read its four parts; equal composites can hide opposite strengths."),
     ),

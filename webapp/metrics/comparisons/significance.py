@@ -1,13 +1,20 @@
-"""Whether a paired difference is more than chance: intervals, randomisation test, Holm."""
+"""Whether a paired difference is more than chance: the exact test of signs, and Holm's correction.
+
+One test serves: of differences it is the randomisation test, of successes (differences of -1, 0
+and 1) McNemar's, of signed ranks Wilcoxon's.
+"""
 
 from __future__ import annotations
 
-import random
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from math import lcm, sqrt
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+from webapp.metrics.intervals import LEVEL
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,282 +22,119 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-Columns = tuple[tuple[float | None, ...], ...]
-"""A sample: one value per question in each column, ``None`` where it has none."""
+MOST_SUMS = 1_000_000
+"""With more different sums than these p is drawn."""
+MOST_DRAWS = 2**23
+"""A p that is still too near to its level then stays with the error that it has."""
 
-KEPT = 16
-"""So many sets of intervals are kept: a page, its pictures and its reports ask for the same."""
-
-MIN_UNITS = 2
-"""One unit resampled is always itself, which says nothing about others."""
-
-DRAWS_AT_ONCE = 65_536
-"""How many numbers are drawn in one go, so that they stay in the processor's cache."""
-
-MOST_WHOLE = 15_625
-"""Up to so many units 64 rows are drawn in one go, above it 2, or published figures would move."""
-
-
-class Resampling(Struct, frozen=True):
-    """How often and from which seed units are drawn again, or signs turned.
-
-    ``confidence`` is the share of resamples between the bounds of an interval. The same settings
-    and units give the same one.
-    """
-
-    resamples: int = 10_000
-    seed: int = 20260301
-    confidence: float = 0.95
-
-    def tries_all(self, size: int) -> bool:
-        ways: int = 2**size
-        return ways <= self.resamples
-
-
-class Bootstrap(Resampling, frozen=True):
-    """How the interval of a coefficient is made."""
-
-    resamples: int = 2000
-    method: str = "percentile bootstrap over items"
-
-
-def resample(counts: Sequence[int], bootstrap: Bootstrap) -> Floats:
-    """Return how often each kind of unit is drawn, a row for each resample; under two units, none.
-
-    `counts` says how many units there are of each kind, the kinds in sorted order, so that the
-    order in which the units came changes nothing.
-    """
-    import numpy as np
-
-    kinds = np.repeat(np.arange(len(counts)), counts)
-    size, stream = len(kinds), _random_numbers(bootstrap.seed)
-    total = bootstrap.resamples if size >= MIN_UNITS else 0
-    times = np.zeros((total, len(counts)))
-    most = max(1, DRAWS_AT_ONCE // max(size, 1))
-    for start in range(0, total, most):
-        rows = times[start : start + most]
-        places = stream.random_sample((len(rows), size)) * size
-        rows += _counted(kinds[places.astype(np.intp)], len(counts))
-    return times
-
-
-def times_drawn(size: int, resampling: Resampling) -> Iterator[Floats]:
-    """Yield how often each of `size` places is drawn, a row for each resample."""
-    import numpy as np
-
-    stream = np.random.PCG64(resampling.seed)
-    for rows in _chunks(size, resampling.resamples):
-        yield _counted(_places(stream, size, rows * size).reshape(rows, size), size)
-
-
-def times_drawn_with_ends(size: int, of: int, resampling: Resampling) -> Iterator[Floats]:
-    """Yield how often each of `size` places is drawn, and in the last two columns two further ones.
-
-    The places are a stratum of `of` places. Each draw is either of the further ones with the chance
-    ``1 / (of + 2)``, else one of the `size` places.
-    """
-    import numpy as np
-
-    stream = np.random.PCG64(resampling.seed)
-    for rows in _chunks(size, resampling.resamples):
-        place, side = np.divmod(_places(stream, size * (of + 2), rows * size), of + 2)
-        drawn = np.where(side < of, place, size + side - of)
-        yield _counted(drawn.reshape(rows, size), size + 2)
-
-
-def places_drawn(size: int, shape: tuple[int, int], seed: int) -> NDArray[np.intp]:
-    """Return rows and columns of places among `size`, each drawn with replacement."""
-    import numpy as np
-
-    rows, columns = shape
-    return _places(np.random.PCG64(seed), size, rows * columns).reshape(rows, columns)
-
-
-def item_times(unit_of: NDArray[np.intp], n_units: int, bootstrap: Bootstrap) -> Floats:
-    """Return how often each unit is drawn, by resample; `unit_of` has the unit of each item."""
-    import numpy as np
-
-    n, resamples = len(unit_of), bootstrap.resamples
-    drawn = np.random.default_rng(bootstrap.seed).integers(0, n, (resamples, n))
-    times = np.zeros((resamples, n_units))
-    np.add.at(times, (np.arange(resamples)[:, None], unit_of[drawn]), 1)
-    return times
-
-
-def signs(size: int, resampling: Resampling) -> Iterator[Floats]:
-    """Yield rows of `size` signs, +1 or -1: every such row once, or as many drawn as asked."""
-    import numpy as np
-
-    if resampling.tries_all(size):
-        codes = np.arange(2**size)[:, None]
-        yield (1 - 2 * (codes >> np.arange(size) & 1)).astype(np.float64)
-        return
-    stream = np.random.PCG64(resampling.seed)
-    for rows in _chunks(size, resampling.resamples):
-        words = stream.random_raw((rows * size + 63) // 64)
-        bits = np.unpackbits(words.astype("<u8", copy=False).view(np.uint8))[: rows * size]
-        turned = bits.astype(np.float64)
-        turned *= -2
-        turned += 1
-        yield turned.reshape(rows, size)
-
-
-def _random_numbers(seed: int) -> np.random.RandomState:
-    """Return the stream of ``random.Random(seed).random()``, which numpy draws in one go."""
-    import numpy as np
-
-    _, state, _ = random.Random(seed).getstate()  # noqa: S311 - repeatable, not secret
-    stream = np.random.RandomState()
-    stream.set_state(("MT19937", np.array(state[:-1], dtype=np.uint32), state[-1], 0, 0.0))
-    return stream
-
-
-def _places(stream: np.random.PCG64, size: int, count: int) -> NDArray[np.intp]:
-    """Return `count` places among `size`, of 32 bits each from the stream."""
-    import numpy as np
-
-    words = stream.random_raw((count + 1) // 2).astype("<u8", copy=False).view("<u4")
-    places = words[:count].astype(np.uint64)
-    places *= np.uint64(size)
-    places >>= np.uint64(32)
-    return places.view(np.int64).astype(np.intp, copy=False)
-
-
-def _counted(drawn: NDArray[np.intp], places: int) -> Floats:
-    """Return how often each of the `places` is in each row of `drawn`, which is used up."""
-    import numpy as np
-
-    rows = len(drawn)
-    drawn += np.arange(rows)[:, None] * places
-    times = np.bincount(drawn.ravel(), minlength=rows * places).reshape(rows, places)
-    return times.astype(np.float64)
-
-
-def _chunks(size: int, rows: int) -> Iterator[int]:
-    most = 64 * max(1, DRAWS_AT_ONCE // max(size, 1) // 64) if size <= MOST_WHOLE else 2
-    for start in range(0, rows, most):
-        yield min(most, rows - start)
-
-
-class Interval(Struct, frozen=True):
-    """The bounds, ``None`` where there are none, and the resamples that had no estimate.
-
-    Those are left out of the bounds: a resample may, for example, hold one label only.
-    """
-
-    lower: float | None
-    upper: float | None
-    left_out: int
-
-
-NO_INTERVAL = Interval(None, None, 0)
-
-
-TIE = 1e-9
+_TIE = 1e-9
 """Two sums of differences nearer than this are equal: floats add up in different orders."""
+_LARGEST_DENOMINATOR = 10_000
+_DRAWS_AT_ONCE = 2**22
+_SEED = 20260301
+_ERRORS = 3
 
 
 class Randomisation(Struct, frozen=True):
-    """The two-sided p-value of a randomisation test; ``exact`` when every sign was tried."""
+    """A two-sided p-value; ``error`` is its standard error, 0 where it is exact."""
 
     p: float
-    exact: bool
+    error: float = 0.0
 
 
-def randomisation_tests(
-    samples: Sequence[Sequence[float]], resampling: Resampling
-) -> tuple[Randomisation, ...]:
-    """How often chance alone gives a mean as far from 0 as the observed one, for each sample.
+def randomisation_test(differences: Sequence[float], *, pairs: int = 1) -> Randomisation:
+    """How often chance alone gives a sum as far from 0, were the sign of each difference a coin's.
 
-    A sample is one difference per question. Null hypothesis: the two runs could have changed
-    places, so the sign of each difference is a coin's. With *n* differences, all ``2^n``
-    signs are tried where that is no more than the resamples: ``p = hits / 2^n``, the observed
-    signs among them. Else signs are drawn, the same ones for all samples of one size:
-    ``p = (hits + 1) / (permutations + 1)``, which is never 0. No differences, or none but 0,
-    give 1.
-    Reference: Smucker, Allan & Carterette (2007), A comparison of statistical significance
-    tests for information retrieval evaluation. CIKM, 623-632.
+    Differences of 0 say nothing and are dropped; of none p is 1. The others are whole numbers on
+    their common denominator: the distribution of their sum over all signs follows by convolution,
+    and p is the share of signs whose sum is at least as far from 0. Only where there are more than
+    ``MOST_SUMS`` sums are signs drawn: ``p = (hits + 1) / (draws + 1)``, and more of them until p
+    lies further than three standard errors from the levels that decide, those of Holm's correction
+    over so many `pairs`.
+    References: Smucker, Allan & Carterette (2007), A comparison of statistical significance tests
+    for information retrieval evaluation. CIKM, 623-632; Pagano & Tritchler (1983), On obtaining
+    permutation distributions in polynomial time. JASA 78, 435-440.
 
-    >>> randomisation_tests([[0.2, 0.4, 0.6]], Resampling())  # 2 of the 8 signs: all +, all -
-    (Randomisation(p=0.25, exact=True),)
+    >>> randomisation_test([0.2, 0.4, 0.6, 0.0])  # 2 of the 8 signs: all +, all -
+    Randomisation(p=0.25, error=0.0)
     """
-    hits: Counter[Columns] = Counter()
-    single = [(tuple(sample),) for sample in samples]
-    for size, tables in _by_size(single).items():
-        observed = {key: abs(values.sum()) - TIE for key, (values,) in tables.items()}
-        for turned in signs(size, resampling):
-            for key, (values,) in tables.items():
-                hits[key] += int((abs(weighed(turned, values)) >= observed[key]).sum())
-    return tuple(_p_value(hits[key], len(key[0]), resampling) for key in single)
+    rounded = tuple(sorted(one for one in differences if abs(one) > _TIE))
+    return _randomisation_test(rounded, pairs)
 
 
-def mean_intervals(
-    samples: Sequence[Sequence[float]], resampling: Resampling
-) -> tuple[Interval, ...]:
-    """The percentile bootstrap interval of each sample's mean, one value per question.
+@lru_cache(maxsize=1024)  # a page, its pictures and its reports ask for the same
+def _randomisation_test(differences: tuple[float, ...], pairs: int) -> Randomisation:
+    import numpy as np
 
-    Samples of one size are resampled with the same draws. Fewer than two values have no
-    interval. Reference: Efron & Tibshirani (1993), An Introduction to the Bootstrap, ch. 13.
+    if (whole := _whole_numbers(differences)) is not None:
+        return Randomisation(exact_p(whole))
+    sizes, observed = np.abs(differences), abs(sum(differences)) - _TIE
+    sums = np.zeros(1)
+    shares = np.ones(1)
+    for size in sizes:
+        both = np.round(np.concatenate([sums - size, sums + size]), 12)
+        sums, of = np.unique(both, return_inverse=True)
+        shares = np.bincount(of, np.concatenate([shares, shares])) / 2
+        if len(sums) > MOST_SUMS:
+            return _drawn(sizes, observed, pairs)
+    return Randomisation(min(1.0, float(shares[np.abs(sums) >= observed].sum())))
 
-    >>> mean_intervals([[0.5, 0.5], [1.0]], Resampling(resamples=100))
-    (Interval(lower=0.5, upper=0.5, left_out=0), Interval(lower=None, upper=None, left_out=0))
-    """
-    return weighted_mean_intervals([1.0], [[sample] for sample in samples], resampling)
+
+def _whole_numbers(differences: Sequence[float]) -> list[int] | None:
+    """The differences on their common denominator; ``None`` where their sums are too many."""
+    found = [Fraction(one).limit_denominator(_LARGEST_DENOMINATOR) for one in differences]
+    if any(abs(one - float(exact)) > 1e-12 for one, exact in zip(differences, found, strict=True)):
+        return None
+    denominator = lcm(*(one.denominator for one in found))
+    whole = [int(one * denominator) for one in found]
+    return whole if sum(map(abs, whole)) < MOST_SUMS else None
 
 
-def weighted_mean_intervals(
-    weights: Sequence[float],
-    samples: Sequence[Sequence[Sequence[float | None]]],
-    resampling: Resampling,
-) -> tuple[Interval, ...]:
-    """The bootstrap interval of a weighted sum of means over the same questions, for each sample.
+def exact_p(differences: Sequence[int]) -> float:
+    """The two-sided p-value of whole numbers, by the distribution of their sum over all signs.
 
-    A sample has a column for each of the `weights`, with one value per question, ``None`` where
-    the question has none and is in no mean. A resample in which a column has no value at all is
-    left out. Samples of one size are resampled with the same draws.
+    >>> exact_p([1, 1, 1, 1, 1]), exact_p([])
+    (0.0625, 1.0)
     """
     import numpy as np
 
-    keys = [tuple(map(tuple, sample)) for sample in samples]
-    found = dict.fromkeys(keys, NO_INTERVAL)
-    for size, tables in _by_size(keys).items():
-        if size < MIN_UNITS:
-            continue
-        sums: dict[Columns, list[Floats]] = defaultdict(list)
-        for times in times_drawn(size, resampling):
-            for key, columns in tables.items():
-                total = np.zeros(len(times))
-                for weight, values in zip(weights, columns, strict=True):
-                    total += weight * _mean_of_known(times, values)
-                sums[key].append(total)
-        for key, parts in sums.items():
-            found[key] = percentiles(np.concatenate(parts), resampling)
-    return tuple(found[key] for key in keys)
+    sizes = [abs(one) for one in differences]
+    shares = np.zeros(sum(sizes) + 1)  # of the sums of those whose sign is +
+    shares[0] = 1.0
+    highest = 0
+    for size in sorted(sizes):
+        added = shares[: highest + 1] / 2
+        shares[: highest + 1] = added
+        shares[size : size + highest + 1] += added
+        highest += size
+    beyond = (highest - abs(sum(differences))) // 2  # the smaller of its two sums
+    tail = float(shares[: beyond + 1].sum())
+    return 1.0 if 2 * beyond == highest else min(1.0, 2 * tail)
 
 
-def _mean_of_known(times: Floats, values: Floats) -> Floats:
-    """The mean of the values that are not NaN, as often as each is drawn; NaN of none."""
+def _drawn(sizes: Floats, observed: float, pairs: int) -> Randomisation:
     import numpy as np
 
-    present = ~np.isnan(values)
-    if present.all():
-        return weighed(times, values) / len(values)
-    counts = weighed(times, present.astype(np.float64))
-    known = weighed(times, np.where(present, values, 0.0))
-    return np.where(counts > 0, known / np.maximum(counts, 1), np.nan)
+    stream, hits, draws = np.random.default_rng(_SEED), 0, 0
+    levels = [LEVEL / number for number in range(1, pairs + 1)]
+    rows = max(1, _DRAWS_AT_ONCE // len(sizes))
+    while True:
+        signs = 2.0 * stream.integers(0, 2, (rows, len(sizes)), dtype=np.int8) - 1
+        hits += int((np.abs(signs @ sizes) >= observed).sum())
+        draws += rows
+        p = (hits + 1) / (draws + 1)
+        error = sqrt(p * (1 - p) / draws)
+        if draws >= MOST_DRAWS or all(abs(p - level) > _ERRORS * error for level in levels):
+            return Randomisation(p, error)
 
 
-def percentiles(estimates: Floats, settings: Resampling) -> Interval:
-    """The interval that holds the middle share of the estimates; NaN is not an estimate."""
-    import numpy as np
+def smallest_p(n: int) -> float:
+    """The smallest p-value that `n` questions can have, all differing one way.
 
-    present = estimates[~np.isnan(estimates)]
-    left_out = len(estimates) - len(present)
-    if not len(present):
-        return Interval(None, None, left_out)
-    tail = (1 - settings.confidence) / 2
-    lower, upper = np.quantile(present, [tail, 1 - tail])
-    return Interval(float(lower), float(upper), left_out)
+    >>> smallest_p(5)
+    0.0625
+    """
+    return min(1.0, 2.0 ** (1 - n))
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
@@ -311,30 +155,3 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
         highest = max(highest, min(1.0, (len(ordered) - step) * p))
         adjusted[place] = highest
     return tuple(adjusted)
-
-
-def _by_size(samples: Iterable[Columns]) -> dict[int, dict[Columns, Floats]]:
-    """The samples by their size, each once: two figures often have the same values."""
-    import numpy as np
-
-    found: dict[int, dict[Columns, Floats]] = defaultdict(dict)
-    for sample in samples:
-        found[len(sample[0])][sample] = np.array(sample, dtype=np.float64)
-    return found
-
-
-def weighed(rows: Floats, values: Floats) -> Floats:
-    """The sum of `values` under the weights of each row; other rows do not change its digits.
-
-    Not ``@``: its last digit depends on the shape of the matrix.
-    """
-    import numpy as np
-
-    found: Floats = np.einsum("rn,n->r", rows, values)
-    return found
-
-
-def _p_value(hits: int, size: int, resampling: Resampling) -> Randomisation:
-    if resampling.tries_all(size):
-        return Randomisation(hits / 2**size, exact=True)
-    return Randomisation((hits + 1) / (resampling.resamples + 1), exact=False)

@@ -25,9 +25,8 @@ from webapp.metrics.comparisons.differences import (
     PairedValues,
     RunDifferences,
     headline_difference,
-    tested,
+    paired_differences,
 )
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraint_rules import (
     CardFacts,
     Check,
@@ -389,10 +388,8 @@ def compare_constraints(
     gold: str,
     version: int,
     threshold: Fraction,
-    settings: Resampling | None = None,
 ) -> ConstraintComparison:
     """The comparison of `contenders`, which were checked against the same gold questions."""
-    settings = settings or Resampling()
     pairs = [
         _pairs(figure, at_zero, first, second)
         for figure, at_zero in PAIRED_CONSTRAINTS
@@ -402,9 +399,8 @@ def compare_constraints(
         gold=gold,
         version=version,
         threshold=threshold,
-        settings=settings,
         contenders=tuple(contenders),
-        differences=tested(pairs, settings),
+        differences=paired_differences(pairs),
         names={one.run: one.name for one in contenders},
         partial=frozenset(one.run for one in contenders if one.pending),
     )

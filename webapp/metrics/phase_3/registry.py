@@ -17,7 +17,7 @@ BANGOR = (
     "Bangor, A., Kortum, P., & Miller, J. (2009). Determining What Individual SUS Scores Mean. "
     "Journal of Usability Studies 4(3), 114-123."
 )
-FIELD = "Field, C. A., & Welsh, A. H. (2007). Bootstrapping clustered data. JRSS B 69(3), 369-390."
+COCHRAN = "Cochran, W. G. (1977). Sampling Techniques, 3rd edition. Chapter 6."
 COHEN = (
     "Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and "
     "Psychological Measurement 20, 37-46."
@@ -47,13 +47,14 @@ USER_MEASURES = by_name(
         mark("Interval over participants"),
         mark("How far a figure of phase 3 would move had other people taken part."),
         mark(
-            "the 2.5% and 97.5% quantiles of the mean over questions, participants drawn again "
-            "with all their questions"
+            "Wilson's interval with the variance between participants of M + (t − n M) k / N: t "
+            "the total and n the number of a participant's values, M their mean over all N, k "
+            "participants"
         ),
-        mark("the resamples"),
+        mark("participants with a value"),
         mark("None for fewer than two participants."),
         mark("Ten people with ten questions each are ten people, not a hundred questions."),
-        source=FIELD,
+        source=COCHRAN,
         unit="difference",
     ),
     explained(

@@ -22,15 +22,8 @@ from msgspec import Struct
 
 from webapp.i18n import mark
 from webapp.kinds.property import Card
-from webapp.metrics.comparisons.significance import (
-    MIN_UNITS,
-    NO_INTERVAL,
-    Interval,
-    Resampling,
-    percentiles,
-    times_drawn,
-    weighed,
-)
+from webapp.metrics.comparisons.differences import highest_value
+from webapp.metrics.intervals import NO_INTERVAL, Interval, estimate_interval
 from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure, QueryRow, Sum, Totals, figures
 from webapp.metrics.planning.power import t_quantile
 from webapp.records import CannotTell, QueryState, Relevance
@@ -112,8 +105,8 @@ def usability_summary(scores: Sequence[float], *, confidence: float = 0.95) -> U
     """The mean of SUS scores with its two-sided t interval, which ends where the scale ends.
 
     ``m +- t(n - 1) * s / sqrt(n)``: *m* the mean, *s* the standard deviation of the sample,
-    *t* the ``(1 + confidence) / 2`` quantile of Student's distribution. With 5 to 10 people
-    the t interval is wider than a bootstrap over them, which at such sizes is too narrow.
+    *t* the ``(1 + confidence) / 2`` quantile of Student's distribution. Equal scores have the
+    interval of every mean (``intervals``), which is no point.
 
     >>> found = usability_summary([80.0, 70.0, 75.0])
     >>> found.mean, found.adjective, found.grade
@@ -125,10 +118,12 @@ def usability_summary(scores: Sequence[float], *, confidence: float = 0.95) -> U
     if not n:
         return UsabilitySummary(0, None, NO_INTERVAL, None, None)
     mean, interval = fsum(scores) / n, NO_INTERVAL
-    if n >= MIN_UNITS:
+    if n > 1:
         spread = sqrt(fsum((score - mean) ** 2 for score in scores) / (n - 1))
         reach = t_quantile((1 + confidence) / 2, n - 1) * spread / sqrt(n)
-        interval = Interval(max(LOWEST, mean - reach), min(HIGHEST, mean + reach), 0)
+        interval = Interval(max(LOWEST, mean - reach), min(HIGHEST, mean + reach))
+        if not spread:
+            interval = estimate_interval(mean, 0.0, n, lowest=LOWEST, highest=HIGHEST)
     return UsabilitySummary(n, mean, interval, adjective(mean), grade(mean))
 
 
@@ -165,34 +160,30 @@ class ClusteredMean(Struct, frozen=True):
     n: int
 
 
-def clustered_mean(clusters: Sequence[Sum], resampling: Resampling) -> ClusteredMean:
-    """The mean over all values, with its percentile interval by a bootstrap over clusters.
+def clustered_mean(clusters: Sequence[Sum], *, highest: float = 1.0) -> ClusteredMean:
+    """The mean over all values, which lie between 0 and `highest`, with its interval over clusters.
 
     ``M = sum of t_i / sum of n_i``: *t_i* the total of participant *i*'s values, *n_i* how
-    many there are, so each question weighs the same. A resample draws as many participants as
-    there are, with replacement, each with all their values, and is ``M`` of those. Somebody
-    without a value is not a cluster. No values at all have no mean, fewer than two participants
-    no interval. Where each has one value it is the bootstrap over values, draw for draw.
+    many there are, so each question weighs the same. The units of the interval are the *k*
+    participants: it is that of a mean of their linearised values
+    ``M + (t_i - n_i M) k / sum of n_i``. Somebody without a value is not a cluster. No values at
+    all have no mean, fewer than two participants no interval. Where each has one value it is the
+    interval of the values.
+    Reference: Cochran (1977), Sampling Techniques, 3rd edition, ch. 6 (ratio estimates).
 
-    >>> clustered_mean([Sum(1.5, 2), Sum(0.5, 2)], Resampling(resamples=100))
-    ClusteredMean(value=0.5, interval=Interval(lower=0.25, upper=0.75, left_out=0), clusters=2, n=4)
-    >>> clustered_mean([Sum(3.0, 4), Sum()], Resampling()).interval.lower is None
+    >>> found = clustered_mean([Sum(1.5, 2), Sum(0.5, 2)])
+    >>> found.value, found.clusters, found.n
+    (0.5, 2, 4)
+    >>> clustered_mean([Sum(3.0, 4), Sum()]).interval.lower is None
     True
     """
     present = [cluster for cluster in clusters if cluster.n]
-    n = sum(cluster.n for cluster in present)
-    value = fsum(cluster.total for cluster in present) / n if n else None
-    if len(present) < MIN_UNITS:
-        return ClusteredMean(value, NO_INTERVAL, len(present), n)
-    import numpy as np
-
-    totals = np.array([cluster.total for cluster in present], dtype=np.float64)
-    counts = np.array([cluster.n for cluster in present], dtype=np.float64)
-    means = [
-        weighed(times, totals) / weighed(times, counts)
-        for times in times_drawn(len(present), resampling)
-    ]
-    return ClusteredMean(value, percentiles(np.concatenate(means), resampling), len(present), n)
+    n, k = sum(cluster.n for cluster in present), len(present)
+    if not n:
+        return ClusteredMean(None, NO_INTERVAL, k, n)
+    value = fsum(cluster.total for cluster in present) / n
+    variance = fsum((one.total - one.n * value) ** 2 for one in present) * k / n**2
+    return ClusteredMean(value, estimate_interval(value, variance, k, highest=highest), k, n)
 
 
 FIGURES = tuple(name for name in HEADLINES if name != "composite")
@@ -321,7 +312,6 @@ class UserStudyReport(Struct, frozen=True):
     people: tuple[Person, ...]
     withdrawn: int
     judged_until: datetime | None
-    settings: Resampling
     version: str
     figures: Mapping[str, ClusteredMean]
     categories: tuple[CategoryLine, ...]
@@ -344,7 +334,7 @@ class UserStudyReport(Struct, frozen=True):
         return Totals.together(person.totals for person in self.people)
 
 
-def clustered_figures(people: Sequence[Totals], settings: Resampling) -> dict[str, ClusteredMean]:
+def clustered_figures(people: Sequence[Totals]) -> dict[str, ClusteredMean]:
     """The figures over all questions of `people`, one ``Totals`` each, intervals over people."""
 
     def summed(own: Totals, figure: str) -> Sum:
@@ -353,17 +343,18 @@ def clustered_figures(people: Sequence[Totals], settings: Resampling) -> dict[st
         return own.sums[MEANS[figure]]
 
     return {
-        name: clustered_mean([summed(own, name) for own in people], settings) for name in FIGURES
+        name: clustered_mean([summed(own, name) for own in people], highest=highest_value(name))
+        for name in FIGURES
     }
 
 
-def by_category(people: Sequence[Person], settings: Resampling) -> tuple[CategoryLine, ...]:
+def by_category(people: Sequence[Person]) -> tuple[CategoryLine, ...]:
     """The questions by category, most questions first, those without one last."""
     lines = []
     for name in {answer.category for person in people for answer in person.answers}:
         own = [[a for a in person.answers if a.category == name] for person in people]
         totals = [Totals.of(a.row.summary for a in answers if a.row) for answers in own]
-        figures = clustered_figures(totals, settings)
+        figures = clustered_figures(totals)
         lines.append(CategoryLine(name, sum(map(len, own)), sum(map(bool, own)), figures))
     return tuple(
         sorted(lines, key=lambda line: (not line.category, -line.n_questions, line.category))

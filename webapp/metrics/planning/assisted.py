@@ -7,8 +7,7 @@ at random. For two runs the values are the differences of their values, question
 
 Reference: Angelopoulos, Duchi & Zrnic (2023), PPI++: Efficient Prediction-Powered Inference,
 arXiv:2311.01453; value, weight and variance as ppi-python 0.2 has them (``ppi_mean_ci``). The
-interval has Student's t in place of the normal quantile, and takes two further questions into
-account, as every interval from a sample of the questions does (``sampling``).
+interval is that of every estimate (``intervals``), from this variance.
 """
 
 from __future__ import annotations
@@ -21,10 +20,9 @@ from statistics import fmean
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webapp.metrics.planning.power import t_quantile
-from webapp.metrics.planning.sampling import ChosenRule, ValueRange
+from webapp.metrics.intervals import Interval, estimate_interval
+from webapp.metrics.planning.sampling import ChosenRule, sampled_mean
 
-CONFIDENCE = 0.95
 MIN_SAMPLE = 2
 """One question has no variance."""
 
@@ -44,8 +42,7 @@ class MeanEstimate(Struct, frozen=True):
 
     value: float
     variance: float
-    lower: float
-    upper: float
+    interval: Interval
 
 
 class AssistedMean(Struct, frozen=True):
@@ -84,7 +81,7 @@ def assisted_mean(
     machine: Sequence[float | None],
     unsampled: Sequence[float | None],
     *,
-    bounds: ValueRange | None = None,
+    is_difference: bool = False,
 ) -> AssistedMean:
     """The mean over all questions by PPI++.
 
@@ -97,20 +94,20 @@ def assisted_mean(
     give neither; nothing unsampled, a machine that has not judged everything, or one whose values
     do not differ give people alone and the reason.
 
-    The interval is that of n + 2 sampled questions: the two further ones have people's values at
-    the ends of `bounds`, and the machine's mean as its value. The variance over these is divided by
-    their number less 1, the quantile is that of Student's t with n + 1 degrees of freedom, and the
-    95% interval is cut to `bounds`.
+    The values lie between 0 and 1, those of a difference between -1 and 1. People alone have the
+    interval of their sample.
 
     >>> found = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0])
     >>> round(found.weight, 3), round(found.assisted.value, 3), round(found.alone.value, 3)
     (0.292, 0.552, 0.625)
     """
     n, of = len(people), len(people) + len(unsampled)
-    bounds, alone = bounds or ValueRange(), AssistedMean(n, of)
+    alone = AssistedMean(n, of)
     if n < MIN_SAMPLE:
         return replace(alone, why=Unassisted.FEW_SAMPLED)
-    alone = replace(alone, alone=_estimate(bounds, people, people, (), 0.0))
+    interval = sampled_mean(people, of, is_difference=is_difference).interval
+    by_people = MeanEstimate(fmean(people), _covariance(people, people) / n, interval)
+    alone = replace(alone, alone=by_people)
     known = [value for value in machine if value is not None]
     rest = [value for value in unsampled if value is not None]
     if len(known) + len(rest) < of:
@@ -126,33 +123,14 @@ def assisted_mean(
     if not of_machine:
         return replace(alone, moments=moments, why=Unassisted.MACHINE_CONSTANT)
     weight = min(1.0, max(0.0, covariance / ((1 + n / len(rest)) * of_machine)))
-    assisted = _estimate(bounds, people, known, rest, weight)
+    corrected = [y - weight * f for y, f in zip(people, known, strict=True)]
+    value = fmean(corrected) + weight * fmean(rest)
+    spread = _covariance(corrected, corrected) / n
+    spread += weight**2 * _covariance(rest, rest) / len(rest)
+    lowest = -1.0 if is_difference else 0.0
+    interval = estimate_interval(value, n * spread, n, lowest=lowest)
+    assisted = MeanEstimate(value, spread, interval)
     return replace(alone, assisted=assisted, weight=weight, moments=moments)
-
-
-def _estimate(
-    bounds: ValueRange,
-    people: Sequence[float],
-    machine: Sequence[float],
-    unsampled: Sequence[float],
-    weight: float,
-) -> MeanEstimate:
-    rest = [y - weight * f for y, f in zip(people, machine, strict=True)]
-    of_machine = spread = 0.0
-    if unsampled:
-        of_machine = weight * fmean(unsampled)
-        spread = weight**2 * _covariance(unsampled, unsampled) / len(unsampled)
-    middle = weight * fmean([*machine, *unsampled])
-    widened = [*rest, *(end - middle for end in bounds.ends)]
-    degrees, centre = len(widened) - 1, fmean(widened) + of_machine
-    variance = len(widened) * _covariance(widened, widened) / degrees / len(widened) + spread
-    reach = t_quantile((1 + CONFIDENCE) / 2, degrees) * sqrt(variance)
-    return MeanEstimate(
-        value=fmean(rest) + of_machine,
-        variance=_covariance(rest, rest) / len(rest) + spread,
-        lower=bounds.cut(centre - reach),
-        upper=bounds.cut(centre + reach),
-    )
 
 
 def _covariance(one: Sequence[float], other: Sequence[float]) -> float:

@@ -1,83 +1,163 @@
 """A rating plan: the questions that a difference needs, what they show, and the work they are.
 
-A difference of two runs is tested on its paired differences, one for each question. All here is
-about their mean: *d* is the difference to be seen, *s* the standard deviation of the paired
-differences, *n* the number of questions that have one.
+A difference of two runs is tested on its paired differences, one for each question, by the test of
+the comparison (``significance``) and at its level. Of two rated runs the `DifferenceMixture` is
+known: how many questions differ, and by how much. A larger difference of the means is taken to be
+more questions that differ in favour of the higher run, by as much. Where only a standard deviation
+is entered the plan is that of the paired t test, which is a lower limit.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import isnan, sqrt
 from statistics import fmean, stdev
 
 from msgspec import Struct, field
 
-from webapp.metrics.comparisons.significance import Resampling, places_drawn, randomisation_tests
+from webapp.metrics.comparisons.significance import exact_p
+from webapp.metrics.intervals import LEVEL
 
 FEWEST = 2
 """One paired difference has no standard deviation."""
 MOST = 1_000_000
 """No plan goes beyond so many questions."""
-SIMULATED = 500
-"""So many studies are drawn for a simulated power, each tested with as many permutations."""
-UPPER_CONFIDENCE = 0.8
+MOST_SIMULATED = 2000
+"""A simulated plan goes up to so many questions."""
+STUDIES = 500
+"""So many studies are simulated for a power."""
+STEP = 0.01
+"""Differences are told apart by so much."""
+
+_SEED = 20260301
+_MOST_EXACT = 50
+"""With more questions that differ a simulated study has the normal distribution's p."""
 
 
 class Demand(Struct, frozen=True):
     """The aim of a test: significant at ``level`` with probability ``power``."""
 
-    level: float = 0.05
+    level: float = LEVEL
     power: float = 0.8
 
 
-class PairedSpread(Struct, frozen=True):
-    """How much the paired differences of two rated runs vary, over `n` questions.
+class DifferenceMixture(Struct, frozen=True):
+    """How the paired differences of two rated runs are mixed, seen from the higher run.
 
-    ``deviation`` is their standard deviation, ``upper`` its one-sided upper 80 % limit, which
-    supposes normal differences. ``ties`` of them are 0.
+    ``lost`` is the share of the `n` questions that the lower run wins, ``sizes`` are the
+    differences that are not 0, without their signs. ``deviation`` is the
+    standard deviation of all, zeros too.
     """
 
     n: int
-    mean: float
+    lost: float
+    sizes: tuple[float, ...]
     deviation: float
-    upper: float
-    ties: int = 0
+
+    @property
+    def share(self) -> float:
+        """The share of the questions that differ."""
+        return len(self.sizes) / self.n
+
+    @property
+    def is_binary(self) -> bool:
+        return set(self.sizes) == {1.0}
+
+    def raised(self, difference: float) -> tuple[float, float, float]:
+        """The shares of questions won and lost at a mean `difference`, and the factor of the sizes.
+
+        First more are won; once all differ, fewer are lost; once none is lost, sizes grow.
+        """
+        share = difference / fmean(self.sizes)
+        won = min(self.lost + share, (1 + share) / 2, 1.0)
+        return won, min(self.lost, 1 - won), max(1.0, share)
 
 
-def spread(differences: Sequence[float]) -> PairedSpread | None:
-    """Return how much paired differences vary; ``None`` of fewer than two or of equal ones.
+def mixture(differences: Sequence[float]) -> DifferenceMixture | None:
+    """Return how paired differences are mixed; ``None`` where none is different from 0.
 
-    >>> spread([0.2, -0.2, 0.6, 0.2]).deviation
-    0.32659863237109044
+    >>> found = mixture([0.2, -0.2, 0.6, 0.0])
+    >>> found.lost, found.sizes
+    (0.25, (0.2, 0.2, 0.6))
     """
-    if len(differences) < FEWEST:
+    rounded = [round(one, 9) for one in differences]
+    if not any(rounded) or len(rounded) < FEWEST:
         return None
-    deviation = stdev(differences)
-    if deviation <= 1e-12:
-        return None
-    n, ties = len(differences), sum(abs(one) <= 1e-12 for one in differences)
-    return PairedSpread(n, fmean(differences), deviation, upper_limit(deviation, n), ties)
+    sign = 1 if sum(rounded) >= 0 else -1
+    return DifferenceMixture(
+        n=len(rounded),
+        lost=sum(sign * one < 0 for one in rounded) / len(rounded),
+        sizes=tuple(abs(one) for one in rounded if one),
+        deviation=stdev(rounded),
+    )
 
 
-def upper_limit(deviation: float, n: int, *, confidence: float = UPPER_CONFIDENCE) -> float:
-    """Return the limit that the true deviation does not exceed, with the given confidence.
+@lru_cache(maxsize=4096)
+def power_of_test(mixed: DifferenceMixture, n: int, difference: float, level: float) -> float:
+    """Return how often `n` questions are significant in the test of the comparison.
 
-    ``s sqrt((n - 1) / q)``, where `q` is the (1 - confidence) quantile of chi-square with n - 1
-    degrees of freedom. Reference: Browne (1995), On the use of a pilot sample for sample size
-    determination. Statistics in Medicine 14, 1933-1940.
-
-    >>> round(upper_limit(0.3, 30), 4)
-    0.3408
+    Successes: the exact power of McNemar's test, from the shares of questions that each run alone
+    wins. Other figures: the share of ``STUDIES`` simulated studies, each of `n` differences drawn
+    from the mixture, always the same ones.
+    Reference: Connor (1987), Sample size for testing differences in proportions for the
+    paired-sample design. Biometrics 43, 207-211 (exact, without his approximation).
     """
-    from scipy.special import chdtri  # type: ignore[import-untyped]  # late: it takes a while
+    won, lost, factor = mixed.raised(difference)
+    if mixed.is_binary:
+        return mcnemar_power(n, won, lost, level)
+    import numpy as np
+    from scipy.special import ndtr  # type: ignore[import-untyped]  # late: it takes a while
 
-    return deviation * sqrt((n - 1) / float(chdtri(n - 1, confidence)))
+    stream = np.random.default_rng(_SEED)
+    drawn = stream.random((STUDIES, n))
+    sizes = np.maximum(1, np.round(factor * np.array(mixed.sizes) / STEP)).astype(np.int64)
+    values = sizes[stream.integers(0, len(sizes), (STUDIES, n))]
+    values = np.where(drawn < won, values, np.where(drawn < won + lost, -values, 0))
+    apart = (values != 0).sum(axis=1)
+    distance = np.abs(values.sum(axis=1)) / np.sqrt(np.maximum(1, (values**2).sum(axis=1)))
+    normal = 2 * ndtr(-distance)
+    # The exact p is dear: it is not asked where a bound of it (Hoeffding), or so many questions
+    # that the sum is normal, decide.
+    found = (2 * np.exp(-(distance**2) / 2) <= level) | ((apart > _MOST_EXACT) & (normal <= level))
+    found &= 2.0 ** (1 - apart) <= level
+    near = ~found & (apart <= _MOST_EXACT) & (normal <= 3 * level)
+    exact = sum(_is_found(tuple(sorted(one[one != 0].tolist())), level) for one in values[near])
+    return (int(found.sum()) + exact) / STUDIES
 
 
-def power(n: int, difference: float, deviation: float, *, level: float = 0.05) -> float:
+@lru_cache(maxsize=65536)
+def _is_found(differences: tuple[int, ...], level: float) -> bool:
+    return exact_p(differences) <= level + 1e-12
+
+
+@lru_cache(maxsize=4096)
+def mcnemar_power(n: int, won: float, lost: float, level: float = LEVEL) -> float:
+    """Return the exact power of the two-sided McNemar test.
+
+    `won` and `lost` are the shares of questions on which only the one or the other run succeeds.
+
+    >>> round(mcnemar_power(30, 0.16, 0.0), 3)  # P(Bin(30, 0.16) >= 6)
+    0.345
+    """
+    import numpy as np
+    from scipy.special import bdtr, bdtrik  # late: it takes a while
+
+    apart = np.arange(1, n + 1)  # so many questions on which one run alone succeeds
+    most = np.floor(bdtrik(level / 2, apart, 0.5))
+    most -= 2 * bdtr(np.maximum(most, 0), apart, 0.5) > level + 1e-12
+    rejects = 2 * 0.5**apart <= level + 1e-12
+    either = won + lost
+    if not either or not rejects.any():
+        return 0.0
+    apart, most = apart[rejects], most[rejects]
+    chance = bdtr(apart, n, either) - bdtr(apart - 1, n, either)
+    found = bdtr(most, apart, won / either) + bdtr(most, apart, lost / either)
+    return float((chance * found).sum())
+
+
+def power(n: int, difference: float, deviation: float, *, level: float = LEVEL) -> float:
     """Return the power of the two-sided paired t test of `n` differences.
 
     ``P(|T| > t)`` for the non-central t with n - 1 degrees of freedom and non-centrality
@@ -120,6 +200,44 @@ def smallest_difference(n: int, deviation: float, demand: Demand | None = None) 
     return _shift(n, demand) * deviation / sqrt(n)
 
 
+def questions_to_show(
+    difference: float, mixed: DifferenceMixture, demand: Demand | None = None
+) -> int | None:
+    """Return the fewest questions with the power asked; ``None`` above ``MOST_SIMULATED``.
+
+    The power of McNemar's test goes up and down a little as questions are added: it has the power
+    asked with any further number too.
+    """
+    demand = demand or Demand()
+    numbers = range(FEWEST, MOST_SIMULATED + 1)
+
+    def shows(n: int) -> bool:
+        return power_of_test(mixed, n, difference, demand.level) >= demand.power
+
+    place = bisect_left(numbers, True, key=shows)
+    if place == len(numbers):
+        return None
+    n = numbers[place]
+    while mixed.is_binary and not all(shows(more) for more in range(n, n + 10)):
+        n += 1
+    return n
+
+
+def difference_shown(
+    n: int, mixed: DifferenceMixture, demand: Demand | None = None, *, highest: float = 1.0
+) -> float | None:
+    """Return the smallest difference, in steps of ``STEP``, that `n` questions show.
+
+    ``None`` where they show none up to `highest`.
+    """
+    demand = demand or Demand()
+    steps = range(1, round(highest / STEP) + 1)
+    place = bisect_left(
+        steps, demand.power, key=lambda step: power_of_test(mixed, n, step * STEP, demand.level)
+    )
+    return round(steps[place] * STEP, 9) if place < len(steps) else None
+
+
 @cache
 def _shift(n: int, demand: Demand) -> float:
     """The non-centrality at which `n` differences have the power asked."""
@@ -154,28 +272,8 @@ def _power(n: int, shift: float, level: float) -> float:
     return above + (0.0 if isnan(below) else below)  # not a number where it is all but 0
 
 
-def simulated_power(
-    differences: Sequence[float], n: int, difference: float, *, seed: int, level: float = 0.05
-) -> float:
-    """Return how often studies of `n` questions are significant in the randomisation test.
-
-    Each study draws `n` of the paired differences with replacement, after all were moved so that
-    their mean is `difference`. It is the test of the comparison, so it holds for differences
-    that are far from normal too.
-    """
-    import numpy as np
-
-    moved = np.asarray(differences, dtype=np.float64)
-    moved = moved - moved.mean() + difference
-    drawn = moved[places_drawn(len(moved), (SIMULATED, n), seed)]
-    tests = randomisation_tests(drawn, Resampling(resamples=SIMULATED, seed=seed))
-    return sum(test.p <= level + 1e-12 for test in tests) / SIMULATED
-
-
-CURVE = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
+CURVE = (10, 20, 30, 50, 75, 100, 200, 500)
 """The numbers of questions that the curve of a plan has."""
-MOST_SIMULATED = 2000
-"""Plans with more questions are not simulated: the t test is all but exact there."""
 
 
 class RatingEffort(Struct, frozen=True):
@@ -208,52 +306,46 @@ class RatingEffort(Struct, frozen=True):
 class RatingPlanWish(Struct, frozen=True):
     """The wish of a plan: the figure, the difference worth seeing, and how surely.
 
-    ``deviation`` is entered; without it, that of the rated pair counts.
+    ``deviation`` is entered; without it, the mixture of the rated pair counts. ``highest`` is the
+    largest difference that the figure can have.
     """
 
     figure: str
     difference: float
     demand: Demand = field(default_factory=Demand)
     deviation: float | None = None
-    seed: int = 20260301
+    highest: float = 1.0
 
 
 class CurvePoint(Struct, frozen=True):
-    """A number of questions, and the smallest difference it shows; ``upper`` with the limit."""
+    """A number of questions, and the smallest difference it shows, ``None`` if it shows none."""
 
     questions: int
-    shows: float
-    upper: float | None
+    shows: float | None
 
 
 class RatingPlan(Struct, frozen=True):
     """The questions that a difference needs, what other numbers show, and the work of each.
 
-    ``deviation`` is ``None`` where nothing is known of it: no rated pair, and none entered. The
-    rest is empty then. ``effort`` is ``None`` before there are questions. ``upper`` values take the
-    upper limit of a rated pair's deviation.
-    ``has`` is the number of questions of the set, ``shows`` the smallest difference these show.
-    ``simulated`` is the power of the comparison's own test with the questions needed, from the
-    seed of the wish.
+    ``mixed`` is ``None`` where a deviation is entered, or nothing is known: then the rest is empty.
+    ``effort`` is ``None`` before there are questions. ``has`` is the number of questions of the
+    set, ``shows`` the smallest difference these show. ``power`` is that of the questions needed.
     """
 
     wish: RatingPlanWish
     pair: tuple[str, str] | None
     effort: RatingEffort | None
     has: int
-    spread: PairedSpread | None = None
-    deviation: float | None = None
+    mixed: DifferenceMixture | None = None
     shows: float | None = None
-    shows_upper: float | None = None
     needed: int | None = None
-    needed_upper: int | None = None
-    simulated: float | None = None
+    power: float | None = None
     curve: tuple[CurvePoint, ...] = ()
 
     @property
-    def simulated_error(self) -> float | None:
-        share = self.simulated
-        return None if share is None else sqrt(share * (1 - share) / SIMULATED)
+    def deviation(self) -> float | None:
+        """The standard deviation of the paired differences, ``None`` where nothing is known."""
+        return self.wish.deviation or (self.mixed.deviation if self.mixed else None)
 
 
 def plan(
@@ -265,34 +357,32 @@ def plan(
     differences: Sequence[float] = (),
 ) -> RatingPlan:
     """Return the plan; `differences` are those of a rated `pair`, one for each question."""
-    rated = None if wish.deviation else spread(differences)
-    deviation = wish.deviation or (rated.deviation if rated else None)
-    if deviation is None:
+    entered, demand, difference = wish.deviation, wish.demand, wish.difference
+    mixed = None if entered else mixture(differences)
+    if entered:
+        needed = questions_needed(difference, entered, demand)
+        reached = needed and power(needed, difference, entered, level=demand.level)
+    elif mixed:
+        needed = questions_to_show(difference, mixed, demand)
+        reached = needed and power_of_test(mixed, needed, difference, demand.level)
+    else:
         return RatingPlan(wish, pair, effort, has)
-    difference, demand, upper = wish.difference, wish.demand, rated.upper if rated else None
 
-    def shown(n: int, deviation: float | None) -> float | None:
-        return smallest_difference(n, deviation, demand) if deviation else None
+    def shown(n: int) -> float | None:
+        if mixed:
+            return difference_shown(n, mixed, demand, highest=wish.highest)
+        return smallest_difference(n, entered or 0.0, demand)
 
-    needed = questions_needed(difference, deviation, demand)
     numbers = {*CURVE, *([has] if has > 1 else []), *([needed] if needed else [])}
-    simulated = None
-    if rated and needed is not None and needed <= MOST_SIMULATED:
-        level, seed = demand.level, wish.seed
-        simulated = simulated_power(differences, needed, difference, seed=seed, level=level)
+    curve = {n: CurvePoint(n, shown(n)) for n in sorted(numbers)}
     return RatingPlan(
         wish=wish,
         pair=pair,
         effort=effort,
-        spread=rated,
-        deviation=deviation,
         has=has,
-        shows=shown(has, deviation),
-        shows_upper=shown(has, upper),
+        mixed=mixed,
+        shows=curve[has].shows if has in curve else None,
         needed=needed,
-        needed_upper=questions_needed(difference, upper, demand) if upper else None,
-        simulated=simulated,
-        curve=tuple(
-            CurvePoint(n, shown(n, deviation) or 0.0, shown(n, upper)) for n in sorted(numbers)
-        ),
+        power=reached or None,
+        curve=tuple(curve.values()),
     )

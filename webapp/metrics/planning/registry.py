@@ -12,12 +12,6 @@ from webapp.i18n import mark
 from webapp.metrics.judging.registry import Measure, MeasureGroup
 
 WITH_VALUE = mark("the questions drawn that have a value")
-TWO_FURTHER = mark(
-    "Two further questions, one with the lowest and one with the highest value, are taken into "
-    "account: few questions, or equal values, cannot show that none differs."
-)
-CUT = mark("It is cut to the range of the figure.")
-
 _MEASURES = (
     Measure(
         name="questions_needed",
@@ -25,25 +19,22 @@ _MEASURES = (
         meaning=mark("How many questions show a difference of a given size."),
         unit="count",
         formula=mark(
-            "the smallest n at which the paired t test (non-central t) has the power asked"
+            "the smallest n at which the test of the comparison, at its level after Holm, has the "
+            "power asked"
         ),
         denominator=mark("questions for which both runs have a value"),
         edge_cases=(
+            mark("Successes: exact, from the shares of questions that each run alone wins."),
             mark(
-                "The standard deviation of the differences comes from a rated pair of runs, or is "
-                "entered."
+                "Other figures: simulated from a rated pair, more questions differing in favour of "
+                "the higher run, by as much."
             ),
-            mark(
-                "Its upper 80% limit (chi-square) supposes normal differences; where most are 0 "
-                "it is often too low."
-            ),
+            mark("With a standard deviation alone: the paired t test, which is a lower limit."),
         ),
-        reading=mark(
-            "Plan with the upper limit, and again once some questions are rated. The simulated "
-            "power beside it supposes no normal differences."
-        ),
+        reading=mark("Plan again once some questions are rated: the pair is a guess."),
         source=(
-            "Cohen, J. (1988). Statistical Power Analysis for the Behavioral Sciences. Chapter 2."
+            "Connor, R. J. (1987). Biometrics 43, 207-211. Cohen, J. (1988). Statistical Power "
+            "Analysis for the Behavioral Sciences. Chapter 2."
         ),
     ),
     Measure(
@@ -74,26 +65,12 @@ _MEASURES = (
         meaning=mark("Where the figure over all questions lies, from questions drawn at random."),
         unit="difference",
         formula=mark(
-            "m ± t s: mean and standard deviation of the figure in resamples of each stratum, with "
-            "the correction for a finite number of questions; t of Student"
+            "the interval of every figure, its half widths times √(1 − n/N), n of N drawn"
         ),
         denominator=WITH_VALUE,
-        edge_cases=(
-            TWO_FURTHER,
-            CUT,
-            mark("Categories with fewer than three questions drawn count as one."),
-            mark("All questions drawn: a point. One question: no interval."),
-        ),
-        reading=mark(
-            "It holds for the size that was fixed before the first verdict, in 95% of samples. "
-            "docs/planning-coverage.md has how often it did."
-        ),
-        source=(
-            "Rao, J. N. K., & Wu, C. F. J. (1988). Resampling inference with complex survey data. "
-            "JASA 83, 231-241. Agresti, A., & Coull, B. A. (1998). Approximate is better than "
-            "“exact” for interval estimation of binomial proportions. The American Statistician "
-            "52, 119-126."
-        ),
+        edge_cases=(mark("All questions drawn: a point. One question: no interval."),),
+        reading=mark("It holds for the size that was fixed before the first verdict."),
+        source="Cochran, W. G. (1977). Sampling Techniques, 3rd edition. Chapter 2.",
     ),
     Measure(
         name="machine_help",
@@ -105,12 +82,10 @@ _MEASURES = (
         unit="difference",
         formula=mark(
             "mean of w f over the questions not sampled + mean of y − w f over those sampled (y "
-            "people, f machine, w its weight); the interval from both variances, t of Student"
+            "people, f machine, w its weight); the interval of every figure from both variances"
         ),
         denominator=mark("the sampled questions that people have judged, and all others"),
         edge_cases=(
-            TWO_FURTHER,
-            CUT,
             mark("A weight near 0: the machine is worth nothing here, and people count alone."),
             mark("No value before the machine has judged every card."),
         ),

@@ -44,7 +44,6 @@ from webapp.metrics.agreement.report import (
     consistency,
     of_kind,
 )
-from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.records import Problem, Scale, Tell, nobody
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import Scope
@@ -52,8 +51,6 @@ from webapp.services.rating.pool import REPEAT
 from webapp.services.runs import reports
 from webapp.services.study import studies
 from webapp.services.study.question_sets import is_put_to_raters
-
-INTERVALS = Bootstrap(resamples=1000)
 
 _Said: TypeAlias = "tuple[str | float | None, str | float | None]"
 
@@ -63,7 +60,6 @@ def report(
     study: Study,
     *,
     kinds: Iterable[ItemKind] = ItemKind,
-    bootstrap: Bootstrap = INTERVALS,
     tell: Tell = nobody,
 ) -> AgreementReport:
     """Return how far the study's raters agree on each of `kinds`, and with themselves."""
@@ -74,13 +70,12 @@ def report(
     for done, kind in enumerate(wanted):
         tell(done, len(wanted))
         labelled = items(session, study, kind, raters)
-        found.append(of_kind(kind, names, labelled, bootstrap, top=top))
+        found.append(of_kind(kind, names, labelled, top=top))
     tell(len(wanted), len(wanted))
     return AgreementReport(
         raters=tuple(names),
         kinds=tuple(found),
-        repeats=_repeats(session, raters, wanted, bootstrap, top),
-        bootstrap=bootstrap,
+        repeats=_repeats(session, raters, wanted, top),
         seconds=reports.paces(session, study, reports.in_study(study)) if of_documents else {},
     )
 
@@ -138,7 +133,6 @@ def _repeats(
     session: Session,
     raters: Sequence[Rater],
     kinds: Sequence[ItemKind],
-    bootstrap: Bootstrap,
     top: int,
 ) -> tuple[Consistency, ...]:
     same_thing = Judgment.judged_thing_id == Repeat.judged_thing_id
@@ -166,7 +160,7 @@ def _repeats(
     for rater_id, *grades in session.execute(grades_again):
         found[rater_id, ItemKind.QUALITY].append((grades[0], grades[1]))
     return tuple(
-        consistency(rater.name, kind, found[rater.id, kind], bootstrap, top=top)
+        consistency(rater.name, kind, found[rater.id, kind], top=top)
         for kind in kinds
         for rater in raters
         if (rater.id, kind) in found

@@ -16,7 +16,6 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.metrics.comparisons.comparisons import PARTS, ComparisonReport, compare
 from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.graded import kept
 from webapp.metrics.judging.queries import counted
@@ -36,7 +35,6 @@ def report(
     run_ids: Sequence[str],
     rule: Rule,
     *,
-    settings: Resampling | None = None,
     tell: Tell = nobody,
     figures: Sequence[str] = (),
 ) -> ComparisonReport:
@@ -53,7 +51,6 @@ def report(
     comparison = compare(
         base,
         rule=rule.name,
-        settings=settings,
         unasked=judged.unasked,
         headline=headline,
         scale=Scale.stored(study.scale),
@@ -66,7 +63,7 @@ def report(
         headline=headline,
     )
     tell(3, 4)
-    parts = _parts(session, study, chosen, rule, settings)
+    parts = _parts(session, study, chosen, rule)
     tell(4, 4)
     seen = assignments.exposure(session, study)
     return ComparisonReport(
@@ -240,18 +237,16 @@ class _RunsUnderRules:
         return self._made[key]
 
 
-def _parts(
-    session: Session, study: Study, runs: Sequence[Run], rule: Rule, settings: Resampling | None
-) -> dict[str, Any]:
+def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:
     from webapp.services.gold import constraints
     from webapp.services.planning import machine_help, samples, settled
 
     names, set_id = names_of(runs), runs[0].question_set_id
     named = {run.id: names[run.id] for run in runs}
     parts = (
-        constraints.compared(session, study, runs, names, settings=settings),
+        constraints.compared(session, study, runs, names),
         settled.settled_orders(session, study, runs, named, rule),
-        samples.of_runs(session, study, set_id, runs, rule, settings),
+        samples.of_runs(session, study, set_id, runs, rule),
         machine_help.compared(session, study, runs, rule),
     )
     return dict(zip(PARTS, parts, strict=True))

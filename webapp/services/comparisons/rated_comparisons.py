@@ -18,7 +18,6 @@ from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.problems import ImportRefused, error, warning
 from webapp.metrics.comparisons.comparisons import ComparisonReport, compare
 from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.records import Blindness, Problem
 from webapp.services.agreement.agreement import distinct
@@ -46,7 +45,6 @@ def compare_files(
     files: Sequence[RatedCsv],
     *,
     phase: int | None = None,
-    settings: Resampling | None = None,
 ) -> tuple[ComparisonReport, list[Problem]]:
     """Return the comparison of `files`, paired by question number and text, and their problems.
 
@@ -68,7 +66,7 @@ def compare_files(
         )
         for name, one, label in zip(names_of(files), found.values(), stated, strict=True)
     ]
-    comparison = compare(runs, rule=csv_ratings.RULE, settings=settings)
+    comparison = compare(runs, rule=csv_ratings.RULE)
     stable = stability(runs)
     problems = [problem for one in found.values() for problem in one.problems]
     ways = {one.report.cannot_tell: name for name, one in reversed(found.items())}

@@ -31,7 +31,6 @@ from webapp.importers.gold import listed_properties
 from webapp.kinds.property import Card
 from webapp.metrics.agreement.agreement import BinaryAgreement, binary_agreement
 from webapp.metrics.agreement.report import VerdictByHand
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraint_rules import CardFacts, Check, Outcome
 from webapp.metrics.gold.constraints import (
     CARD,
@@ -47,7 +46,7 @@ from webapp.metrics.gold.constraints import (
     evaluate_query,
 )
 from webapp.records import Problem, QueryState, Relevance
-from webapp.services.agreement.agreement import INTERVALS, JudgedRun
+from webapp.services.agreement.agreement import JudgedRun
 from webapp.services.comparisons import chosen_runs
 from webapp.services.gold import decisions, gold
 from webapp.services.gold.decisions import MOST_REASON, Decision, Place, Step
@@ -320,8 +319,6 @@ def compared(
     study: Study,
     runs: Sequence[Run],
     names: Mapping[str, str],
-    *,
-    settings: Resampling | None = None,
 ) -> ConstraintComparison | None:
     """Return `runs` of one question set compared; ``None`` where it has no gold questions."""
     held = gold.in_force(session, runs[0].question_set_id)
@@ -347,7 +344,6 @@ def compared(
         gold=held.version.name,
         version=held.version.number,
         threshold=held.threshold,
-        settings=settings,
     )
 
 
@@ -424,9 +420,7 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
     return ConstraintAgreement(
         run=found.run,
         rule=rule.name,
-        agreement=binary_agreement(
-            ((one.machine, one.person) for one in compared), bootstrap=INTERVALS
-        ),
+        agreement=binary_agreement((one.machine, one.person) for one in compared),
         disagreed=tuple(
             sorted(apart, key=lambda one: (-one.distance, one.question.query_id, one.index))
         ),

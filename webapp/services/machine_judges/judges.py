@@ -32,7 +32,6 @@ from webapp.i18n import mark
 from webapp.kinds import from_row
 from webapp.metrics.agreement.agreement import Agreement
 from webapp.metrics.agreement.report import ItemKind, measure
-from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.records import Item, Relevance, Scale
 from webapp.services.judging import live_metrics, verdicts
 from webapp.services.machine_judges import prompts
@@ -169,8 +168,6 @@ def _digest(prompt: str) -> str:
 
 FEWEST_SHARED = 20
 """The fewest cards both must have decided before the machine's figures may be used."""
-INTERVALS = Bootstrap(resamples=1000)
-NO_INTERVALS = Bootstrap(resamples=0)
 
 
 class TooLittleShared(Conflict):
@@ -206,7 +203,6 @@ class BesidePeople(Struct, frozen=True):
     people: tuple[tuple[str, Agreement], ...]
     cards: tuple[Beside, ...]
     machine_judged: int
-    bootstrap: Bootstrap
 
     @property
     def n(self) -> int:
@@ -217,9 +213,7 @@ class BesidePeople(Struct, frozen=True):
         return self.n >= FEWEST_SHARED
 
 
-def beside_people(
-    session: Session, study: Study, judge: MachineJudge, *, bootstrap: Bootstrap = INTERVALS
-) -> BesidePeople:
+def beside_people(session: Session, study: Study, judge: MachineJudge) -> BesidePeople:
     """Return how far a machine judge agrees with the study's people."""
     scope = in_study(study)
     people = studies.raters(session, study)
@@ -232,11 +226,10 @@ def beside_people(
     shared = ((name, said) for name, said in alone if own.keys() & said.keys())
     return BesidePeople(
         table=Counter(both),
-        agreement=_agreement(own, merged, scale, bootstrap),
-        people=tuple((name, _agreement(own, said, scale, bootstrap)) for name, said in shared),
+        agreement=_agreement(own, merged, scale),
+        people=tuple((name, _agreement(own, said, scale)) for name, said in shared),
         cards=_cards(session, judge, own, merged),
         machine_judged=len(own),
-        bootstrap=bootstrap,
     )
 
 
@@ -244,7 +237,7 @@ def release(
     session: Session, judge: MachineJudge, now: datetime, *, is_released: bool = True
 ) -> None:
     """Let the judge's figures be chosen, or no more, logged with n and kappa as they are now."""
-    found = beside_people(session, judge.rater.study, judge, bootstrap=NO_INTERVALS)
+    found = beside_people(session, judge.rater.study, judge)
     if is_released and not found.may_release:
         raise TooLittleShared(found.n)
     if (judge.released_at is not None) != is_released:
@@ -261,12 +254,10 @@ def log(session: Session, judge: MachineJudge, action: str, told: str, now: date
     studies.log(session, judge.rater.study, action, subject, None, told, now)
 
 
-def _agreement(
-    own: Mapping[int, str], said: Mapping[int, str], scale: Scale, bootstrap: Bootstrap
-) -> Agreement:
+def _agreement(own: Mapping[int, str], said: Mapping[int, str], scale: Scale) -> Agreement:
     both = own.keys() & said.keys()
     table = ((scale.grade(own[thing]), scale.grade(said[thing])) for thing in both)
-    return measure(table, ItemKind.CARDS, scale.top, bootstrap)
+    return measure(table, ItemKind.CARDS, scale.top)
 
 
 def _cards(

@@ -23,7 +23,6 @@ from webapp.db.tables.study import Question, Study
 from webapp.failures import Missing, Refused
 from webapp.i18n import mark
 from webapp.kinds.property import Card
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.phase_3.user_study import (
     Comment,
     OwnAnswer,
@@ -41,14 +40,11 @@ from webapp.services.runs import reports
 from webapp.services.study import assignments, studies
 
 
-def report(
-    session: Session, study: Study, now: datetime, *, settings: Resampling | None = None
-) -> UserStudyReport:
+def report(session: Session, study: Study, now: datetime) -> UserStudyReport:
     """Return phase 3 of a study; raises ``user_studies.NotSetUp`` where there is none."""
     phase = user_studies.find(session, study)
     if phase is None:
         raise user_studies.NotSetUp
-    resampling = settings or Resampling()
     people = everybody(session, study, now)
     return UserStudyReport(
         study=studies.shown_name(study),
@@ -62,10 +58,9 @@ def report(
             .join(Participant, Participant.rater_id == Event.rater_id)
             .where(Participant.study_id == study.id)
         ),
-        settings=resampling,
         version=version("relevansi"),
-        figures=clustered_figures([person.totals for person in people], resampling),
-        categories=by_category(people, resampling),
+        figures=clustered_figures([person.totals for person in people]),
+        categories=by_category(people),
         themes=by_theme(people),
         usability=usability_summary(
             [score for one in people if (score := one.usability_score) is not None]

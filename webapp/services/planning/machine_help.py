@@ -23,7 +23,6 @@ from webapp.metrics.comparisons.differences import headline_difference as apart
 from webapp.metrics.judging.figures import MEANS
 from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.planning.assisted import HelpedFigure, MachineHelp, assisted_mean
-from webapp.metrics.planning.sampling import ValueRange
 from webapp.records import QueryState
 from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import verdicts
@@ -152,7 +151,7 @@ def _helped(
         [people for people, _ in known if people is not None],
         [machine for _, machine in known],
         [machine for place, (_, machine) in values.items() if place not in sample],
-        bounds=ValueRange() if second is None else ValueRange(-1.0, 1.0),
+        is_difference=second is not None,
     )
     runs = [judged[run] for run in (first, second) if run is not None]
     waiting = sum(not all(run[place][0].complete for run in runs) for place in sampled)

@@ -8,15 +8,15 @@ known of two rated runs, the pool and the pace.
 from __future__ import annotations
 
 import secrets
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from itertools import combinations, product, takewhile
+from math import comb
 from statistics import median
 from typing import Any
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
@@ -30,25 +30,22 @@ from webapp.i18n import mark
 from webapp.metrics.comparisons.differences import (
     ComparedQuery,
     headline_difference,
+    highest_value,
     paired_values,
     value_of,
 )
-from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling
-from webapp.metrics.planning import sampling as draws
-from webapp.metrics.planning.power import RatingEffort, RatingPlan, RatingPlanWish, plan, spread
+from webapp.metrics.intervals import NO_INTERVAL
+from webapp.metrics.planning.power import RatingEffort, RatingPlan, RatingPlanWish, mixture, plan
 from webapp.metrics.planning.sampling import (
     STATED,
     ChosenRule,
     QuestionSample,
     SampledFigure,
-    SampleDraw,
-    Stratum,
-    ValueRange,
+    random_order,
     sampled_mean,
 )
 from webapp.records import QueryState
 from webapp.services.comparisons import chosen_runs, comparisons
-from webapp.services.judging import changes
 from webapp.services.rating import pool
 from webapp.services.runs import reports
 from webapp.services.runs import runs as order
@@ -181,17 +178,16 @@ def sampling(session: Session, question_set_id: int) -> ChosenRule | None:
 
 
 def stated(session: Session, rule: PlanningRule) -> ChosenRule:
-    drawn = session.execute(
-        select(Question.position, SampledQuestion.stratum)
+    drawn = session.scalars(
+        select(Question.position)
         .join_from(SampledQuestion, Question, Question.id == SampledQuestion.question_id)
         .where(SampledQuestion.rule_id == rule.id)
         .order_by(SampledQuestion.position)
-    ).all()
+    )
     in_set = Question.question_set_id == rule.question_set_id
     return ChosenRule(
         of=session.scalar(select(func.count()).where(in_set)) or 0,
-        sample=tuple(position for position, _ in drawn),
-        strata=tuple(stratum for _, stratum in drawn),
+        sample=tuple(drawn),
         **{name: getattr(rule, name) for name in STATED},
     )
 
@@ -242,8 +238,6 @@ def _log(session: Session, rule: PlanningRule, old: str | None, now: datetime) -
 SAMPLING = frozenset({RuleKind.FIXED, RuleKind.SEQUENCE, RuleKind.MACHINE_HELP})
 FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "mean_response_quality")
 """The figures that a sample shows."""
-HIGHEST = {"mean_response_quality": 5.0}
-"""The largest value of a figure that is not a ratio."""
 FEWEST = 2
 
 
@@ -251,13 +245,6 @@ class SampleTooSmall(Refused):
     message = mark("A sample has at least 2 questions, and at most all of the set")
     remedy = mark("Write a number of questions in between.")
     status = 422
-
-
-class SampleIsFixed(Conflict):
-    message = mark("This sample can no longer be extended")
-    remedy = mark(
-        "Its size was fixed before the first verdict, and its intervals hold for that size only."
-    )
 
 
 def leaves_out() -> ColumnElement[bool]:
@@ -285,48 +272,16 @@ def draw(
     now: datetime,
     *,
     kind: RuleKind = RuleKind.FIXED,
-    stratified: bool = False,
     seed: int | None = None,
 ) -> PlanningRule:
-    """Put a rule in force that draws `size` questions, `stratified` in proportion by category.
+    """Put a rule in force that draws `size` questions.
 
     Without a `seed` one is drawn. Raises ``SampleTooSmall`` and ``ChosenTooLate``.
     """
     if not FEWEST <= size <= len(question_set.questions):
         raise SampleTooSmall(size)
-    wanted = SampleDraw(size, stratified)
-    settings = {"size": size, "stratified": stratified, "draws": [asdict(wanted)]}
-    rule = choose(session, owner, question_set.id, kind, now, settings=settings, seed=seed)
-    made = draws.extended((), categories(question_set), wanted, rule.seed)
-    store(session, rule, question_set, made)
-    return rule
-
-
-def extend(
-    session: Session, question_set: QuestionSet, more: int, category: str | None = None
-) -> PlanningRule:
-    """Draw `more` questions, of one category if asked; what was drawn stays.
-
-    A category so added is a stratum of its own from then on, and so are the others. A sample grows
-    before the first verdict only. Raises ``NoRule``, ``SampleIsFixed`` and ``SampleTooSmall``.
-    """
-    rule = in_force(session, question_set.id)
-    if rule is None:
-        raise NoRule(question_set.id)
-    if verdicts(session, question_set.id):
-        raise SampleIsFixed(rule.id)
-    stratified = bool(rule.settings.get("stratified") or category)
-    wanted = SampleDraw(more, stratified, category)
-    before = stated(session, rule).sample
-    found = draws.extended(before, categories(question_set), wanted, rule.seed)
-    if more < 1 or len(found) == len(before):
-        raise SampleTooSmall(more)
-    store(session, rule, question_set, found)
-    steps = [asdict(one) for one in (*draws.from_settings(rule.settings), wanted)]
-    changed = {"size": len(found), "stratified": stratified, "draws": steps}
-    rule.settings = {**rule.settings, **changed}
-    session.flush()
-    changes.revise(session, rule.study_id)
+    rule = choose(session, owner, question_set.id, kind, now, settings={"size": size}, seed=seed)
+    store(session, rule, question_set)
     return rule
 
 
@@ -342,18 +297,16 @@ def finish(session: Session, study: Study, question_set: QuestionSet, now: datet
     end(session, question_set.id, now, outcome)
 
 
-def categories(question_set: QuestionSet) -> dict[int, str]:
-    # By position: ids say nothing outside a database.
-    return {one.position: one.category for one in question_set.questions}
-
-
-def store(
-    session: Session, rule: PlanningRule, whole: QuestionSet, drawn: Mapping[int, str]
-) -> None:
-    ids = {one.position: one.id for one in whole.questions}
-    for position, (question, stratum) in enumerate(drawn.items(), start=1):
+def store(session: Session, rule: PlanningRule, whole: QuestionSet) -> None:
+    """Draw the sample that the seed and the size of a rule make of a question set."""
+    ids = {one.position: one.id for one in whole.questions}  # ids say nothing elsewhere
+    size = rule.settings.get("size")
+    if not isinstance(size, int):  # of a proof pack it may be anything
+        raise ValueError("size")  # noqa: TRY004 - a wrong value, as others of a pack
+    drawn = random_order([*ids], rule.seed)[:size]
+    for position, question in enumerate(drawn, start=1):
         key = {"rule_id": rule.id, "question_id": ids[question]}
-        session.merge(SampledQuestion(**key, position=position, stratum=stratum))
+        session.merge(SampledQuestion(**key, position=position, stratum=""))
     session.flush()
 
 
@@ -369,18 +322,18 @@ def of_runs(
     question_set_id: int,
     runs: Sequence[Run],
     merging: Rule,
-    settings: Resampling | None = None,
 ) -> QuestionSample | None:
     """Return the sample of a question set with the figures of some runs, their verdicts merged.
 
     One of a fixed size is rated first. One that grew shows what the questions say that are
-    rated, without an interval: it could end for what it showed. ``None`` where all is asked.
+    rated, without an interval: it could end for what it showed. Nor has one that was stratified
+    an interval, which is that of a simple random sample. ``None`` where all is asked.
     """
     of_set = PlanningRule.question_set_id == question_set_id
     rule = session.scalar(select(PlanningRule).where(of_set, leaves_out()))
     if rule is None:
         return None
-    settings, grew = settings or Resampling(), rule.kind == RuleKind.SEQUENCE
+    grew = rule.kind == RuleKind.SEQUENCE
     judged = {
         run.name: {query.position: query for query in run.queries}
         for run in comparisons.judged_runs(session, study, runs, merging)
@@ -393,33 +346,23 @@ def of_runs(
         return all(state in {True, QueryState.UNREADABLE} for state in states)
 
     rated = sum(map(is_rated, chosen.sample))
-    sizes = Counter({"": chosen.of})
-    if grew:
-        strata = dict.fromkeys(takewhile(is_rated, chosen.sample), "")
-    else:
-        strata = dict(zip(chosen.sample, chosen.strata, strict=True))
-    if "" not in strata.values():
-        in_set = Question.question_set_id == question_set_id
-        sizes = Counter(session.scalars(select(Question.category).where(in_set)))
+    places = tuple(takewhile(is_rated, chosen.sample)) if grew else chosen.sample
     figures = []
     is_shown = grew or rated == len(chosen.sample)
     each = (*zip(judged), *combinations(judged, 2))
     for figure, names in product(FIGURES if is_shown else (), each):
         compared = [judged[name] for name in names]
-        values = {place: _value(figure, place, *compared) for place in strata}
-        by_stratum = [
-            Stratum(of, tuple(values[place] for place in strata if strata[place] == name))
-            for name, of in sorted(sizes.items())
-        ]
-        high = HIGHEST.get(figure, 1.0)
-        bounds = ValueRange(-high if len(names) > 1 else 0.0, high)
-        found = sampled_mean(by_stratum, settings, bounds=bounds)
+        found = sampled_mean(
+            [_value(figure, place, *compared) for place in places],
+            chosen.of,
+            highest=highest_value(figure),
+            is_difference=len(names) > 1,
+        )
+        if grew or chosen.is_stratified:
+            found = replace(found, interval=NO_INTERVAL)
         if found.values:
-            found = replace(found, interval=NO_INTERVAL) if grew else found
             figures.append(SampledFigure(figure, names, found))
-    return QuestionSample(
-        rule=chosen, rated=rated, figures=tuple(figures), settings=None if grew else settings
-    )
+    return QuestionSample(rule=chosen, rated=rated, figures=tuple(figures))
 
 
 def _value(figure: str, position: int, *runs: Mapping[int, ComparedQuery]) -> float | None:
@@ -460,9 +403,10 @@ def rating_plan(
 ) -> RatingPlan:
     """Return the plan, from the verdicts on a `pair` of runs by their ids.
 
-    Without a `pair` it is the one whose differences vary most of those that are rated. `raters`
-    replaces the number of the study's. Before there are questions the wish's deviation is all that
-    is known. Raises ``NotAPair``.
+    Without a `pair` it is the one whose differences vary most of those that are rated. The level
+    of the wish is divided by the number of pairs that a comparison of the pair's phase corrects
+    for. `raters` replaces the number of the study's. Before there are questions the wish's
+    deviation is all that is known. Raises ``NotAPair``.
     """
     compared = runs_of(session, study, question_set.id) if question_set else []
     names = chosen_runs.names_of(compared)
@@ -471,15 +415,25 @@ def rating_plan(
     found = dict(_rated_pairs(session, study, compared, wish.figure))
     chosen = next((one for one in found if pair is None or {*one} == {*pair}), None)
     if pair is None:
-        varying = {one: spread(differences) for one, differences in found.items()}
+        varying = {one: mixture(differences) for one, differences in found.items()}
         chosen = max(found, key=lambda one: getattr(varying[one], "deviation", 0.0), default=None)
+    pairs = _pairs_compared(session, study, chosen) if chosen and not wish.deviation else 1
+    demand = replace(wish.demand, level=wish.demand.level / pairs)
     return plan(
-        wish,
+        replace(wish, demand=demand, highest=highest_value(wish.figure)),
         effort(session, study, question_set, raters) if question_set else None,
         has=len(question_set.questions) if question_set else 0,
         pair=(names[chosen[0]], names[chosen[1]]) if chosen else None,
         differences=found[chosen] if chosen else (),
     )
+
+
+def _pairs_compared(session: Session, study: Study, pair: tuple[str, str]) -> int:
+    """Return how many pairs of runs the comparison of a phase has in which two runs both are."""
+    phases = chosen_runs.phases_of(session, study)
+    compared = [chosen_runs.of_phase(session, study, phase) for phase in phases]
+    together = [comb(len(runs), 2) for runs in compared if {*pair} <= {*runs}]
+    return max(together, default=1)
 
 
 def _rated_pairs(

@@ -43,8 +43,6 @@ from webapp.exporters.proof_packs import pack as files_of
 from webapp.failures import Conflict, Missing
 from webapp.i18n import SOURCE_LANGUAGE, mark, speaking
 from webapp.kinds import KINDS
-from webapp.metrics.comparisons.significance import Resampling
-from webapp.metrics.planning import sampling
 from webapp.metrics.proof_packs import proof_files
 from webapp.records import BINARY, Scale, Tell, nobody
 from webapp.services.comparisons import chosen_runs, comparisons
@@ -107,24 +105,22 @@ def pack(
     run_id: str | None,
     rule: Rule,
     *,
-    settings: Resampling | None = None,
     tell: Tell = nobody,
 ) -> ExportedFile:
     """Return the proof pack of a run, or of the whole study, its merged files under `rule`.
 
-    `tell` is called after each step; `settings` are those of its comparisons' resampling. Raises
-    ``UnknownRun``, ``NoRuns`` and ``MachineNotPacked``.
+    `tell` is called after each step. Raises ``UnknownRun``, ``NoRuns`` and
+    ``MachineNotPacked``.
     """
     found = _runs(session, study, run_id, rule)
-    settings = settings or Resampling()
     whole = run_id is None
     with speaking(SOURCE_LANGUAGE):
         machines = _machines(session, study, found)
         rows = _rows_of(session, study, found, machines, whole=whole)
         files = {proof_files.of_table(name): files_of.lines(own) for name, own in rows.items()}
-        files |= dict(members(session, study, found, rule, settings, tell=tell))
+        files |= dict(members(session, study, found, rule, tell=tell))
         about = {
-            **facts(session, study, found, rule, settings),
+            **facts(session, study, found, rule),
             "scope": "study" if whole else "run",
             "product": {"name": "relevansi", "version": version("relevansi")},
             "database_version": HEAD,
@@ -233,7 +229,6 @@ def members(
     study: Study,
     found: Sequence[Run],
     rule: Rule,
-    settings: Resampling,
     *,
     tell: Tell = nobody,
 ) -> Iterator[tuple[str, bytes]]:
@@ -259,7 +254,7 @@ def members(
     for key, compared in sets.items():
         if len(compared) >= chosen_runs.FEWEST:
             run_ids = [run.id for run in compared]
-            report = comparisons.report(session, study, run_ids, rule, settings=settings)
+            report = comparisons.report(session, study, run_ids, rule)
             # A pack holds people's verdicts, not the decisions on gold questions.
             document = comparison_json(replace(report, parts=()))
             yield f"comparisons/{key}.json", files_of.json_file(document)
@@ -313,9 +308,7 @@ def figures(session: Session, study: Study, run_id: str) -> dict[str, JsonValue]
     }
 
 
-def facts(
-    session: Session, study: Study, found: Sequence[Run], rule: Rule, settings: Resampling
-) -> dict[str, Any]:
+def facts(session: Session, study: Study, found: Sequence[Run], rule: Rule) -> dict[str, Any]:
     """Return what the manifest states that follows from the rows of the pack."""
     seen = blinding.exposure(session, study)
     scope = Query.run_id.in_([run.id for run in found])
@@ -331,12 +324,6 @@ def facts(
         **{
             name: [{"since": one.since, "until": one.until} for one in getattr(seen, name)]
             for name in ("badged", "record_shown", "suggested")
-        },
-        "resampling": {
-            "what": "intervals and tests of comparisons",
-            "seed": settings.seed,
-            "resamples": settings.resamples,
-            "confidence": settings.confidence,
         },
         "runs": [_run_json(run) for run in found],
     }
@@ -427,12 +414,8 @@ def draw_again(session: Session, verdicts_before: Callable[[int, datetime], int]
     for row in session.scalars(select(PlanningRule).order_by(PlanningRule.id)).all():
         before = verdicts_before(row.question_set_id, row.chosen_at)
         row.verdicts_before = max(row.verdicts_before, before)
-        if row.kind not in samples.SAMPLING:
-            continue
-        whole = session.get_one(QuestionSet, row.question_set_id)
-        steps = sampling.from_settings(row.settings)
-        drawn = sampling.drawn_again(samples.categories(whole), steps, row.seed)
-        samples.store(session, row, whole, drawn)
+        if row.kind in samples.SAMPLING and not row.settings.get("stratified"):
+            samples.store(session, row, session.get_one(QuestionSet, row.question_set_id))
 
 
 def _planned(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:

@@ -36,7 +36,6 @@ from webapp.failures import Failure
 from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.importers.proof_packs.pack import ProofPack, UnreadableMember
 from webapp.importers.runs.json_documents import storable_text
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
 from webapp.records import EmptyOutcome, Scale, Tell, nobody
 from webapp.services.backups import backups
@@ -196,11 +195,9 @@ class _Work:
         packed = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
         self.found.runs = [run.id for run in packed]
         rule = reports.rule_of(session, study, manifest.rule)
-        drawn = manifest.resampling
-        settings = Resampling(drawn.resamples, drawn.seed, drawn.confidence)
-        self._facts(packs.facts(session, study, packed, rule, settings))
+        self._facts(packs.facts(session, study, packed, rule))
         made = {proof_files.README, *map(proof_files.of_table, packs.NAMES)}
-        for name, computed in packs.members(session, study, packed, rule, settings, tell=tell):
+        for name, computed in packs.members(session, study, packed, rule, tell=tell):
             made.add(name)
             if self._differs(name, computed) and name == proof_files.VERDICTS:
                 self._rejudge(session, study, packed, computed)

@@ -310,7 +310,7 @@ def show_beside(judge_id: int) -> str:
         rows=rows,
         overall=words.overall("overall", gettext("Agreement"), found.agreement, WANTED),
         people=words.by_group("people", title, (gettext("Rater"),), each, note, WANTED),
-        intervals=words.intervals(found.bootstrap),
+        intervals=words.intervals(),
         apart=apart[:FIRST_SHOWN],
         apart_too=apart[FIRST_SHOWN:],
         others=others[:MOST_SHOWN],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -11,7 +10,6 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from sqlalchemy.orm import Session
 from wtforms import Form
 
-from webapp import labels
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import QuestionSet, Study
@@ -24,7 +22,7 @@ from webapp.i18n import gettext
 from webapp.metrics.planning.power import Demand, RatingPlanWish
 from webapp.services.comparisons import chosen_runs
 from webapp.services.planning import machine_help, samples, settled
-from webapp.services.planning.samples import RuleKind, SampleTooSmall
+from webapp.services.planning.samples import RuleKind
 from webapp.services.runs import reports
 from webapp.services.study import assignments
 from webapp.web.features import ShownPart
@@ -41,8 +39,6 @@ DIFFERENCE = 0.1
 """The difference that a plan is made for before another is asked for."""
 MOST_RATERS = 1000
 MOST_QUESTIONS = 1_000_000
-STEP = 5
-"""So many questions are offered to be drawn next."""
 
 
 class PlanForm(Form):
@@ -61,12 +57,6 @@ class SampleForm(Form):
         {str(kind): kind for kind in (RuleKind.FIXED, RuleKind.MACHINE_HELP)}, required=True
     )
     size = WholeField(1, MOST_QUESTIONS, required=True)
-    stratified = ChoiceField({"": False, "1": True}, default=False)
-
-
-class ExtendForm(Form):
-    more = WholeField(1, MOST_QUESTIONS, required=True)
-    category = LineField(400)
 
 
 @blueprint.get("")
@@ -81,23 +71,7 @@ def draw(set_id: int) -> Response:
     form = forms.checked(SampleForm)
     with access.writing() as (session, owner):
         chosen = samples.question_set(session, owner.study, set_id)
-        kind, stratified = form.kind.data, form.stratified.data
-        samples.draw(
-            session, owner, chosen, form.size.data, access.now(), kind=kind, stratified=stratified
-        )
-        session.commit()
-    return back(set_id)
-
-
-@blueprint.post("/<int:set_id>/sample/more")
-def extend(set_id: int) -> Response:
-    form = forms.checked(ExtendForm)
-    with access.writing() as (session, owner):
-        chosen = samples.question_set(session, owner.study, set_id)
-        category = form.category.data or None
-        if category not in {None, *(question.category for question in chosen.questions)}:
-            raise SampleTooSmall(category)
-        samples.extend(session, chosen, form.more.data, category)
+        samples.draw(session, owner, chosen, form.size.data, access.now(), kind=form.kind.data)
         session.commit()
     return back(set_id)
 
@@ -113,7 +87,6 @@ def end(set_id: int) -> Response:
 
 
 @blueprint.get("/<int:set_id>/sample")
-@blueprint.get("/<int:set_id>/sample/more")
 @blueprint.get("/<int:set_id>/rule/end")
 def back(set_id: int) -> Response:
     """Go to the page: a reload or a change of language comes here after a refusal."""
@@ -204,14 +177,10 @@ def _sample(session: Session, study: Study, question_set: QuestionSet) -> dict[s
     of = len(question_set.questions)
     if found is None:
         return {"section": None, "rated_before": is_rated, "size": min(30, max(2, of // 2))}
-    left = 0 if is_rated or found.rule.ended_at else found.rule.of - found.drawn
-    counted = Counter(question.category for question in question_set.questions)
     return {
         "section": sample_words.section(found),
         "drawn": sample_words.drawn(found),
         "reached": found.rated == found.drawn,
-        "step": min(STEP, left),
-        "categories": {name: labels.category(name) for name in sorted(counted)},
     }
 
 

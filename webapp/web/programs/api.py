@@ -26,7 +26,6 @@ from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.comparisons.gate import GateRequest
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.printable import label_line
 from webapp.records import Click, EmptyOutcome, Item, Problem, Scale, nobody
 from webapp.services.agreement import agreement
@@ -107,8 +106,6 @@ class OfComparison(OfFigures):
     format: Literal["json", "markdown", "latex", "html", "xlsx"] = "json"
     run: list[Text] = []
     phase: Literal[1, 2] | None = None
-    resamples: Annotated[int, Meta(ge=100, le=100_000)] = 10_000
-    seed: Id = Resampling().seed
 
 
 class OfFiles(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -518,10 +515,7 @@ def compare_runs(query: OfComparison) -> dict[str, Any] | ExportedFile:
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, query.rule)
         of = chosen_runs.of_phase(session, rater.study, query.phase) if query.phase else query.run
-        settings = Resampling(query.resamples, query.seed)
-        found = comparisons.report(
-            session, rater.study, of, rule, settings=settings, figures=wanted
-        )
+        found = comparisons.report(session, rater.study, of, rule, figures=wanted)
     return _report(comparison_files.FORMATS[query.format], found, "comparison")
 
 

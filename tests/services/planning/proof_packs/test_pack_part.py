@@ -25,13 +25,11 @@ from webapp.db.engine import Database
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.exporters.planning.machine_help import part_json
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.services.planning import machine_help, samples
 from webapp.services.proof_packs import packs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
 
-FEW = Resampling(resamples=50)
 ROWS = "study/planning_rules.json"
 RULE = Rule("majority")
 
@@ -49,7 +47,7 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
         for run in runs:
             judge(session, mesin, run, BY_MACHINE)
             judge(session, rater, run, BY_PEOPLE)
-        data = packs.pack(session, study, None, RULE, settings=FEW).data
+        data = packs.pack(session, study, None, RULE).data
         ordered = samples.runs_of(session, study, runs[0].question_set_id)
         found = machine_help.of_runs(session, study, ordered, RULE, mesin)
         stated = json.loads(members(data)[packs.PLANNED])[str(runs[0].question_set_id)]
@@ -121,13 +119,11 @@ def test_a_changed_member_is_found_out(
     ("change", "file"),
     [
         (lambda rule: rule.update(seed=SEED + 1), packs.RULES),
-        (lambda rule: rule["settings"]["draws"][0].update(n=5), packs.RULES),
-        (lambda rule: rule["settings"]["draws"].append({"n": 1}), packs.RULES),
-        (lambda rule: rule["settings"]["draws"].clear(), packs.RULES),
+        (lambda rule: rule["settings"].update(size=5), packs.RULES),
         # What is not drawn is not asked, so the comparison is another one too.
         (lambda rule: rule.update(seed=7), "comparisons/1.json"),
-        (lambda rule: rule.update(settings={"draws": [{}]}), "study/*.json"),
-        (lambda rule: rule.update(settings={"draws": 4}), "study/*.json"),
+        (lambda rule: rule.update(settings={}), "study/*.json"),
+        (lambda rule: rule.update(settings={"size": "4"}), "study/*.json"),
         (lambda rule: rule.update(kind=1), ROWS),
     ],
 )
@@ -164,7 +160,7 @@ def test_no_machine_without_a_rule(session: Session, study: Study, rater: Rater)
     judge(session, machine(session, study), runs[0], BY_MACHINE)
     judge(session, rater, runs[0], BY_PEOPLE)
 
-    found = members(packs.pack(session, study, None, RULE, settings=FEW).data)
+    found = members(packs.pack(session, study, None, RULE).data)
 
     (of_set,) = json.loads(found[packs.PLANNED]).values()
     assert of_set["machine_help"] == []
