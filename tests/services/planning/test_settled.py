@@ -153,21 +153,6 @@ def test_only_raters_who_get_a_question_are_waited_for(
     assert found(session, study, Rule(MAJORITY)).judged == 1
 
 
-def test_the_rule_by_effect_is_named_where_it_was_used(
-    session: Session, study: Study, rater: Rater, hybrid: str
-) -> None:
-    (one,) = samples.question_sets(session, study)
-    samples.choose(session, rater, one.id, RuleKind.FIXED, NOW, seed=1)
-    assert found(session, study).by_effect is None
-    samples.choose(session, rater, one.id, RuleKind.BY_EFFECT, NOW, seed=3)
-    judge(session, rater, hybrid, 1, 1, YES)
-    samples.end(session, one.id, NOW)
-
-    by_effect = found(session, study).by_effect
-    assert by_effect is not None
-    assert (by_effect.seed, by_effect.ended_at) == (3, NOW)
-
-
 def test_questions_outside_a_sample_have_no_part_in_an_order(
     session: Session, study: Study, rater: Rater, hybrid: str
 ) -> None:

@@ -98,7 +98,6 @@ def test_what_is_settled_is_on_the_plan_the_progress_page_and_the_comparison(
         "questions": [],
         "judged": 7,
         "of": 12,
-        "rule": None,  # rated in the usual order
     }
 
 

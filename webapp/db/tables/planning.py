@@ -15,9 +15,9 @@ class PlanningRule(Base):
     """A rule that a study follows, as it was chosen; the newest that has not ended is in force.
 
     ``kind`` is "fixed" (a sample of a set size) or "machine_help" (people judge a sample, a machine
-    everything); before 1.1.0 also "by_effect" and "sequence", whose ``outcome`` is "retired" if
-    they still ran. ``seed`` draws the sample. ``verdicts_before`` counts people's verdicts on the
-    set when the rule was chosen. ``outcome`` says in one word why it ended.
+    everything); before 1.1.0 also "sequence", whose ``outcome`` is "retired" if it still ran.
+    ``seed`` draws the sample. ``verdicts_before`` counts people's verdicts on the set when the rule
+    was chosen. ``outcome`` says in one word why it ended.
     """
 
     __tablename__ = "planning_rules"

@@ -19,7 +19,6 @@ from webapp.metrics.planning.sampling import (
 )
 
 KINDS = {
-    "by_effect": mark("By effect"),
     "fixed": mark("A sample of a size fixed beforehand"),
     "sequence": mark("A sample that grows until it is enough"),
     "machine_help": mark("People with a machine's help"),

@@ -16,7 +16,6 @@ from webapp.exporters.frame.tables import (
     word,
     word_or_dash,
 )
-from webapp.exporters.planning.samples import rule_json
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.planning.settled import PART, SettledOrder, SettledOrders
 
@@ -73,13 +72,6 @@ def _sentences(found: SettledOrders) -> Iterator[str]:
         n=notation.number(found.judged),
         of=notation.number(found.things),
     )
-    rule = found.by_effect
-    if rule is not None and rule.ended_at is not None:
-        yield gettext(
-            "Until %(until)s questions came in the order of their effect (seed %(seed)s).",
-            until=notation.zoned_moment(rule.ended_at),
-            seed=rule.seed,
-        )
 
 
 def _row(found: SettledOrders, one: SettledOrder) -> tuple[Cell, ...]:
@@ -116,8 +108,8 @@ def _places(positions: tuple[int, ...]) -> str:
 def part_json(found: SettledOrders) -> list[dict[str, Any]]:
     """Return each order as plain values.
 
-    ``{runs, figure, settled, ahead, min, max, n, open_cards, questions, judged, of, rule}``: judged
-    of all distinct cards and empty lists, and the former rule by effect, null where there was none.
+    ``{runs, figure, settled, ahead, min, max, n, open_cards, questions, judged, of}``: judged
+    of all distinct cards and empty lists.
     """
     return [
         {
@@ -132,7 +124,6 @@ def part_json(found: SettledOrders) -> list[dict[str, Any]]:
             "questions": list(one.open_questions),
             "judged": found.judged,
             "of": found.things,
-            "rule": rule_json(found.by_effect),
         }
         for one in found.orders
     ]

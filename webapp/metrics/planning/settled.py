@@ -30,8 +30,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from webapp.metrics.planning.sampling import ChosenRule
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -94,8 +92,7 @@ class SettledOrders(Struct, frozen=True):
     ``names`` are those of the runs by id. ``judged`` of ``things`` distinct cards and empty lists
     have a verdict that counts; ``open_cards`` of the others, in the questions at
     ``open_questions``, can still change an order. ``next_ones`` are the positions of the questions
-    that can move the open orders most. ``by_effect`` is the former rule by which the questions
-    came in the order of their effect.
+    that can move the open orders most.
     """
 
     names: Mapping[str, str]
@@ -105,7 +102,6 @@ class SettledOrders(Struct, frozen=True):
     open_cards: int
     open_questions: tuple[int, ...]
     next_ones: tuple[int, ...] = ()
-    by_effect: ChosenRule | None = None
 
 
 def settled_orders(
@@ -114,7 +110,6 @@ def settled_orders(
     *,
     names: Mapping[str, str],
     positions: Sequence[int],
-    by_effect: ChosenRule | None = None,
 ) -> SettledOrders:
     """The orders of all pairs of the runs `names` in all figures.
 
@@ -149,7 +144,6 @@ def settled_orders(
         open_cards=int(moving.sum()),
         open_questions=places(moving),
         next_ones=tuple(position for effect, position in ranked[:MOST_NEXT] if effect < 0),
-        by_effect=by_effect,
     )
 
 

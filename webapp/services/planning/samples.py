@@ -58,13 +58,12 @@ LARGEST_SEED = 2**31 - 1
 class RuleKind(StrEnum):
     """The kinds of rules; see ``db.tables.planning.PlanningRule``.
 
-    The last two cannot be chosen since version 1.1.0; what was judged under them names them.
+    A sample that grew ("sequence") cannot be chosen since version 1.1.0; its sample still counts.
     """
 
     FIXED = "fixed"
     MACHINE_HELP = "machine_help"
     SEQUENCE = "sequence"
-    BY_EFFECT = "by_effect"
 
 
 class RuleOutcome(StrEnum):
@@ -164,12 +163,6 @@ def every(session: Session, question_set_id: int) -> list[ChosenRule]:
     """Return all rules that a question set had, the earliest first, as reports name them."""
     wanted = select(PlanningRule).where(PlanningRule.question_set_id == question_set_id)
     return [stated(session, rule) for rule in session.scalars(wanted.order_by(PlanningRule.id))]
-
-
-def by_effect(session: Session, question_set_id: int) -> ChosenRule | None:
-    """Return the last rule by effect under which people judged a set; ``None`` if none did."""
-    had = [one for one in every(session, question_set_id) if one.kind == RuleKind.BY_EFFECT]
-    return next((one for one in reversed(had) if one.verdicts_at_end != 0), None)
 
 
 def sampling(session: Session, question_set_id: int) -> ChosenRule | None:

@@ -30,7 +30,6 @@ from webapp.metrics.planning.settled import (
 )
 from webapp.records import EmptyOutcome, QueryState, Relevance, Scale
 from webapp.services.judging import verdicts
-from webapp.services.planning import samples
 from webapp.services.runs.reports import ADJUDICATED, Rule
 from webapp.services.study import assignments, studies
 from webapp.services.study.question_sets import unasked
@@ -80,7 +79,6 @@ def settled_orders(
         found.reshape(pooled.lists.top.shape[::2]),
         names=names,
         positions=pooled.positions,
-        by_effect=samples.by_effect(session, runs[0].question_set_id),
     )
 
 
