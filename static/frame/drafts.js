@@ -6,14 +6,15 @@ import { forget, keep, kept } from "./memory.js";
 const { rater = "" } = document.documentElement.dataset;
 const nameOf = (place) => `draft ${rater} ${place}`;
 
-/** Return what was typed at a place and is not stored yet, {text, at}; undefined without any. */
+/** Return what was typed at a place and is not stored yet, {text, at, base}; undefined without any. */
 export function draft(place) {
   const found = kept(nameOf(place));
   return found && JSON.parse(found);
 }
 
-export function keepDraft(place, text) {
-  keep(nameOf(place), JSON.stringify({ text, at: Date.now() }));
+/** Keep what is typed at a place, with the text that the edit began from where others may change it. */
+export function keepDraft(place, text, base) {
+  keep(nameOf(place), JSON.stringify({ text, at: Date.now(), base }));
 }
 
 /** Forget what was typed at a place once that is stored; what was typed since stays. */

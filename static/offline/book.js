@@ -136,6 +136,15 @@ export function openIn(query) {
   return { cards, lists, isUnrated, isOpen: cards + lists > 0 || isUnrated };
 }
 
+/** Return a note after an edit from `base` to `text`, beside what another tab kept meanwhile. */
+export function merged(stored, base, text) {
+  const has = (whole, part) => whole.startsWith(part) || `\n${whole}\n`.includes(`\n${part}\n`);
+  if (stored === base || has(text, stored)) return text;
+  const [before, ...after] = `\n${stored}\n`.split(`\n${base}\n`);
+  if (!base || !after.length) return has(stored, text) ? stored : `${stored}\n${text}`;
+  return [before.slice(1), text, after.join(`\n${base}\n`).slice(0, -1)].filter(Boolean).join("\n");
+}
+
 function fresh() {
   if (crypto.randomUUID) return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -2,7 +2,7 @@
 // is; this replaces its outbox: a click is kept by the browser in place of being
 // sent, and a question comes from the file in place of an answer.
 
-import { Book, lastChange, openIn, standing, valueAt } from "./book.js";
+import { Book, lastChange, merged, openIn, standing, valueAt } from "./book.js";
 import { ratedCsv } from "./csv.js";
 import { count, counted, firstRelevantRank, suggestedQuality } from "./figures.js";
 import { fillTable } from "./table.js";
@@ -52,7 +52,8 @@ function arrived() {
     prose.append(one(`#prose-${prose.dataset.prose}`).content.cloneNode(true));
   }
   const query = queryOf(shownId());
-  if (one("#notes") !== document.activeElement) one("#notes").value = query.notes;
+  const notes = one("#notes");
+  if (notes !== document.activeElement) notes.value = notes.defaultValue = query.notes;
   if (book.record.at !== query.query_id) book.note({ at: query.query_id });
   for (const line of all("[data-state-of]")) line.textContent = saying(line, query);
   paint();
@@ -87,9 +88,9 @@ export function send(event, told) {
   told(event, "saved", text);
 }
 
-function change({ query, field, value, places }) {
+function change({ query, field, value, places, fields }) {
   const rank = field === "relevance" ? Number(places[0]) : undefined;
-  const meant = field === "quality" ? Number(value) : field === "notes" ? plain(value) : value || null;
+  const meant = field === "quality" ? Number(value) : field === "notes" ? noted(query, value, fields) : value || null;
   const made = { query_id: Number(query), field, value: meant, cause: "click" };
   if (rank) made.rank = rank;
   if (valueAt(queryOf(made.query_id), made) !== meant) add(made);
@@ -108,6 +109,16 @@ function undo() {
 function add(made) {
   book.add(made);
   queries = standing(run.queries, book.changes);
+}
+
+/** Return the notes to keep, beside what another tab kept since they were begun; which is said. */
+function noted(query, value, { notes_base }) {
+  book.reload();
+  queries = standing(run.queries, book.changes);
+  const text = plain(value);
+  const both = merged(queryOf(Number(query)).notes, notes_base, text);
+  if (both !== text) one('[data-state-of="notes"]').dataset.both = both;
+  return both;
 }
 
 const plain = (text) => text.replaceAll("\0", "").replaceAll("\r\n", "\n");

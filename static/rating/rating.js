@@ -39,9 +39,10 @@ const unstored = new Map(); // notes that were typed and are not on their way, w
 // ---- saying -----------------------------------------------------------------------------
 
 /** Say `value` for `field` of the question; `places` are the lines that tell its state. */
-function say(form, field, value, { places = [lineOf(form, field)], onward = false, ...more } = {}) {
+function say(form, field, value, { places = [lineOf(form, field)], onward = false, base, ...more } = {}) {
   const fields = { [field]: value };
-  for (const { name, value } of all("input[type=hidden]", form)) fields[name] = value;
+  for (const { name, value } of all("input[type=hidden]:not([name=notes_base])", form)) fields[name] = value;
+  if (base !== undefined) fields.notes_base = base;
   if (onward) fields.onward = 1;
   const was = standingAt(field, places[0]);
   const about = { ...shown(), label: labelOf(placeOf(places[0]) ?? form) };
@@ -101,6 +102,7 @@ function putOff() {
 function takeBack(event) {
   const { url, query, page, label, field, was: value = "", places } = event;
   const { onward, ...fields } = { ...event.fields, [field]: value };
+  if ("notes_base" in fields) fields.notes_base = event.value;
   event.isUndone = true;
   if (event.draft) stored(event.draft, event.value);
   send({ url, query, page, label, field, value, places, fields, undoes: event.event_id }, told);
@@ -117,6 +119,7 @@ async function told(event, state, text) {
     if (isQuestion(text)) visit(); // an undo shows where it happened, a last answer what is next
     if (state === "saved" && event.field === "relevance") settle(event);
   } else if (text) isStale = true;
+  if (state === "saved") showBoth(event);
   if (state === "saved" && event.draft) stored(event.draft, event.value);
   if (state === "saved" && (event.isOld || refreshing)) isStale = true; // others may have been later
   event.shown = state;
@@ -124,7 +127,7 @@ async function told(event, state, text) {
   for (const other of pending()) (apply(other), mark(other, other.shown));
   offer();
   if (state === "unsaved") announce(words.unsaved);
-  if (state === "saved" && !pending().length) announce(words.saved);
+  if (state === "saved" && !pending().length) announce(isBoth(event) ? words.both : words.saved);
   if (isStale && !pending().length) refresh();
 }
 
@@ -215,7 +218,7 @@ function mark(event, state) {
   for (const place of event.places) {
     const line = stateOf(place);
     if (!line || unstored.has(document.getElementById(place))) continue; // typed on since
-    line.textContent = words[state];
+    line.textContent = state === "saved" && isBoth(event) ? words.both : words[state];
     line.classList.toggle("unsaved", state === "unsaved" || state === "refused");
   }
 }
@@ -230,8 +233,10 @@ function announce(text) {
 
 /** Keep what is typed at once, and save it once nothing more is typed for a while. */
 function typedNotes(notes) {
-  keepDraft(placeOfNotes(notes), notes.value);
-  stateOf(notes.id).textContent = words.typed;
+  const line = stateOf(notes.id);
+  keepDraft(placeOfNotes(notes), notes.value, notes.defaultValue);
+  line.textContent = words.typed;
+  delete line.dataset.both;
   wait(notes);
 }
 
@@ -251,8 +256,19 @@ function storeNotes() {
 }
 
 function sayNotes(notes, more = {}) {
-  say(notes.form, "notes", notes.value, { draft: placeOfNotes(notes), ...more });
+  say(notes.form, "notes", notes.value, { draft: placeOfNotes(notes), base: notes.defaultValue, ...more });
   notes.defaultValue = notes.value;
+}
+
+/** Show the notes that are stored where another tab or device wrote some meanwhile: both texts. */
+function showBoth(event) {
+  const notes = isBoth(event) && one(`#${event.places[0]}`);
+  if (!notes || unstored.has(notes)) return; // typed on since: they come with that
+  notes.value = notes.defaultValue = stateOf(notes.id).dataset.both;
+}
+
+function isBoth(event) {
+  return event.field === "notes" && isHere(event) && stateOf(event.places[0])?.dataset.both !== undefined;
 }
 
 /** Return the name under which the browser keeps what is typed for an answer. */
@@ -270,7 +286,7 @@ function restoreNotes() {
     const last = pending().findLast((event) => event.draft === place);
     const isSaid = (last?.value ?? notes.defaultValue) === found.text;
     notes.value = found.text;
-    if (!isSaid) sayNotes(notes, { client_time: found.at, isOld: true });
+    if (!isSaid) sayNotes(notes, { client_time: found.at, isOld: true, base: found.base ?? notes.defaultValue });
     else if (!last) stored(place, found.text);
   }
 }

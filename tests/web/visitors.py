@@ -6,6 +6,7 @@ import re
 
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
 from tests.page import Page
@@ -49,6 +50,13 @@ def invited(app: Flask, name: str, *, elsewhere: bool = False) -> FlaskClient:
     answer = client.post(invite(app.extensions["database"], name))
     assert answer.status_code == 303, answer.text
     return client
+
+
+def goes_to(client: FlaskClient, answer: TestResponse) -> str | None:
+    """Return where somebody who just came in is led, once their browser brought its cookie."""
+    location = answer.location or ""
+    is_check = location.startswith("/sign-in/cookie")
+    return client.get(location).location if is_check else answer.location
 
 
 def assert_told_apart(app: Flask, *pages: tuple[FlaskClient, str]) -> None:

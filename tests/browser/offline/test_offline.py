@@ -221,3 +221,19 @@ def test_one_button_leads_on_in_the_file_too(file: Path, page: Page) -> None:
     expect(act).to_have_attribute("aria-disabled", "false")
     act.click()
     shown(page, 2)
+
+
+@pytest.mark.browser
+def test_notes_of_two_tabs_of_one_file_are_both_kept(open_tab: OpenTab, file: Path) -> None:
+    first = open_tab()
+    second = first.context.new_page()
+    for page in (first, second):
+        page.goto(file.as_uri())
+        page.locator("#rater").press("Escape")
+        page.locator("#notes").focus()
+    for page, text in ((first, "jauh"), (second, "mahal")):
+        page.keyboard.type(text)
+        page.keyboard.press("Escape")  # stores it
+
+    expect(second.locator("#notes")).to_have_value("jauh\nmahal")
+    expect(first.locator("#notes")).to_have_value("jauh\nmahal")

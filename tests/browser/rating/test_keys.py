@@ -214,8 +214,9 @@ WHOLE = """() => {
   const cards = [...document.querySelectorAll(".card")];
   cards[0].scrollIntoView({ block: "start" });
   const under = document.querySelector("#walk").getBoundingClientRect().bottom;
+  const over = Math.min(innerHeight, document.querySelector("#end").getBoundingClientRect().top);
   return cards.map((card) => card.getBoundingClientRect())
-    .filter(({ top, bottom }) => top >= under && bottom <= innerHeight).length;
+    .filter(({ top, bottom }) => top >= under && bottom <= over).length;
 }"""
 
 

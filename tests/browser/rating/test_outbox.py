@@ -313,6 +313,7 @@ def test_a_browser_whose_memory_is_cleared_meanwhile_sends_what_its_page_still_h
     assert [event["new"] for event in own_server.events()] == ["1", "0"]
 
 
+BOTH = "Sementara itu diubah di tempat lain: kedua teks disimpan"
 TEXT = "yang ke-3 jauh dari Cemara"
 DRAFTS = "() => Object.keys(localStorage).filter((name) => name.startsWith('draft ')).length"
 
@@ -374,7 +375,34 @@ def test_offline_notes_arrive(own_server: Server, run_id: str, context_of: NewCo
     assert own_server.events()[-1]["new"] == TEXT
 
 
-def test_an_old_draft_is_not_sent(own_server: Server, run_id: str, context_of: NewContext) -> None:
+def test_notes_of_two_devices_are_both_kept_and_it_is_said(
+    own_server: Server, run_id: str, context_of: NewContext
+) -> None:
+    """The telephone has no network while the laptop writes; then it writes on."""
+    pocket = context_of()
+    telephone = RatingPage(pocket.new_page(), own_server.url, run_id)
+    telephone.open(1)
+    pocket.set_offline(True)
+    telephone.press("n")
+    telephone.page.keyboard.type("harganya salah")
+    telephone.expect_state("notes", "unsaved")
+    laptop = RatingPage(context_of().new_page(), own_server.url, run_id)
+    laptop.open(1)
+    laptop.page.locator("#notes").fill("jauh")
+    laptop.expect_state("notes", "saved")
+    pocket.set_offline(False)
+
+    expect(telephone.page.locator("#notes")).to_have_value("jauh\nharganya salah")
+    telephone.expect_saying("notes", BOTH)
+    telephone.page.keyboard.type(" sekali")
+    telephone.expect_state("notes", "saved")
+    expect_no_draft(telephone.page)
+    assert own_server.events()[-1]["new"] == "jauh\nharganya salah sekali"
+
+
+def test_an_old_draft_is_kept_beside_newer_words(
+    own_server: Server, run_id: str, context_of: NewContext
+) -> None:
     """The telephone's tab was ended in mid-sentence; the laptop's words are newer."""
     pocket = context_of()
     telephone = RatingPage(pocket.new_page(), own_server.url, run_id)
@@ -390,6 +418,6 @@ def test_an_old_draft_is_not_sent(own_server: Server, run_id: str, context_of: N
     again = RatingPage(pocket.new_page(), own_server.url, run_id)
     again.open(1)
     expect_no_draft(again.page)
-    expect(again.page.locator("#notes")).to_have_value(TEXT)
+    expect(again.page.locator("#notes")).to_have_value(f"{TEXT}\nsetengah kal")
     found = [one["new"] for one in own_server.events() if one["field"] == "notes"]
-    assert sorted(found) == sorted(["setengah kal", TEXT]), "both are in the history"
+    assert found == [TEXT, f"{TEXT}\nsetengah kal"]

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -15,15 +16,16 @@ from tests.conftest import NOW
 from tests.services.judging.rater_rows import events as stored_events
 from tests.services.judging.rater_rows import summary, verdicts
 from tests.services.runs.runs import NO, YES, card, click, count, query, run, store
-from webapp.db.tables.judging import Event, JudgedThing
+from webapp.db.tables.judging import Event, JudgedThing, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome
-from webapp.services.judging import events, live_metrics
+from webapp.services.judging import events, live_metrics, notes
 from webapp.services.judging.events import (
     AnswerRating,
     EventIdTaken,
+    NotesTooLong,
     NotToJudge,
     Target,
     TargetChange,
@@ -340,3 +342,65 @@ def test_only_what_matters_makes_another_content(
     store(session, study, run(query(1, card("a", **other)), method="b"))
 
     assert count(session, JudgedThing) == things
+
+
+def noted(session: Session, rater: Rater, run_id: str, *edits: tuple[str, str]) -> str:
+    """Return the notes after edits, each from a base to a text, in the order of their arrival."""
+    for number, (base, text) in enumerate(edits):
+        rating = AnswerRating(notes=text, notes_base=base)
+        # Each device's clock is behind that of the one before.
+        device, behind = f"d{number}", -number
+        said = click(f"n{number}", minute=number, device=device, sequence=1, client_minute=behind)
+        events.rate(session, rater, run_id, 1, rating, said)
+    return notes_of(session, rater)
+
+
+def notes_of(session: Session, rater: Rater) -> str:
+    session.expire_all()
+    return session.scalars(select(QueryRating).where(QueryRating.rater_id == rater.id)).one().notes
+
+
+def test_notes_that_two_tabs_wrote_are_both_kept(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    assert noted(session, rater, run_id, ("", "far"), ("", "dear"), ("dear", "too dear")) == (
+        "far\ntoo dear"
+    )
+    events.undo(session, rater, run_id, click("u", minute=9))
+    assert notes_of(session, rater) == "far\ndear"
+
+
+def test_notes_kept_beside_others_and_sent_again_are_stored_once(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    noted(session, rater, run_id, ("", "far"), ("", "dear"), ("far\ndear", "so"))
+    again = AnswerRating(notes="dear", notes_base="")
+    events.rate(session, rater, run_id, 1, again, click("n1", minute=8))
+
+    assert notes_of(session, rater) == "so"
+    with pytest.raises(EventIdTaken):
+        events.rate(session, rater, run_id, 1, replace(again, notes="other"), click("n1"))
+
+
+def test_notes_too_long_together_are_refused_and_the_stored_ones_stay(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    far, dear = "far " * 2000, "dear " * 1000
+    with pytest.raises(NotesTooLong):
+        noted(session, rater, run_id, ("", far), ("", dear))
+    assert notes_of(session, rater) == far
+
+
+LINES = st.lists(st.text("ab", max_size=3), max_size=3).map("\n".join)
+
+
+@given(LINES, LINES, LINES)
+def test_an_edit_loses_no_line_of_another_s_and_none_of_its_own(
+    stored: str, base: str, text: str
+) -> None:
+    """Lines that the edit itself took from its base, or goes on with, excepted."""
+    both = notes.merged(stored, base, text)
+
+    assert text in both or both == stored
+    if stored != base and not text.startswith(stored):
+        assert set(stored.split("\n")) - set(base.split("\n")) <= set(both.split("\n"))

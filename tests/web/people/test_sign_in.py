@@ -17,7 +17,7 @@ from tests.page import Page
 from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.programs.program import Program
-from tests.web.visitors import PASSWORD, browser, invite, invited, lock, owner
+from tests.web.visitors import PASSWORD, browser, goes_to, invite, invited, lock, owner
 from webapp.app import create_app
 from webapp.config import Settings, secret_key, sqlite_url
 from webapp.db.engine import Database
@@ -126,7 +126,7 @@ class TestTheFirstPassword:
         here = browser(app)
         form = Page(here.get("/sign-in"))
         answer = form.submit(here, "form[action='/sign-in/first']", **NEW, next="/runs/")
-        assert answer.headers["Location"] == "/runs/"
+        assert goes_to(here, answer) == "/runs/"
         assert here.get("/runs/").status_code == 200
 
     def test_the_link_of_the_terminal_sets_it_once(self, app: Flask) -> None:
@@ -175,11 +175,12 @@ class TestTheOwner:
         assert "Set-Cookie" not in wrong.headers
         answer = client.post("/sign-in", data={"password": PASSWORD, "next": "/runs/?x=1"})
 
-        assert answer.headers["Location"] == "/runs/?x=1"
+        assert goes_to(client, answer) == "/runs/?x=1"
         assert person(client) == "Owner"
         for away in ("//evil.example", "https://evil.example", "/\\evil.example", "/\t/evil", "x"):
             data = {"password": PASSWORD, "next": away}
-            assert browser(app).post("/sign-in", data=data).headers["Location"] == "/"
+            other = browser(app)
+            assert goes_to(other, other.post("/sign-in", data=data)) == "/"
             assert "evil" not in client.get("/password", query_string={"next": away}).text
 
     def test_waits_after_five_wrong_ones_from_one_address_but_in_a_known_browser(
@@ -256,7 +257,7 @@ class TestAnInvitedRater:
             page = client.get(path)
             assert "Ani <b>&" in Page(page)
             assert "Set-Cookie" not in page.headers  # a preview of the link signs nobody in
-            assert client.post(path).headers["Location"] == "/rate/"
+            assert goes_to(client, client.post(path)) == "/rate/"
             assert person(client) == "Ani <b>&"
         first, other = clients
         thief = thief_of(first)
@@ -413,3 +414,19 @@ def test_made_up_addresses_give_no_further_tries(app: Flask, web_database: Datab
     # Five were wrong before, and one of these was right.
     assert afar == [422] * 3 + [303] + [422] * 22 + [429] * 4
     assert known.post("/sign-in", data={"password": PASSWORD}).status_code == 303
+
+
+@pytest.mark.parametrize("way", ["invitation", "password"])
+def test_a_browser_that_keeps_no_cookie_is_told_so(
+    app: Flask, web_database: Database, way: str
+) -> None:
+    link = invite(web_database, "Ani")
+    lock(web_database)
+    blocked, other = app.test_client(use_cookies=False), browser(app)
+    path, said = (link, {}) if way == "invitation" else ("/sign-in", {"password": PASSWORD})
+
+    told = blocked.post(path, data=said, follow_redirects=True, headers={"Accept-Language": "en"})
+    assert told.status_code == 400
+    assert len(told.history) == 1
+    assert "keeps no cookie" in told.text
+    assert other.post(path, data=said, follow_redirects=True).status_code == 200

@@ -70,4 +70,5 @@ def personal_link(demo: Flask) -> str:
 
 def agree(client: FlaskClient, address: str) -> None:
     """Consent to take part, by a link."""
-    assert client.post(address, data=consent_form(Page(client.get(address)))).location == "/ask/"
+    answer = client.post(address, data=consent_form(Page(client.get(address))))
+    assert visitors.goes_to(client, answer) == "/ask/"

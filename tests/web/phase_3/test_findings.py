@@ -128,8 +128,9 @@ def test_the_password_set_for_phase_3_leads_back_to_it(client: FlaskClient) -> N
     new = {"password": "a long password", "again": "a long password"}
     done = form.submit(client, "form:has([name=next])", **new)
 
-    assert done.location == "/study/users/#links"
-    assert "Make a link for everybody" in client.get(done.location).text
+    led = visitors.goes_to(client, done)
+    assert led == "/study/users/#links"
+    assert "Make a link for everybody" in client.get(led).text
 
 
 def test_a_link_is_shown_once_and_withdrawn(app: Flask, web_database: Database) -> None:

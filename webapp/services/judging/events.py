@@ -56,7 +56,7 @@ from webapp.records import (
     QueryState,
     Scale,
 )
-from webapp.services.judging import live_metrics
+from webapp.services.judging import live_metrics, notes
 
 PlacedT = TypeVar("PlacedT", bound=Any)
 """An event with its ``device``, ``sequence``, ``client_time`` and ``received_at``."""
@@ -380,16 +380,25 @@ class NotToJudge(Refused):
     )
 
 
+class NotesTooLong(Conflict):
+    message = mark("This note was changed elsewhere, and both texts together are too long")
+    remedy = mark("Shorten yours, or reload the page to see the other.")
+
+
 KEEP = UNSET
 """The mark of a part of a rating that the rater left as it is."""
 
 
 class AnswerRating(Struct, frozen=True):
-    """A rater's rating of a whole answer; ``None`` takes a part back, ``KEEP`` leaves it."""
+    """A rater's rating of a whole answer; ``None`` takes a part back, ``KEEP`` leaves it.
+
+    ``notes_base`` is the text that the edit of the notes began from, where that is known.
+    """
 
     quality: int | UnsetType | None = KEEP
     notes: str | UnsetType = KEEP
     empty_outcome: EmptyOutcome | UnsetType | None = KEEP
+    notes_base: str | None = None
 
 
 class Answer(NamedTuple):
@@ -436,11 +445,37 @@ def rate_answer(
         if rating.quality is not None and not 0 <= rating.quality <= BEST_QUALITY:
             raise ValueError(f"response quality {rating.quality} is not within 0 to 5")
         said["quality"] = None if rating.quality is None else str(rating.quality)
-    if not isinstance(rating.notes, UnsetType):
-        said["notes"] = rating.notes[:MOST_NOTES] or None
     for field, value in said.items():
         record(session, rater, answer.target(field), value, click)
-    refresh(session, rater, [answer.target(field) for field in said if field != "notes"])
+    if not isinstance(rating.notes, UnsetType):
+        target, text = answer.target("notes"), rating.notes[:MOST_NOTES]
+        if rating.notes_base is not None:
+            text, click = _beside(session, rater, target, rating.notes_base, text, click)
+        record(session, rater, target, text or None, click)
+    refresh(session, rater, [answer.target(field) for field in said])
+
+
+def _beside(
+    session: Session, rater: Rater, target: Target, base: str, text: str, click: Click
+) -> tuple[str, Click]:
+    """Return notes with what was written elsewhere since `base`, and the click that stores both.
+
+    Raises ``NotesTooLong``.
+    """
+    history = _history(tables(session), rater, target)
+    again = next((event for event in history if event.event_id == click.event_id), None)
+    if again is not None:  # sent twice: what it became then
+        stored = again.new or ""
+        return (stored if text in stored else text), click
+    last = standing(history)
+    if last is None:
+        return text, click
+    both = notes.merged(last.new or "", base, text)
+    if len(both) > MOST_NOTES:
+        raise NotesTooLong
+    if both != text or made_at(click) < made_at(last):  # later than what it knows, by any clock
+        click = click._replace(client_time=None)
+    return both, click
 
 
 def take_back(

@@ -458,13 +458,15 @@ class TaskStage(StrEnum):
 class BlindAnswer(Struct, frozen=True):
     """One whole answer to rate 0-5: its cards between the prose before and after them.
 
-    ``response`` is the answer as written: ``None`` until opened, empty where it shows nothing more.
+    ``verdicts`` are the rater's own, one for each card. ``response`` is the answer as written:
+    ``None`` until opened, empty where it shows nothing more.
     """
 
     key: str
     letter: str
     state: QueryState
     cards: tuple[Item, ...]
+    verdicts: tuple[str | None, ...]
     before: str
     after: str
     response: str | None
@@ -516,7 +518,7 @@ def blind_page(
     suggests = task.suggest_quality and None not in said
     summaries = _summaries_of(session, rater, task) if sees_figures or suggests else {}
     rated = _ratings(session, task) if None not in said or not task.asks_quality else ()
-    answers = () if None in said else _answers(session, task, rated, summaries)
+    answers = () if None in said else _answers(session, task, rated, summaries, things)
     noted = [row.notes for row in rated]
     stage = TaskStage.DONE
     if None in said:
@@ -596,18 +598,23 @@ def _ratings(session: Session, task: Row[Any]) -> Sequence[Row[Any]]:
 
 
 def _answers(
-    session: Session, task: Row[Any], rated: Sequence[Row[Any]], summaries: Mapping[int, Summary]
+    session: Session,
+    task: Row[Any],
+    rated: Sequence[Row[Any]],
+    summaries: Mapping[int, Summary],
+    things: Sequence[Row[Any]],
 ) -> tuple[BlindAnswer, ...]:
     found = [row for row in rated if row.asks_quality]
     grades: Mapping[int, int | None] = {}
     if task.suggest_quality:
         grades = {key: suggested(one, task.cannot_tell) for key, one in summaries.items()}
-    listed: dict[int, list[Item]] = {row.id: [] for row in found}
+    listed: dict[int, list[tuple[Item, str | None]]] = {row.id: [] for row in found}
+    own = {thing.id: thing.verdict for thing in things}
     asked = prices.read_note(task.question)
-    cards = select(Result.query_key, JudgedThing.card).join(JudgedThing)
+    cards = select(Result.query_key, JudgedThing.id, JudgedThing.card).join(JudgedThing)
     cards = cards.where(Result.query_key.in_([*listed])).order_by(Result.query_key, Result.rank)
-    for answer, card in session.execute(cards):
-        listed[answer].append(from_row(card or {}).uniform(asked))
+    for answer, thing_id, card in session.execute(cards):
+        listed[answer].append((from_row(card or {}).uniform(asked), own.get(thing_id)))
     shown = []
     for number, row in enumerate(found):
         before, after = property_cards.prose(row.response)
@@ -617,7 +624,8 @@ def _answers(
                 key=tasks.key(task, -row.id),
                 letter=tasks.letter(number),
                 state=QueryState(row.state),
-                cards=tuple(listed[row.id]),
+                cards=tuple(card for card, _ in listed[row.id]),
+                verdicts=tuple(verdict for _, verdict in listed[row.id]),
                 before=EMOJI.sub("", before),
                 after=EMOJI.sub("", after),
                 response="" if not shows_more else row.response if row.opened else None,

@@ -262,11 +262,12 @@ def rate(
     task = find(session, rater, task_id)
     again = task.kind == REPEAT
     if not (answer or isinstance(rating.notes, UnsetType) or rater.study.asks_quality):
+        said = AnswerRating(notes=rating.notes, notes_base=rating.notes_base)
         in_unit = select(Query.id).join(Run).where(pool.answers_in(rater.study_id, task))
         for key in session.scalars(in_unit.order_by(Query.id)).all():
             part = click._replace(event_id=f"{click.event_id}:{key}")
             about = Answer(key, None, task_id, again)
-            events.rate_answer(session, rater, about, AnswerRating(notes=rating.notes), part)
+            events.rate_answer(session, rater, about, said, part)
         return
     asked = () if isinstance(rating.empty_outcome, UnsetType) else asked_things(session, task)
     empty = next((thing for thing in asked if thing.property_id is None), None)

@@ -15,6 +15,7 @@ from flask import (
 from wtforms import BooleanField, Form, PasswordField
 from wtforms.validators import EqualTo, Length
 
+from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.services.people import raters, sign_in, tokens
 from webapp.services.people.sign_in import LONGEST, SHORTEST, PasswordQueue, WrongPassword
@@ -31,6 +32,15 @@ LONGEST_ADDRESS = 2000
 HIGHEST_ID = 2**31 - 1
 _QUEUES = {is_known: PasswordQueue() for is_known in (False, True)}
 """Known browsers have their own queue, so they do not wait for people who guess passwords."""
+
+
+class NoCookie(Refused):
+    message = mark("This browser keeps no cookie")
+    remedy = mark(
+        "One is needed to know who you are; it is for this address alone. Allow cookies for it in "
+        "the browser's settings, or take another browser. Then open your link or sign in again."
+    )
+    status = 400
 
 
 class PasswordForm(Form):
@@ -53,7 +63,8 @@ class ChosenRaterForm(Form):
 @blueprint.before_request
 def stay_shut() -> None:
     """Refuse other machines until somebody can sign in, except by the set-up link."""
-    if access.current_user().is_shut_out and not _has_setup_key():
+    is_shut = access.current_user().is_shut_out and not _has_setup_key()
+    if is_shut and request.endpoint != "sign_in.check_cookie":
         raise NotFromHere
 
 
@@ -101,7 +112,16 @@ def choose() -> Response:
     with access.reading() as (session, rater):
         chosen = raters.find(session, rater.study, form.rater.data)
         session_cookie.give(sign_in.SessionCookie(chosen.id))
-    return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
+    return session_cookie.checked(url_for("home.show"))
+
+
+@blueprint.get("/sign-in/cookie")
+def check_cookie() -> Response:
+    """Go on to the page for which somebody came in, where their browser brought the cookie."""
+    if not session_cookie.sign_in():
+        raise NoCookie
+    wanted = request.args.get("next", "")
+    return redirect(wanted if is_ours(wanted) else url_for("home.show"), 303)  # type: ignore[return-value]
 
 
 @blueprint.post("/sign-out")
@@ -130,7 +150,7 @@ def join(token: str) -> Response:
         study = access.study(session)
         cookie = sign_in.rater_cookie(raters.accept(session, study, token, access.now()))
     session_cookie.give(cookie)
-    return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
+    return session_cookie.checked(url_for("rate.next_one"))
 
 
 @blueprint.get("/password")
@@ -255,4 +275,4 @@ def _password_page(errors: dict[str, str]) -> str:
 
 
 def _to(wanted: str, otherwise: str = "home.show") -> Response:
-    return redirect(wanted if is_ours(wanted) else url_for(otherwise), 303)  # type: ignore[return-value]
+    return session_cookie.checked(wanted if is_ours(wanted) else url_for(otherwise))

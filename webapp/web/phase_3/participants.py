@@ -198,7 +198,7 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
     session_cookie.give_guest(asdict(carried))
     if not is_known:
         cookie["personal"] = token if is_own else personal
-    return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+    return session_cookie.checked(url_for("own_questions.index"))
 
 
 def _text(session: Session, study: Study) -> ConsentText:
@@ -328,7 +328,7 @@ def rate(position: int) -> Response:
         rater, run_id = _rater(participant)
         events.rate(session, rater, run_id, position, form.rating, clicks.event())
         session.commit()
-    return _clicked(position) if htmx.wants_part() else _to(position, "rate")
+    return _clicked(position, form=form) if htmx.wants_part() else _to(position, "rate")
 
 
 @questions_blueprint.post("/undo")
@@ -406,14 +406,15 @@ def _rated(position: int) -> dict[str, Any]:
     }
 
 
-def _clicked(position: int, rank: int | None = None) -> Response:
+def _clicked(position: int, rank: int | None = None, form: RatingForm | None = None) -> Response:
     """Return the parts that a click changed: every card of the same property at `rank`."""
     rated = _rated(position)
     cards = rated["page"].cards
     names = {one.card.identity for one in cards if one.number == rank}
     changed = [one for one in cards if one.card.identity in names]
     part = "phase_3/own_questions/_clicked.html"
-    return htmx.respond(part, part, **rated, changed=changed)
+    both = form.both_notes(rated["page"].notes) if form else None
+    return htmx.respond(part, part, **rated, changed=changed, both_notes=both)
 
 
 def _line(session: Session, participant: Participant, position: int) -> OwnQuestionLine:

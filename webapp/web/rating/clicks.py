@@ -69,6 +69,7 @@ def nothing_to_undo(elsewhere: str) -> Response:
 class RatingForm(Form):
     quality = ChoiceField({"": None, **{str(grade): grade for grade in range(6)}})
     notes = TextField(MOST_NOTES)
+    notes_base = TextField(MOST_NOTES)
     empty_outcome = ChoiceField({"": None, **{str(outcome): outcome for outcome in EmptyOutcome}})
     onward = BooleanField()
 
@@ -76,8 +77,13 @@ class RatingForm(Form):
     def rating(self) -> AnswerRating:
         fields = (self.quality, self.notes, self.empty_outcome)
         return AnswerRating(
-            **{field.name: field.data if field.raw_data else KEEP for field in fields}
+            **{field.name: field.data if field.raw_data else KEEP for field in fields},
+            notes_base=self.notes_base.data if self.notes_base.raw_data else None,
         )
+
+    def both_notes(self, stored: str) -> str | None:
+        """Return the notes in force where they are more than what was sent, else ``None``."""
+        return stored if self.notes.raw_data and stored != self.notes.data else None
 
 
 class BlindRatingForm(RatingForm):

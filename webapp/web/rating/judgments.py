@@ -85,7 +85,7 @@ def rate(run_id: str, query_id: int) -> Response:
         decides = bool(form.empty_outcome.raw_data)
         marks = card_marks.of_answer(session, rater.study, page) if decides else None
         session.commit()
-    return _clicked(page, marks=marks)
+    return _clicked(page, marks=marks, both_notes=form.both_notes(page.notes))
 
 
 @blueprint.post("/queries/<int:query_id>/judgments")
@@ -156,7 +156,7 @@ def _moving(page: RatingPage) -> dict[str, Any]:
 
 def _clicked(page: RatingPage, **parts: Any) -> Response:
     part = "rating/judgments/_clicked.html"
-    parts = {"clicked": None, "changed": (), "marks": None, **parts}
+    parts = {"clicked": None, "changed": (), "marks": None, "both_notes": None, **parts}
     return htmx.respond(part, part, **_moving(page), **parts)
 
 

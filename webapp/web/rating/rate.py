@@ -128,7 +128,8 @@ def rate(task_id: str) -> Response:
         session.commit()
     rated = next((shown for shown in page.answers if shown.key == answer), None)
     if htmx.wants_part():
-        return _clicked(page, rated=rated)
+        both = form.both_notes(rated.notes if rated else page.notes)
+        return _clicked(page, rated=rated, both_notes=both)
     unrated = rated.letter if rated and rated.quality is None else None
     return _to(task_id, answer=unrated, _anchor="answers" if rated else "below")
 
@@ -192,7 +193,8 @@ def _moving(page: BlindPage) -> dict[str, Any]:
 
 def _clicked(page: BlindPage, **parts: Any) -> Response:
     part = "rating/rate/_clicked.html"
-    parts = {"clicked": None, "changed": (), "rated": None, "marks": None, **parts}
+    none = dict.fromkeys(("clicked", "rated", "marks", "both_notes"))
+    parts = {**none, "changed": (), **parts}
     return htmx.respond(part, part, **_moving(page), **parts)
 
 
