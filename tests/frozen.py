@@ -44,6 +44,8 @@ NEW_COLUMNS = {
     "runs": "sequence",
 }
 """The columns that tables got after the outputs were frozen."""
+GONE_COLUMNS = {"results": ["id"], "run_files": ["id"]}
+"""Those that packs had then, at the front, and have no more."""
 RECORDED = Path(os.environ.get("RELEVANSI_REAL_RUN", BESIDE))
 FORMATS = ("csv", "wide-csv", "long-csv", "xlsx", "report", "qrels", "run", "json", "html")
 LANGUAGES = ("en", "id")
@@ -195,7 +197,7 @@ def _columns(table: str, rows: bytes) -> Any:
         if found
         else ()
     )
-    return [len(found), *known]
+    return [len(found), *(GONE_COLUMNS.get(table, ()) if found else ()), *known]
 
 
 def difference(frozen: Any, made: Any) -> str | None:

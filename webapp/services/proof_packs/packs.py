@@ -71,8 +71,11 @@ LEFT_OUT = {
     "studies": {"password", "order_secret", "revision"},
     "events": {"token_id"},
     "log_entries": {"token_id"},
+    "results": {"id"},
+    "run_files": {"id"},
 }
-"""The columns that no pack holds: what opens a study, traces a blind answer, or names a token."""
+"""The columns that no pack holds: what opens a study or traces a blind answer, tokens, and numbers
+that nothing refers to."""
 CARDS = {"judged_things": {"card"}}
 """Those that a pack holds only where results do not have whole cards: else it is their fullest."""
 
@@ -236,8 +239,8 @@ def members(
     steps = len(found) * (len(EXPORTS) + 1) + 2
     done = count(1)
     tell(0, steps)
-    table = [[*values] for _, values in given_verdicts(session, study, found)]
-    yield proof_files.VERDICTS, csv_bytes([proof_files.VERDICT_COLUMNS, *table])
+    cells = _given_verdicts(session, study, found)
+    yield proof_files.VERDICTS, csv_bytes([proof_files.VERDICT_COLUMNS, *cells])
     if guidelines := studies.guidelines(study):
         yield "guidelines.md", guidelines.encode()
     sets = _by_set(found)
@@ -275,16 +278,16 @@ def _questions(session: Session, question_set: int) -> list[dict[str, Any]]:
     return [dict(row._mapping) for row in session.execute(wanted)]
 
 
-def given_verdicts(
+def _given_verdicts(
     session: Session, study: Study, found: Sequence[Run]
-) -> Iterator[tuple[tuple[int, int], Sequence[Any]]]:
-    """Yield the keys and the cells of people's current verdicts on what the runs show."""
+) -> Iterator[Sequence[Any]]:
+    """Yield the cells of people's current verdicts on what the runs show."""
     shown = judged_things(study, Query.run_id.in_([run.id for run in found]))
     people = [rater.id for rater in studies.raters(session, study)]
     wanted = (
         select(
-            *(Judgment.rater_id, Judgment.judged_thing_id, Rater.name, Question.question_set_id),
-            *(Question.position, JudgedThing.run_id, Property.identity, JudgedThing.content),
+            *(Rater.name, Question.question_set_id, Question.position),
+            *(JudgedThing.run_id, Property.identity, JudgedThing.content),
             Judgment.verdict,
         )
         .join_from(Judgment, Rater)
@@ -295,8 +298,8 @@ def given_verdicts(
         .where(Judgment.judged_thing_id.in_(shown))
         .order_by(Rater.id, Question.question_set_id, Question.position, JudgedThing.id)
     )
-    for rater, thing, *cells in session.execute(wanted):
-        yield (rater, thing), cells
+    for row in session.execute(wanted):
+        yield [*row]
 
 
 def figures(session: Session, study: Study, run_id: str) -> dict[str, JsonValue]:

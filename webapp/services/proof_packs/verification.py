@@ -1,24 +1,23 @@
-"""A proof pack made anew from its own rows: equal, or which files, lines and figures differ.
+"""A proof pack made anew from its own rows: equal, or which files, lines and values differ.
 
-The rows are put into an empty database, and everything else is exported from there again. A
-verdict that is stated otherwise is reported with the figures that it would change.
+Each row is held against the rows that it names and the values that its columns may have, each
+verdict against its events. Then the rows are put into an empty database, and everything else is
+exported from there again.
 """
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from itertools import islice, takewhile, zip_longest
 from math import isclose
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import Struct, ValidationError, field
 from sqlalchemy import Table, create_engine, insert, select
@@ -28,20 +27,23 @@ from sqlalchemy.pool import StaticPool
 
 from webapp.db.tables.base import Base, Moment
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
 from webapp.exporters.proof_packs.pack import json_file
 from webapp.failures import Failure
 from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.importers.proof_packs.pack import ProofPack, UnreadableMember
 from webapp.importers.runs.json_documents import storable_text
+from webapp.kinds import KINDS
 from webapp.metrics.proof_packs import proof_files
 from webapp.records import EmptyOutcome, Scale, Tell, nobody
 from webapp.services.backups import backups
-from webapp.services.judging.events import standing
+from webapp.services.judging.events import AGAIN, standing
 from webapp.services.proof_packs import packs
 from webapp.services.runs import reports, runs
+from webapp.services.study.assignments import SWITCHES
+from webapp.services.study.studies import Merging
 
 Value = str | int | float | bool | None
 Place = tuple[str, ...]
@@ -63,6 +65,17 @@ LONGEST_FILE = 2_000
 _LONGEST = 120
 _TOLERANCE = 1e-9
 """Figures nearer than this are equal: another machine may add up in another order."""
+
+VALUES: Mapping[Any, set[Any]] = {
+    **backups.VALUES,
+    Study.figures: {"progress", "all"},
+    Study.kind: set(KINDS),
+    Study.merging: {None, *get_args(Merging)},
+    Event.field: {*AGAIN, *AGAIN.values()},
+    Event.cause: {"click", "bulk", "import", "undo"},
+    LogEntry.action: set(SWITCHES),
+}
+"""The values that columns may have, where their types allow others too."""
 
 _FIGURES = ("figures.json", "comparisons/", "planning/figures.json")
 _NO_STUDY = (
@@ -153,13 +166,8 @@ class _Work:
             return
         try:
             with _loaded(stated) as (session, study):
-                judged = self._replay(session, study)
+                self._hold_against_events(session, study, stated)
                 self._make(session, study, tell)
-                for key, value in judged.items():
-                    _judge(session, key, value)
-                if judged:
-                    session.flush()
-                    self._moved(session, study, EVENTS)
         except UnfitRows as wrong:
             table, why = wrong.args
             self._add(DifferenceKind.UNREADABLE, proof_files.of_table(table), stated=why)
@@ -199,8 +207,7 @@ class _Work:
         made = {proof_files.README, *map(proof_files.of_table, packs.NAMES)}
         for name, computed in packs.members(session, study, packed, rule, tell=tell):
             made.add(name)
-            if self._differs(name, computed) and name == proof_files.VERDICTS:
-                self._rejudge(session, study, packed, computed)
+            self._compare(name, computed)
         for name in self.listed:
             if name not in made:
                 self._add(DifferenceKind.CELL, name, (), "-", None, ROWS)
@@ -212,7 +219,7 @@ class _Work:
         own = {key: stated[key] for key in computed if key in stated}
         self._add_all(DifferenceKind.CELL, proof_files.MANIFEST, ROWS, documents(own, computed))
 
-    def _differs(self, name: str, computed: bytes) -> bool:
+    def _compare(self, name: str, computed: bytes) -> None:
         kind = DifferenceKind.CELL
         if any(part in name for part in _FIGURES):
             kind = DifferenceKind.FIGURE
@@ -222,10 +229,10 @@ class _Work:
         if name not in self.pack.names:
             if name not in self.listed:
                 self._add(DifferenceKind.MISSING, name)
-            return False
+            return
         stated = self._tried(partial(self.pack.read, name))
         if stated is None or stated == computed:
-            return False
+            return
         if is_json:
             document = self._tried(partial(self.pack.json, name))
             if document is not None:
@@ -235,67 +242,33 @@ class _Work:
             one, other = (data.decode(errors="replace").split("\n") for data in (stated, computed))
             self._add_all(kind, name, ROWS, [*lines(one, other)] or [((), "other bytes", "")])
             self.found.texts[name] = unified_diff(one, other, name)
-        return True
 
-    def _rejudge(self, session: Session, study: Study, packed: list[Run], computed: bytes) -> None:
-        """Report the figures under the verdicts that lines of ``verdicts.csv`` state otherwise."""
-        try:
-            one, other = (
-                [*csv.reader(io.StringIO(data.decode(errors="replace"), newline=""))][1:]
-                for data in (self.pack.read(proof_files.VERDICTS), computed)
-            )
-        except csv.Error:
-            return
-        if [line[:-1] for line in one] != [line[:-1] for line in other]:
-            return  # the lines are not about the same items
-        accepted = {*Scale.stored(study.scale).verdicts, *EmptyOutcome}
-        before = session.begin_nested()
-        keys = [key for key, _ in packs.given_verdicts(session, study, packed)]
-        for line, own, key in zip(one, other, keys, strict=True):
-            if line[-1] != own[-1] and line[-1] in accepted:
-                session.get_one(Judgment, key).verdict = line[-1]
-        session.flush()
-        self._moved(session, study, proof_files.VERDICTS)
-        before.rollback()
-
-    def _replay(self, session: Session, study: Study) -> dict[Key, Value]:
-        """Compare the judgments with what the events make; return those that differ.
+    def _hold_against_events(
+        self, session: Session, study: Study, rows: Mapping[str, Sequence[Mapping[str, Any]]]
+    ) -> None:
+        """Report the verdicts, grades and notes that the events make otherwise.
 
         A machine's are taken as stated: its events are in no pack.
         """
-        made = _judged(session.scalars(select(Event).order_by(Event.id)))
+        made = _current(session.scalars(select(Event).order_by(Event.id)))
+        machines = set(session.scalars(select(Rater.id).where(Rater.is_machine)))
+        for table, about, fields in (
+            (Judgment.__tablename__, "judged_thing_id", ("verdict",)),
+            (QueryRating.__tablename__, "query_key", ("quality", "notes")),
+        ):
+            for number, row in enumerate(rows[table], start=2):  # the first line is "["
+                for name in () if row["rater_id"] in machines else fields:
+                    value = made.pop((name, row["rater_id"], row[about]), None)
+                    if (row[name] or None if name == "notes" else row[name]) != value:
+                        stated, computed = map(scalar, (row[name], value))
+                        at = proof_files.of_table(table), (f"line {number}", name)
+                        self._add(DifferenceKind.VERDICT, *at, stated, computed, EVENTS)
         shown = set(session.scalars(packs.judged_things(study, Query.id.is_not(None))))
         answers = set(session.scalars(select(Query.id)))
-        made = {
-            (name, rater, about): value
-            for (name, rater, about), value in made.items()
-            if about in (shown if name == "verdict" else answers)
-        }
-        stated: dict[Key, Value] = {}
-        machines = set(session.scalars(select(Rater.id).where(Rater.is_machine)))
-        for one in session.scalars(select(Judgment)):
-            if one.rater_id not in machines:
-                stated["verdict", one.rater_id, one.judged_thing_id] = one.verdict
-        for rating in session.scalars(select(QueryRating)):
-            at = rating.rater_id, rating.query_key
-            stated["quality", *at], stated["notes", *at] = rating.quality, rating.notes or None
-        both = {key: (stated.get(key), made.get(key)) for key in (*stated, *made)}
-        differing = {key: other for key, (one, other) in both.items() if one != other}
-        for key in differing:
-            file, place = _place(session, *key)
-            was, new = map(scalar, both[key])
-            self._add(DifferenceKind.VERDICT, file, place, was, new, EVENTS)
-        return differing
-
-    def _moved(self, session: Session, study: Study, source: str) -> None:
-        """Report where the figures are not those stated, now that `source` judges otherwise."""
-        for run in session.scalars(select(Run.id).order_by(Run.sequence, Run.id)).all():
-            name = proof_files.of_run(run, proof_files.FIGURES)
-            stated = self._tried(partial(self.pack.json, name))
-            if stated is not None:
-                computed = json.loads(json_file(packs.figures(session, study, run)))
-                found = documents(stated, computed)
-                self._add_all(DifferenceKind.FIGURE, name, source, found)
+        for (name, rater_id, item), value in made.items():
+            if item in (shown if name == "verdict" else answers):
+                place = f"rater_id {rater_id}", f"{name} of {item}"
+                self._add(DifferenceKind.VERDICT, EVENTS, place, scalar(value), None, ROWS)
 
     def _add_all(
         self, kind: DifferenceKind, file: str, source: str, found: Iterable[Found]
@@ -338,37 +311,79 @@ def _loaded(rows: Mapping[str, Any]) -> Iterator[tuple[Session, Study]]:
 
     Raises ``UnfitRows``. Nothing in it is good for more than to be exported.
     """
+    for name, listed in rows.items():
+        if not isinstance(listed, list) or not all(isinstance(row, dict) for row in listed):
+            raise UnfitRows(name, "no list of rows")
+    _check_values(rows)
+    _check_references(rows)
     engine = create_engine("sqlite://", poolclass=StaticPool)
     Base.metadata.create_all(engine)
     with Session(engine) as session:
         for model in packs.PACKED:
             name = model.__tablename__
             _load(session, Base.metadata.tables[name], rows.get(name, ()))
-        found = session.scalars(select(Study)).all()
-        if len(found) != 1:
-            raise UnfitRows("studies", f"{len(found)} rows")
-        try:
-            graded = {*Scale.stored(found[0].scale).verdicts, *EmptyOutcome, None}
-        except (ValueError, ValidationError) as wrong:
-            raise UnfitRows("studies", f"scale: {wrong}"[:200]) from wrong
-        for column, allowed in backups.VALUES.items():
-            of_scale = graded if column.key == "verdict" else allowed
-            for value in session.scalars(select(column).distinct()):
-                if value not in allowed & of_scale:
-                    table = column.class_.__tablename__
-                    raise UnfitRows(table, f"{column.key} {value!r:.80}")
-        yield session, found[0]
+        [study] = session.scalars(select(Study))
+        yield session, study
     engine.dispose()
+
+
+def _check_values(rows: Mapping[str, Any]) -> None:
+    """Raise ``UnfitRows`` for a value that a column cannot have, or a verdict of another scale."""
+    studies = rows.get("studies", ())
+    if len(studies) != 1:
+        raise UnfitRows("studies", f"{len(studies)} rows")
+    try:
+        scale = Scale.stored(studies[0].get("scale"))
+    except (ValueError, TypeError, ValidationError) as wrong:
+        raise UnfitRows("studies", f"scale: {wrong}"[:200]) from wrong
+    graded = {*scale.verdicts, *EmptyOutcome, None}
+    for column, allowed in VALUES.items():
+        table = column.class_.__tablename__
+        fitting = graded & allowed if column.key == "verdict" else allowed
+        for number, row in enumerate(rows.get(table, ()), start=1):
+            if column.key in row and not _is_among(row[column.key], fitting):
+                raise UnfitRows(table, f"{number}: {column.key} {row[column.key]!r:.80}")
+    for number, row in enumerate(rows.get("events", ()), start=1):
+        for value in (row.get("old"), row.get("new")) if row.get("field") == "verdict" else ():
+            if not _is_among(value, graded):
+                raise UnfitRows("events", f"{number}: {value!r:.80}")
+
+
+def _check_references(rows: Mapping[str, Any]) -> None:
+    """Raise ``UnfitRows`` for a row that names another one which is not there.
+
+    Events of one run's pack may be clicks beside another run, and items that no run shows any more
+    may be of a question or run that was deleted.
+    """
+    shown = {row.get("judged_thing_id") for row in rows.get("results", ())}
+    shown |= {row.get("emptiness_id") for row in rows.get("queries", ())}
+    of_one_run = len(rows.get("runs", ())) == 1
+    for model in packs.PACKED:
+        table = Base.metadata.tables[model.__tablename__]
+        for key in table.foreign_keys:
+            parent, column = key.column, key.parent.name
+            if parent.table.name not in rows or (column == "query_key" and of_one_run):
+                continue
+            known = {row.get(parent.name) for row in rows[parent.table.name]} | {None}
+            for number, row in enumerate(rows.get(table.name, ()), start=1):
+                is_gone = model is JudgedThing and row.get("id") not in shown
+                if not is_gone and not _is_among(row.get(column), known):
+                    why = f"{number}: {column} {row[column]!r:.80} is not in {parent.table.name}"
+                    raise UnfitRows(table.name, why)
+
+
+def _is_among(value: Any, allowed: Container[Any]) -> bool:
+    return not isinstance(value, (dict, list)) and value in allowed
 
 
 def _load(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert rows as a file has them; columns that they lack have their default."""
-    if not isinstance(rows, list):
-        raise UnfitRows(table.name, "no list")
     alike: dict[frozenset[str], list[dict[str, Any]]] = {}
     for number, stated in enumerate(rows, start=1):
         try:
-            row = {name: _value(table, name, stated[name]) for name in dict(stated)}
+            row = {name: _value(table, name, value) for name, value in stated.items()}
+            if table.autoincrement_column is not None:  # which few tables state
+                row.setdefault(table.autoincrement_column.name, number)
             filled = {column.name: row.get(column.name) for column in table.columns}
             backups.check_fit(table, filled, filled.keys() - row.keys())
         except (KeyError, ValueError, TypeError, backups.UnfitRow) as wrong:
@@ -389,7 +404,7 @@ def _value(table: Table, name: str, stated: Any) -> Any:
     return stated
 
 
-def _judged(events: Iterable[Event]) -> dict[Key, Value]:
+def _current(events: Iterable[Event]) -> dict[Key, Value]:
     """Return the verdicts, grades and notes that are current once the events are in order."""
     histories: dict[Key, list[Event]] = defaultdict(list)
     for event in events:
@@ -404,38 +419,10 @@ def _judged(events: Iterable[Event]) -> dict[Key, Value]:
     }
 
 
-def _judge(session: Session, key: Key, value: Any) -> None:
-    name, rater, about = key
-    some = {"rater_id": rater, "changed_at": datetime(2000, 1, 1, tzinfo=UTC)}
-    if name == "verdict":
-        session.merge(Judgment(**some, judged_thing_id=about, verdict=value))
-    elif name == "quality":
-        session.merge(QueryRating(**some, query_key=about, quality=value))
-    else:
-        session.merge(QueryRating(**some, query_key=about, notes=value or ""))
-
-
 def _verdicts_before(session: Session, question_set: int, moment: datetime) -> int:
     of_set = select(JudgedThing.id).join(Question).where(Question.question_set_id == question_set)
     earlier = select(Event).where(Event.judged_thing_id.in_(of_set), Event.received_at < moment)
-    return len(_judged(session.scalars(earlier.order_by(Event.id))))
-
-
-def _place(session: Session, name: str, rater_id: int, about: int) -> tuple[str, Place]:
-    rater = session.get(Rater, rater_id)
-    who = rater.name if rater else str(rater_id)
-    if name != "verdict":
-        query = session.get_one(Query, about)
-        place = (who, query.run_id, f"query_id {query.query_id}", name)
-        return proof_files.of_table("query_ratings"), place
-    file = proof_files.of_table("judgments")
-    thing = session.get(JudgedThing, about)
-    if thing is None:
-        return file, (who, str(about))
-    question = session.get_one(Question, thing.question_id)
-    what = f"{thing.property.identity}/{thing.content}" if thing.property else "empty list"
-    at = f"question {question.question_set_id}/{question.position}"
-    return file, (who, at, what, *([f"run {thing.run_id}"] if thing.run_id else []))
+    return len(_current(session.scalars(earlier.order_by(Event.id))))
 
 
 def documents(stated: object, computed: object, place: Place = ()) -> Iterator[Found]:
