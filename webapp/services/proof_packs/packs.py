@@ -258,8 +258,8 @@ def members(
         if len(compared) >= chosen_runs.FEWEST:
             run_ids = [run.id for run in compared]
             report = comparisons.report(session, study, run_ids, rule)
-            # A pack holds people's verdicts, not the decisions on gold questions.
-            document = comparison_json(replace(report, parts=()))
+            # A pack holds people's verdicts, not decisions on gold questions or who is asked what.
+            document = comparison_json(replace(report, parts=(), state=None))
             yield f"comparisons/{key}.json", files_of.json_file(document)
     tell(next(done), steps)
     for name, document in _planning(session, study, found, rule).items():
@@ -306,7 +306,9 @@ def figures(session: Session, study: Study, run_id: str) -> dict[str, JsonValue]
     """Return the figures of a run under every rule, each rater's own first."""
     own = [reports.of_rater(rater) for rater in studies.raters(session, study)]
     return {
-        rule.name: dict(metrics_json(reports.report(session, study, run_id, rule)))
+        rule.name: dict(
+            metrics_json(replace(reports.report(session, study, run_id, rule), state=None))
+        )
         for rule in (*own, Rule(reports.MAJORITY), Rule(reports.ADJUDICATED))
     }
 
