@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -101,6 +103,16 @@ def test_the_exit_code_says_what_came_of_the_run(
     assert EXIT_CODES[report["outcome"]] == report["exit_code"] == code
     assert report["run"] == (baseline if name == "base" else None)
     assert len(document(relevansi(tmp_path, "runs", "--json"))["runs"]) == 1
+
+
+def test_a_gate_does_not_wait_for_another_program_that_writes(
+    tmp_path: Path, baseline: str
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "relevansi.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        said = relevansi(tmp_path, "gate", tmp_path / "good.jsonl", "--baseline", baseline)
+
+    assert said.returncode == 0, said.stderr
 
 
 def test_the_first_line_says_why_and_what_is_left_out(tmp_path: Path, baseline: str) -> None:

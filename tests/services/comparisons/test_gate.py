@@ -313,7 +313,7 @@ def test_a_correct_empty_list_is_a_success_and_in_no_other_figure(
 def test_figures_that_look_deeper_than_the_pool_do_not_decide(
     session: Session, study: Study, baseline: str
 ) -> None:
-    """Unless they are named; a study that shows no other has to name some."""
+    """Unless they are named, or the study shows no other."""
     measures = ("nDCG@2", "P@1", "RR", "Judged@1")
     switches = replace(studies.switches(study), measures=measures, pool_depth=1)
     studies.set_switches(session, study, switches, NOW)
@@ -324,8 +324,11 @@ def test_figures_that_look_deeper_than_the_pool_do_not_decide(
     assert [one.figure for one in named.figures] == ["nDCG@2"]
 
     studies.set_switches(session, study, replace(switches, measures=("nDCG@2",)), NOW)
-    with pytest.raises(gate.NoFigure):
-        gated(session, study, beir(GOOD), baseline=baseline)
+    alone = gated(session, study, beir(NEW), baseline=baseline)
+    assert ([one.figure for one in alone.figures], alone.exit_code) == (["nDCG@2"], 3)
+    studies.set_switches(session, study, replace(switches, measures=("Judged@1",)), NOW)
+    usual = gated(session, study, beir(NEW), baseline=baseline)
+    assert [one.figure for one in usual.figures] == ["P@5", "RR@10", "success@10"]
 
 
 def test_what_is_below_the_depth_of_the_pool_is_counted_and_put_to_nobody(

@@ -65,9 +65,12 @@ def opened() -> Iterator[Database]:
 def reading() -> Iterator[tuple[Session, Study]]:
     """Yield a session for reading and the open study, which is made in a new database."""
     with opened() as database:
-        with database.writing() as session:
-            studies.open_or_make(session, now())
-            session.commit()
+        with database.reading() as session:
+            is_new = studies.current(session) is None
+        if is_new:
+            with database.writing() as session:
+                studies.open_or_make(session, now())
+                session.commit()
         with database.reading() as session:
             study = studies.current(session)
             assert study is not None

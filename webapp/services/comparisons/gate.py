@@ -71,16 +71,6 @@ class UnfitFigure(Refused, ValueError):
     )
 
 
-class NoFigure(Refused):
-    """None of the headline figures is known down to the depth that is judged, the argument."""
-
-    message = mark(
-        "This study has lists judged down to rank %(name)s, and shows no figure that ends there"
-    )
-    remedy = mark("Name the figures that decide, for example P@%(name)s.")
-    command_remedy = mark("Name the figures that decide: --figures P@%(name)s.")
-
-
 class NotOneRun(Refused):
     """The files, which are the argument, hold no run or several."""
 
@@ -272,8 +262,8 @@ def gate(
 ) -> GateReport:
     """Return what a gate says of a run; `session` only reads. A run of the study is that run.
 
-    Raises ``UnknownRun``, ``DifferentQuestions``, ``NoFigure``, what ``reports.rule_of`` raises,
-    and why these files cannot be of the study.
+    Raises ``UnknownRun``, ``DifferentQuestions``, what ``reports.rule_of`` raises, and why these
+    files cannot be of the study.
     """
     baseline = runs.find(session, study, request.baseline)
     rule = reports.rule_of(session, study, request.rule)
@@ -402,17 +392,20 @@ def _placed_lists(
 
 
 def _headline(study: Study, baseline: Lists) -> tuple[str, ...]:
-    """Return the headline figures that a comparison tests and that are judged deep enough."""
+    """Return the headline figures that a comparison tests, if any those judged deep enough.
+
+    Of a study that shows none they are the usual ones of its kind.
+    """
     depths = [len(listed.asked.things) for listed in baseline.values() if listed.tail]
     if study.pool_depth is not None:
         depths.append(study.pool_depth)
-    names = dict.fromkeys(name for name, _ in paired(studies.headline(study)) if _decides(name))
+    shown = (studies.headline(study), studies.usual_headline(study))
+    tested = (dict.fromkeys(name for name, _ in paired(one) if _decides(name)) for one in shown)
+    names = next(filter(None, tested))
     if "mrr" in names:  # where an empty list is 0, the two are one figure
         names.pop("mrr_answerable", None)
-    deciding = tuple(name for name in names if (depth_of(name) or inf) <= min(depths, default=inf))
-    if not deciding:
-        raise NoFigure(min(depths, default=1))
-    return deciding
+    within = [name for name in names if (depth_of(name) or inf) <= min(depths, default=inf)]
+    return tuple(within or names)
 
 
 def _counts(asked: Iterable[Question], lists: Lists) -> AnswerCounts:
