@@ -171,7 +171,7 @@ CONSTRAINTS = ("property_type", "listing_type", "location", "price", "bedrooms",
 """The constraints that a V2 question may set, by their names in files, in the order shown."""
 
 
-class Item(Struct, frozen=True):
+class Item(Struct, frozen=True, gc=False):
     """One result of a list as the system's user saw it.
 
     ``kind`` tags stored cards, the kind's template and its words. ``columns`` are the fields in
@@ -227,6 +227,10 @@ class Item(Struct, frozen=True):
         """Return this version with its gaps filled from `other`."""
         raise NotImplementedError
 
+    def renewed(self, other: Any) -> Self:
+        """Return this version with what `other` states in its place, and its gaps filled."""
+        raise NotImplementedError
+
     def uniform(self, _asked: str | None) -> Self:
         """Return it as blind raters see it, without what tells one system from another."""
         return self
@@ -255,7 +259,7 @@ class Problem(Struct, frozen=True):
         return cls(**{**values, "severity": Severity(values["severity"])})
 
 
-class ReadQuery(Struct, frozen=True):
+class ReadQuery(Struct, frozen=True, gc=False):
     """One question of a run file with the answer it got, items in rank order (1-based).
 
     ``claimed_count`` is the file's own number of results, ``extra`` every key that is not

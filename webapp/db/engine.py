@@ -7,7 +7,8 @@ queueing. PostgreSQL needs neither.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
@@ -17,6 +18,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
+import msgspec
 from sqlalchemy import (
     Connection,
     Engine,
@@ -272,6 +274,24 @@ def _alembic() -> Config:
     return config
 
 
+def to_json(value: Any) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, UnicodeEncodeError):  # half a character, or a key that is no text
+        return json.dumps(value)
+
+
+def _from_json(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:  # half a character, or a number that is none
+        return json.loads(text)
+
+
+_JSON: dict[str, Any] = {"json_serializer": to_json, "json_deserializer": _from_json}
+"""Many times as fast as the standard library, which large imports feel."""
+
+
 def _postgres_engine(url: str) -> Engine:
     # It leaves connections to a server that is gone or no primary any more.
     patience = PATIENCE_SECONDS
@@ -279,6 +299,7 @@ def _postgres_engine(url: str) -> Engine:
         url,
         pool_pre_ping=True,
         pool_timeout=patience,
+        **_JSON,
         connect_args={"connect_timeout": int(patience)},
     )
 
@@ -292,7 +313,9 @@ def _postgres_engine(url: str) -> Engine:
 
 def _sqlite_engine(url: str) -> Engine:
     # The connection used last has the pages it read in memory: the next request takes it.
-    engine = create_engine(url, pool_use_lifo=True, connect_args={"timeout": PATIENCE_SECONDS})
+    engine = create_engine(
+        url, pool_use_lifo=True, connect_args={"timeout": PATIENCE_SECONDS}, **_JSON
+    )
 
     @event.listens_for(engine, "do_connect")
     def keep_private(_dialect: object, _record: object, cargs: Any, _cparams: object) -> None:
@@ -360,6 +383,29 @@ class Kept(Generic[Key, Value]):
     def _of(self, session: Session) -> dict[Key, Value]:
         # The pool of connections is one for reading and writing, which have an engine each.
         return self._values.setdefault(tables(session).engine.pool, {})
+
+
+def insert_rows(
+    connection: Connection,
+    model: type[Base],
+    columns: str,
+    rows: Sequence[tuple[object, ...]],
+    *,
+    unless_taken: bool = False,
+) -> None:
+    """Insert rows of `columns`, named with commas between, as the driver takes them.
+
+    JSON comes as text. `unless_taken`: rows whose unique columns are taken are left out. It is for
+    the hundred thousand rows of an import, where SQLAlchemy's work on each takes most of the time.
+    """
+    mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
+    marks = ", ".join(mark for _ in columns.split(","))
+    table = model.__tablename__
+    insert = f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608
+    if unless_taken:
+        insert += " ON CONFLICT DO NOTHING"
+    if rows:
+        connection.exec_driver_sql(insert, [*rows])
 
 
 _INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}

@@ -5,7 +5,7 @@ A kind is a subclass of ``Item`` in a module here, and a template ``templates/ki
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import asdict
@@ -27,11 +27,14 @@ def from_row(stored: Mapping[str, Any]) -> Item:
     return of(stored)(**{name: value for name, value in stored.items() if name != "kind"})
 
 
-def to_row(card: Item, only: Container[str] | None = None) -> dict[str, Any]:
+def to_row(card: Item, only: Iterable[str] | None = None) -> dict[str, Any]:
     """Return what is stored of an item: the fields that have a value, all or `only` these."""
     named = {} if card.kind == Card.kind else {"kind": card.kind}
-    stated = asdict(card).items()
-    return named | {k: v for k, v in stated if v is not None and (only is None or k in only)}
+    if only is not None:
+        stated = {name: getattr(card, name) for name in only}
+    else:
+        stated = asdict(card)
+    return named | {name: value for name, value in stated.items() if value is not None}
 
 
 def shown(own: Mapping[str, Any], shared: Mapping[str, Any] | None) -> Item:

@@ -85,6 +85,8 @@ class Document(Item, frozen=True):
         Runs cut texts at different lengths, and may put an ellipsis there. Titles are compared
         in the same way where there are not two texts.
         """
+        if (self.text, self.title) == (other.text, other.title):
+            return ()  # as most are, and comparing them otherwise is slow
         for name in ("text", "title"):
             one, two = beginning(getattr(self, name)), beginning(getattr(other, name))
             if one and two:
@@ -97,6 +99,10 @@ class Document(Item, frozen=True):
         What one system alone says of a document would tell its lists apart. A version that is
         nothing but an id says nothing on that.
         """
+        if (self.title, self.text, self.url, self.meta) == (
+            *(other.title, other.text, other.url, other.meta),
+        ):
+            return self
         meta = self.meta
         if other.title or other.text or other.meta:
             meta = {
@@ -111,6 +117,10 @@ class Document(Item, frozen=True):
             url=self.url or other.url,
             meta=meta,
         )
+
+    def renewed(self, other: Document) -> Self:
+        filled = self.fullest(other)
+        return replace(filled, title=other.title or self.title, text=other.text or self.text)
 
     def uniform(self, _asked: str | None) -> Self:
         """Return it as blind raters see it: no score, no place, nothing named after a system."""

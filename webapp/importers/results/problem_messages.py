@@ -119,6 +119,20 @@ MESSAGES = {
         "list to judge, and stays so. To judge %(depth)s of them, delete the run and import it "
         "again: verdicts on its results are kept."
     ),
+    "results_texts_differ": mark(
+        "%(file)s: documents that have another text than before under the same id: %(count)s. They "
+        "are judged anew. Where they are the same documents, as with spaces or markup mended, "
+        "import the files as the same documents: verdicts then carry over."
+    ),
+    "results_texts_kept": mark(
+        "%(file)s: documents of runs that are stored already and have another text here under the "
+        "same id: %(count)s. The texts that are stored stay. Where they are the same documents, "
+        "import the files as the same documents: their texts are replaced, verdicts carry over."
+    ),
+    "results_texts_replaced": mark(
+        "%(file)s: documents that had another text before under the same id: %(count)s. They have "
+        "the text of these files from now on, and every verdict on them counts."
+    ),
     "results_more": mark(
         "%(file)s: further lines with problems: %(count)s. Mend the first ones and try again."
     ),

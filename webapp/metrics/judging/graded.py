@@ -379,7 +379,8 @@ def kept(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in with_judged(names) if name not in HEADLINES)
 
 
-def spans_of(ranked: RankedGrades, names: Iterable[str]) -> dict[str, Span]:
+@lru_cache(maxsize=4096)
+def spans_of(ranked: RankedGrades, names: tuple[str, ...]) -> Mapping[str, Span]:
     """The ranking figures of one list by `names`, in that order."""
     return {name: ranking_figure(name).of(ranked) for name in names}
 

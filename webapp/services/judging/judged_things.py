@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
-from itertools import islice
+from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
-from webapp.db.engine import added, tables
+from webapp.db.engine import insert_rows, tables, to_json
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.runs import Result
 from webapp.kinds import from_row, of, to_row
@@ -22,8 +22,10 @@ _Key = tuple[int, str | None, str | None, int]
 _KEY = JudgedThing.question_id, JudgedThing.run_id, Property.identity, JudgedThing.content
 
 
-class PooledItem(Struct):
+class PooledItem(Struct, gc=False):
     """A judged thing of a pool: ``id`` is 0 until it is stored, ``card`` the fullest version.
+
+    ``text`` is its card in JSON, once it is stored here.
 
     ``identity`` and ``card`` are ``None`` for a question's emptiness.
     """
@@ -34,6 +36,7 @@ class PooledItem(Struct):
     content: int
     card: Item | None
     id: int = 0
+    text: str | None = None
 
     @property
     def key(self) -> _Key:
@@ -49,12 +52,18 @@ class PooledItem(Struct):
 
 
 class Pool:
-    """The judged things of some questions, growing as lists are read; then stored at once."""
+    """The judged things of some questions, growing as lists are read; then stored at once.
 
-    def __init__(self, session: Session, question_ids: Collection[int], cards: Iterable[Item]):
+    ``changed`` has the identities of items whose versions stored before are contradicted. Where
+    they are the `same_documents` in spite of that, the last version becomes what is read now.
+    """
+
+    def __init__(
+        self, session: Session, question_ids: Collection[int], *, same_documents: bool = False
+    ) -> None:
         self._session = session
-        self._properties: dict[str, int] = {}
-        self._find_properties({card.identity for card in cards})
+        self._same_documents = same_documents
+        self.changed: set[str] = set()
         self._versions: dict[tuple[int, str | None, str | None], list[PooledItem]]
         self._versions = defaultdict(list)
         self._stored: dict[int, tuple[PooledItem, Item | None]] = {}
@@ -81,17 +90,33 @@ class Pool:
         """
         scope = question_id, run_id, identity or (card.identity if card else None)
         versions = self._versions[scope]
-        for item in versions:
-            if card is None or item.joins(card):
-                return item
-        item = PooledItem(*scope, len(versions) + 1, card)
-        versions.append(item)
-        self._new[item.key] = item
+        item = self._fitting(versions, card)
+        if item is None:
+            item = PooledItem(*scope, len(versions) + 1, card)
+            versions.append(item)
+            self._new[item.key] = item
         return item
 
     def fill(self, question_id: int, card: Item) -> None:
         """Let the judged thing of a card, if there is one, be as full as the card is."""
-        any(item.joins(card) for item in self._versions[question_id, None, card.identity])
+        self._fitting(self._versions[question_id, None, card.identity], card)
+
+    def _fitting(self, versions: Sequence[PooledItem], card: Item | None) -> PooledItem | None:
+        for item in versions:
+            if card is None or item.joins(card):
+                return item
+        before = [item for item in versions if item.id]
+        if not before:
+            return None
+        last = before[-1]
+        assert card is not None
+        assert last.identity is not None
+        self.changed.add(last.identity)
+        if not self._same_documents:
+            return None
+        assert last.card is not None
+        last.card = last.card.renewed(card)
+        return last
 
     def place_again(self, thing_id: int, card: Item) -> PooledItem:
         """Return the judged thing of a result whose card has more fields now."""
@@ -101,20 +126,15 @@ class Pool:
     def store(self) -> None:
         """Store the new things, which get their ids, and those that became fuller."""
         connection = tables(self._session)
-        wanted = dict.fromkeys(item.identity for item in self._new.values() if item.identity)
-        if names := [name for name in wanted if name not in self._properties]:
-            add = added(Property, connection.dialect.name, ("identity",))
-            connection.execute(add, [{"identity": name} for name in names])
-            self._find_properties(names)
         if self._new:
-            connection.execute(insert(JudgedThing), [*map(self._row, self._new.values())])
+            keys = self._properties()
+            rows = [_row(item, keys) for item in self._new.values()]
+            insert_rows(connection, JudgedThing, _COLUMNS, rows)
             questions = {item.question_id for item in self._new.values()}
-            there = select(*_KEY, JudgedThing.id).outerjoin(Property)
-            for question_id, run_id, identity, content, thing_id in connection.execute(
-                there.where(JudgedThing.question_id.in_(questions))
-            ).all():
-                if item := self._new.get((question_id, run_id, identity, content)):
-                    item.id = thing_id
+            there = select(*_UNIQUE, JudgedThing.id).where(JudgedThing.question_id.in_(questions))
+            ids = {tuple(key): thing_id for *key, thing_id in connection.execute(there)}
+            for item, row in zip(self._new.values(), rows, strict=True):
+                item.id = ids[row[:4]]
             self._new.clear()
         fuller = [
             {"of": item.id, "fuller": to_row(item.card)}
@@ -128,20 +148,30 @@ class Pool:
                 if isinstance(thing, JudgedThing):
                     self._session.expire(thing, ["card"])
 
-    def _find_properties(self, identities: Iterable[str]) -> None:
-        names = iter(sorted(identities))
-        while portion := list(islice(names, PORTION)):
+    def _properties(self) -> dict[str, int]:
+        """Return the keys of the items of new things, by identity; those that lack get a row."""
+        connection = tables(self._session)
+        names = sorted({item.identity for item in self._new.values() if item.identity})
+        rows = [(name,) for name in names]
+        insert_rows(connection, Property, "identity", rows, unless_taken=True)
+        keys: dict[str, int] = {}
+        for start in range(0, len(names), PORTION):
+            portion = names[start : start + PORTION]
             found = select(Property.identity, Property.id).where(Property.identity.in_(portion))
-            self._properties.update(tables(self._session).execute(found).all())
+            keys.update(connection.execute(found).all())
+        return keys
 
-    def _row(self, item: PooledItem) -> dict[str, object]:
-        return {
-            "question_id": item.question_id,
-            "property_id": self._properties[item.identity] if item.identity else None,
-            "content": item.content,
-            "run_id": item.run_id,
-            "card": to_row(item.card) if item.card else None,
-        }
+
+_UNIQUE = (
+    *(JudgedThing.question_id, JudgedThing.property_id, JudgedThing.content, JudgedThing.run_id),
+)
+_COLUMNS = "question_id, property_id, content, run_id, card"
+
+
+def _row(item: PooledItem, keys: Mapping[str, int]) -> tuple[Any, ...]:
+    shown = keys[item.identity] if item.identity else None
+    item.text = to_json(to_row(item.card)) if item.card else None
+    return item.question_id, shown, item.content, item.run_id, item.text
 
 
 def identity_of(result: Result) -> str:

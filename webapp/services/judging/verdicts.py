@@ -120,7 +120,7 @@ class Verdicts(Struct, frozen=True):
             return found
         if asked.state is QueryState.UNREADABLE:
             return found._replace(further=dict.fromkeys(further, Span.settled(None)))
-        return found._replace(further=spans_of(self.ranked(asked), further))
+        return found._replace(further=spans_of(self.ranked(asked), tuple(further)))
 
     def ranked(self, asked: AskedQuery) -> RankedGrades:
         """Return the grades of a query that was asked with its pool."""

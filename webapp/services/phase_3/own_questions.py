@@ -217,7 +217,7 @@ def _read(question: Question, answer: Answer) -> ReadQuery | Failed:
 def keep_entry(session: Session, own: OwnQuestion, entry: ReadQuery) -> None:
     participant = own.participant
     assert participant.run is not None
-    stored_runs.add_answers(session, participant.run.id, [(own.question, entry)])
+    stored_runs.add_answers(session, {participant.run.id: [(own.question, entry)]})
     of_run = Query.run_id == participant.run.id, Query.query_id == entry.query_id
     own.query_key = session.scalars(select(Query.id).where(*of_run)).one()
     live_metrics.refresh(session, [rater(participant).id], Query.id == own.query_key)

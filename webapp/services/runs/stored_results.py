@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,7 +31,7 @@ from webapp.services.judging.judged_things import Pool
 from webapp.services.people import raters
 from webapp.services.runs import stored_runs
 from webapp.services.runs.results import ResultsReport, examine, rater_name
-from webapp.services.runs.stored_runs import ImportedRun, Labels
+from webapp.services.runs.stored_runs import ImportedRun, Labels, StoredRuns
 from webapp.services.study import question_sets, studies
 
 AT_ONCE = 100
@@ -61,7 +62,7 @@ class StoredResults(Struct, frozen=True):
     problems: tuple[Problem, ...]
 
 
-def store(
+def store(  # noqa: PLR0913 (what an owner decides of files)
     session: Session,
     study: Study,
     report: ResultsReport,
@@ -70,14 +71,16 @@ def store(
     *,
     confirmed: bool = False,
     meta: Sequence[str] | None = None,
+    same_documents: bool = False,
     tell: Tell = nobody,
 ) -> StoredResults:
     """Store the runs and the grades of the files.
 
     `rater` rated where the files do not say who did; to a rater whom the study has, grades are
     added only if that is `confirmed`. `meta` are the keys of metadata that raters see; without any
-    word those of the collection. Raises ``OtherKind``, ``OtherIds``, ``OtherScale``,
-    ``NoQuestion`` and ``KnownRater``, and then stores nothing.
+    word those of the collection. A document with another text than the study has under its id is
+    judged anew, unless they are the `same_documents`. Raises ``OtherKind``, ``OtherIds``,
+    ``OtherScale``, ``NoQuestion`` and ``KnownRater``, and then stores nothing.
     """
     looked, group = examine(session, study, report), report.group
     if looked.refused:
@@ -97,13 +100,24 @@ def store(
         studies.set_switches(session, study, replace(studies.switches(study), scale=scale), now)
     _remember(study, group)
     shown = [key for key, is_of_collection in group.meta.items() if is_of_collection]
-    stored = []
-    for done, (found, run) in enumerate(zip(looked.runs, group.runs, strict=True)):
-        tell(done, len(group.runs))
-        seen = _seen(run, {*(shown if meta is None else meta), "format"})
-        stored.append(stored_runs.store(session, study, seen, Labels(), now))
-        if found.is_fuller:
-            _fill_texts(session, study, seen, now)
+    seen = partial(_seen, {*(shown if meta is None else meta), "format"})
+    again = [
+        run
+        for found, run in zip(looked.runs, group.runs, strict=True)
+        if found.run_id and found.n_texts
+    ]
+    kept = _fill_texts(session, study, again, seen, now, same_documents=same_documents)
+    done = (
+        stored_runs.store_together(
+            *(session, study, group.runs, Labels(), now),
+            seen=seen,
+            same_documents=same_documents,
+            tell=tell,
+        )
+        if group.runs
+        else StoredRuns(())
+    )
+    stored = done.runs
     labels.about(study.kind, Scale.stored(study.scale), study.merging)
     questions = _questions(session, study, [run.id for run in stored])
     grades = {}
@@ -115,7 +129,20 @@ def store(
     told = [*looked.problems]
     if left_out := len(group.judged) - sum(grades.values()):
         told.append(warning("results_grades_unasked", report.name, {"count": left_out}))
-    return StoredResults(tuple(stored), grades, tuple(told))
+    told += _changed(report.name, kept, done.changed, same_documents=same_documents)
+    return StoredResults(stored, grades, tuple(told))
+
+
+def _changed(
+    name: str, kept: frozenset[str], changed: frozenset[str], *, same_documents: bool
+) -> Iterator[Problem]:
+    """Yield what became of documents with another text under the id that they had."""
+    if same_documents:
+        kept, changed = kept | changed, frozenset()
+    code = "results_texts_replaced" if same_documents else "results_texts_kept"
+    for said, documents in ((code, kept), ("results_texts_differ", changed)):
+        if documents:
+            yield warning(said, name, {"count": len(documents)})
 
 
 def _remember(study: Study, group: Group) -> None:
@@ -129,27 +156,65 @@ def _remember(study: Study, group: Group) -> None:
         study.mappings = mappings
 
 
-def _seen(run: ReadRun, shown: set[str]) -> ReadRun:
-    """Return a run whose items have no other metadata than this."""
-
-    def seen(card: Document) -> Document:
-        return replace(card, meta={k: v for k, v in card.meta.items() if k in shown})
-
-    queries = (replace(query, cards=tuple(map(seen, query.cards))) for query in run.queries)
-    return replace(run, queries=tuple(queries))
+def _seen(shown: Container[str], card: Document) -> Document:
+    """Return an item with no other metadata than this."""
+    if all(key in shown for key in card.meta):
+        return card
+    return replace(card, meta={key: value for key, value in card.meta.items() if key in shown})
 
 
-def _fill_texts(session: Session, study: Study, read: ReadRun, now: datetime) -> None:
-    """Give questions and items that were imported without their texts what a collection says."""
-    _, questions = question_sets.of_collection(session, study, read.queries, now)
-    answers = [*zip((asked.id for asked in questions), read.queries, strict=True)]
-    for start in range(0, len(answers), AT_ONCE):
-        portion = answers[start : start + AT_ONCE]
-        listed = [(at, card) for at, query in portion for card in query.cards]
-        pool = Pool(session, {at for at, _ in portion}, [card for _, card in listed])
-        for at, card in listed:
-            pool.fill(at, card)
+def _fill_texts(
+    session: Session,
+    study: Study,
+    again: Sequence[ReadRun],
+    seen: Callable[[Document], Document],
+    now: datetime,
+    *,
+    same_documents: bool,
+) -> frozenset[str]:
+    """Give questions and items of runs that are stored already what these files say of them.
+
+    Returns the identities of documents that have another text there.
+    """
+    if not again:
+        return frozenset()
+    _, questions = question_sets.of_collection(session, study, again[0].queries, now)
+    changed: set[str] = set()
+    for pool in _filled(session, questions, again, seen, same_documents=same_documents):
         pool.store()
+        changed |= pool.changed
+    return frozenset(changed)
+
+
+def documents_that_differ(session: Session, study: Study, runs: Sequence[ReadRun]) -> int:
+    """Return how many documents of these runs have another text than the study has of them.
+
+    Nothing is stored. All that is stored of their questions is read.
+    """
+    known = question_sets.known_collection(session, study, runs[0].queries) if runs else None
+    if known is None:
+        return 0
+    pools = _filled(session, known[1], runs, lambda card: card, same_documents=False)
+    return len(set().union(*(pool.changed for pool in pools)))
+
+
+def _filled(
+    session: Session,
+    questions: Sequence[Question | None],
+    runs: Sequence[ReadRun],
+    seen: Callable[[Document], Document],
+    *,
+    same_documents: bool,
+) -> Iterator[Pool]:
+    """Yield what is judged of some questions at a time, as full as the items of these runs."""
+    for start in range(0, len(questions), AT_ONCE):
+        ids = [one.id if one else 0 for one in questions[start : start + AT_ONCE]]
+        pool = Pool(session, ids, same_documents=same_documents)
+        for run in runs:
+            for at, query in zip(ids, run.queries[start : start + AT_ONCE], strict=True):
+                for card in query.cards:
+                    pool.fill(at, seen(card))
+        yield pool
 
 
 def _known(judged: Iterable[Judged], questions: Mapping[str, int]) -> dict[int, list[Judged]]:
@@ -173,7 +238,7 @@ def _grade(
         portion = asked[start : start + AT_ONCE]
         graded = [(at, one) for at in portion for one in placed[at]]
         items = {one.identity: _item(one.identity) for _, one in graded}
-        pool = Pool(session, portion, items.values())
+        pool = Pool(session, portion)
         things = [pool.place(at, None, items[one.identity], one.identity) for at, one in graded]
         pool.store()
         own = select(Judgment.judged_thing_id, Judgment.verdict).join(JudgedThing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 from sqlalchemy import ColumnElement, Row, func, insert, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from webapp.db.engine import tables
+from webapp.db.engine import insert_rows, tables, to_json
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, Study
@@ -22,7 +22,7 @@ from webapp.importers.runs import json_runs, property_particulars
 from webapp.kinds import KINDS, from_row, to_row
 from webapp.kinds.document import Document
 from webapp.kinds.property import Card
-from webapp.records import Counts, Item, Problem, QueryState, ReadQuery, ReadRun
+from webapp.records import Counts, Item, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import PORTION, Pool, PooledItem
 from webapp.services.judging.verdicts import TAIL
@@ -76,6 +76,13 @@ class ImportedRun(Struct, frozen=True):
     problems: tuple[Problem, ...]
 
 
+class StoredRuns(Struct, frozen=True):
+    """Runs as they are after an import, and the identities of documents with another text."""
+
+    runs: tuple[ImportedRun, ...]
+    changed: frozenset[str] = frozenset()
+
+
 def store(
     session: Session, study: Study, read: ReadRun, labels: Labels, now: datetime
 ) -> ImportedRun:
@@ -83,29 +90,76 @@ def store(
 
     Raises ``OtherKind``, and then stores nothing.
     """
-    begin(session, study, Document.kind if read.key else Card.kind, now)
-    run = holding(session, study, read, read.key or json_runs.session_key(read))
-    # A run of results is told by its lists, so there is nothing to add to it.
-    already = run is not None and (bool(read.key) or has_file(run, read))
-    enriched = run is not None and not already
-    if run is None:
-        run = _make(session, study, read, labels, now)
-    elif already:
-        _fill_extra(session, run, read)
-    else:
-        _enrich(session, run, read, labels)
-    if not already:
-        run.files.append(
-            RunFile(
-                sha256=read.sha256,
-                name=read.name,
-                file_format=read.file_format,
-                problems=[asdict(problem) for problem in read.problems],
-                imported_at=now,
-            )
-        )
-        raters = session.scalars(select(Rater.id).where(Rater.study_id == study.id)).all()
-        live_metrics.refresh(session, raters, Query.run_id == run.id)
+    return store_together(session, study, [read], labels, now).runs[0]
+
+
+def store_together(
+    session: Session,
+    study: Study,
+    reads: Sequence[ReadRun],
+    labels: Labels,
+    now: datetime,
+    *,
+    seen: Callable[[Any], Item] | None = None,
+    same_documents: bool = False,
+    tell: Tell = nobody,
+) -> StoredRuns:
+    """Store runs of one import: one run file, or results, whose runs all have the same questions.
+
+    `seen` returns what is kept of an item. `same_documents`: a document with another text than
+    before is the same, and has its new text. `tell` is called with how many questions are done.
+    Raises as ``store`` does.
+    """
+    is_of_results = bool(reads[0].key)
+    begin(session, study, Document.kind if is_of_results else Card.kind, now)
+    questions: list[Question] = []
+    new: dict[str, Iterator[tuple[Question, ReadQuery]]] = {}
+    done: list[tuple[Run, ReadRun, bool, bool]] = []
+    for read in reads:
+        run = holding(session, study, read, read.key or json_runs.session_key(read))
+        # A run of results is told by its lists, so there is nothing to add to it.
+        already = run is not None and (is_of_results or has_file(run, read))
+        if run is None:
+            queries = _decided(read.queries, labels)
+            if not questions:
+                find = question_sets.of_collection if is_of_results else question_sets.find_or_make
+                _, questions = find(session, study, queries, now)
+            run = _make(session, study, read, labels, questions[0].question_set_id, now)
+            new[run.id] = _answers(queries, questions, seen, by_place=is_of_results)
+            enriched = False
+        elif already:
+            _fill_extra(session, run, read)
+            enriched = False
+        else:
+            _enrich(session, run, read, labels)
+            enriched = True
+        if not already:
+            run.files.append(_file(read, now))
+        done.append((run, read, already, enriched))
+    changed = add_answers(
+        session, new, only_answers=is_of_results, same_documents=same_documents, tell=tell
+    )
+    raters = session.scalars(select(Rater.id).where(Rater.study_id == study.id)).all()
+    for run, _, already, _ in done:
+        if not already:
+            live_metrics.refresh(session, raters, Query.run_id == run.id)
+    imported = (_imported(session, *one) for one in done)
+    return StoredRuns(tuple(imported), frozenset(changed))
+
+
+def _file(read: ReadRun, now: datetime) -> RunFile:
+    return RunFile(
+        sha256=read.sha256,
+        name=read.name,
+        file_format=read.file_format,
+        problems=[asdict(problem) for problem in read.problems],
+        imported_at=now,
+    )
+
+
+def _imported(
+    session: Session, run: Run, read: ReadRun, already: bool, enriched: bool
+) -> ImportedRun:
     of_run = Query.run_id == run.id
     states = select(Query.state, func.count()).where(of_run).group_by(Query.state)
     cards = session.scalar(select(func.count()).select_from(Result).join(Query).where(of_run))
@@ -151,27 +205,45 @@ def has_file(run: Run, read: ReadRun) -> bool:
     return any(file.sha256 == read.sha256 for file in run.files)
 
 
-def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: datetime) -> Run:
+def _decided(queries: Sequence[ReadQuery], labels: Labels) -> list[ReadQuery]:
     decided = labels.context_dependent
-    queries = [
+    return [
         replace(query, context_dependent=decided.get(query.query_id, False))
         if query.context_dependent is None
         else query
-        for query in read.queries
+        for query in queries
     ]
-    find = question_sets.of_collection if read.key else question_sets.find_or_make
-    question_set, questions = find(session, study, queries, now)
-    if read.key and any(query.external_id != str(query.query_id) for query in queries):
-        queries = [
-            replace(query, query_id=question.position)
-            for query, question in zip(queries, questions, strict=True)
-        ]
+
+
+def _answers(
+    queries: Sequence[ReadQuery],
+    questions: Sequence[Question],
+    seen: Callable[[Any], Item] | None,
+    *,
+    by_place: bool,
+) -> Iterator[tuple[Question, ReadQuery]]:
+    """Yield each question with its answer; `by_place`, unless ids are numbers, it has its place."""
+    by_place = by_place and any(query.external_id != str(query.query_id) for query in queries)
+    for question, query in zip(questions, queries, strict=True):
+        number = question.position if by_place else query.query_id
+        cards = tuple(map(seen, query.cards)) if seen else query.cards
+        yield question, replace(query, query_id=number, cards=cards)
+
+
+def _make(
+    session: Session,
+    study: Study,
+    read: ReadRun,
+    labels: Labels,
+    question_set_id: int,
+    now: datetime,
+) -> Run:
     last = select(func.coalesce(func.max(Run.sequence), 0)).where(Run.study_id == study.id)
     run = Run(
         id=secrets.token_hex(5),
         study_id=study.id,
         sequence=(session.scalar(last) or 0) + 1,
-        question_set=question_set,
+        question_set_id=question_set_id,
         search_method=labels.search_method or read.search_method,
         llm=labels.llm or read.llm,
         stated_search_method=read.search_method,
@@ -184,31 +256,42 @@ def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: da
     )
     session.add(run)
     session.flush()
-    add_answers(session, run.id, zip(questions, queries, strict=True), only_answers=bool(read.key))
     return run
 
 
 def add_answers(
     session: Session,
-    run_id: str,
-    answers: Iterable[tuple[Question, ReadQuery]],
+    answers: Mapping[str, Iterable[tuple[Question, ReadQuery]]],
     *,
     only_answers: bool = False,
-) -> None:
-    """Store answers of a run: queries in order, their results and what is judged of them.
+    same_documents: bool = False,
+    tell: Tell = nobody,
+) -> set[str]:
+    """Store answers of runs, by their ids, each to the same questions in the same order.
 
-    `only_answers`: no quality is asked of a list that came without an answer.
+    Their results are stored, and what is judged of them. Returns the identities of documents with
+    another text than is stored: another version, or, of the `same_documents`, the text from now
+    on. `only_answers`: no quality is asked of a list that came without an answer.
 
+    All answers to a question are taken together, so that what is stored of it is read once.
     Besides the answers themselves there is only a portion of their rows in memory.
     """
     connection = tables(session)
-    asked = select(Study.asks_quality).join(Run, Run.study_id == Study.id).where(Run.id == run_id)
-    asks_quality = session.scalar(asked)
-    for portion in _portions(answers):
-        cards = (card for _, entry in portion for card in entry.cards)
-        pool = Pool(session, {question.id for question, _ in portion}, cards)
-        placed = [_placed(pool, run_id, question, _shown(entry)) for question, entry in portion]
+    asked = select(Study.asks_quality).join(Run, Run.study_id == Study.id)
+    asks_quality = session.scalar(asked.where(Run.id.in_(answers)).limit(1))
+    changed: set[str] = set()
+    done = 0
+    for portion in _portions(zip(*answers.values(), strict=True)):
+        by_run = zip(answers, zip(*portion, strict=True), strict=True)
+        listed = [(run_id, *answer) for run_id, own in by_run for answer in own]
+        pool = Pool(
+            session, {question.id for _, question, _ in listed}, same_documents=same_documents
+        )
+        placed = [
+            _placed(pool, run_id, question, _shown(entry)) for run_id, question, entry in listed
+        ]
         pool.store()
+        changed |= pool.changed
         rows = [
             {
                 "run_id": run_id,
@@ -222,26 +305,33 @@ def add_answers(
                 "asks_quality": asks_quality and bool(entry.response.strip() or not only_answers),
                 "emptiness_id": things[0].id if entry.state is QueryState.EMPTY else None,
             }
-            for (question, entry), things in zip(portion, placed, strict=True)
+            for (run_id, question, entry), things in zip(listed, placed, strict=True)
         ]
         connection.execute(insert(Query), rows)
-        numbers = [entry.query_id for _, entry in portion]
-        stored = select(Query.query_id, Query.id).where(
-            Query.run_id == run_id, Query.query_id.in_(numbers)
+        numbers = {entry.query_id for _, _, entry in listed}
+        stored = select(Query.run_id, Query.query_id, Query.id).where(
+            Query.run_id.in_(answers), Query.query_id.in_(numbers)
         )
-        keys = dict(connection.execute(stored).all())
-        answered = zip(portion, placed, strict=True)
-        listed = ((keys[entry.query_id], entry.cards, things) for (_, entry), things in answered)
-        _add_results(session, listed)
-    if connection.dialect.name == "postgresql":
+        keys = {(run_id, number): key for run_id, number, key in connection.execute(stored)}
+        _add_results(
+            session,
+            (
+                (keys[run_id, entry.query_id], entry.cards, things)
+                for (run_id, _, entry), things in zip(listed, placed, strict=True)
+            ),
+        )
+        done += len(portion)
+        tell(done, done)
+    if connection.dialect.name == "postgresql" and answers:
         # Its own statistics come minutes later, and without them it may join so many rows one by
         # one that the figures of a large run, made next, take minutes.
         connection.exec_driver_sql("ANALYZE questions, queries, results, judged_things, properties")
+    return changed
 
 
 def add_cards(session: Session, query: Query, cards: Sequence[Item]) -> None:
     """Give a stored query without results these."""
-    pool = Pool(session, [query.question_id], cards)
+    pool = Pool(session, [query.question_id])
     things = _placed(pool, query.run_id, query.question, cards)
     pool.store()
     _add_results(session, [(query.id, cards, things)])
@@ -249,13 +339,15 @@ def add_cards(session: Session, query: Query, cards: Sequence[Item]) -> None:
 
 
 def _portions(
-    answers: Iterable[tuple[AskedT, ReadQuery]],
-) -> Iterator[list[tuple[AskedT, ReadQuery]]]:
-    portion: list[tuple[AskedT, ReadQuery]] = []
+    answers: Iterable[tuple[tuple[AskedT, ReadQuery], ...]],
+) -> Iterator[list[tuple[tuple[AskedT, ReadQuery], ...]]]:
+    """Yield the answers to some questions at a time, those of all runs to each."""
+    portion: list[tuple[tuple[AskedT, ReadQuery], ...]] = []
     weight = 0
-    for answer in answers:
-        portion.append(answer)
-        weight += 5 + len(answer[1].cards)  # answers without cards have their weight too
+    for to_one in answers:
+        portion.append(to_one)
+        # Answers without cards have their weight too.
+        weight += sum(5 + len(entry.cards) for _, entry in to_one)
         if weight >= PORTION:
             yield portion
             portion, weight = [], 0
@@ -285,17 +377,17 @@ def _add_results(
     session: Session, answers: Iterable[tuple[int, Sequence[Item], Sequence[PooledItem]]]
 ) -> None:
     rows = [
-        {
-            "query_key": key,
-            "rank": rank,
-            "judged_thing_id": thing.id,
-            "card": to_row(card, card.of_one_run),
-        }
+        (key, rank, thing.id, _own_row(card, thing))
         for key, cards, things in answers
         for rank, (card, thing) in enumerate(zip(cards, things, strict=False), start=1)
     ]
-    if rows:
-        tables(session).execute(insert(Result), rows)
+    insert_rows(tables(session), Result, "query_key, rank, judged_thing_id, card", rows)
+
+
+def _own_row(card: Item, thing: PooledItem) -> str:
+    if thing.text and card is thing.card and card.of_one_run is None:
+        return thing.text  # as most are, where results keep whole cards
+    return to_json(to_row(card, card.of_one_run))
 
 
 def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
@@ -313,10 +405,10 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
         .where(Query.run_id == run.id)
         .order_by(Query.id)
     ).all()
-    answers = ((query, by_id[query.query_id]) for query in asked if query.query_id in by_id)
-    for portion in _portions(answers):
-        cards = (card for _, entry in portion for card in entry.cards)
-        pool = Pool(session, {query.question_id for query, _ in portion}, cards)
+    answers = (((query, by_id[query.query_id]),) for query in asked if query.query_id in by_id)
+    for alone in _portions(answers):
+        portion = [answer for (answer,) in alone]
+        pool = Pool(session, {query.question_id for query, _ in portion})
         keys = [query.id for query, _ in portion]
         listed: dict[int, list[Row[Any]]] = {key: [] for key in keys}
         for result in connection.execute(

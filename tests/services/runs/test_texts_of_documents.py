@@ -1,0 +1,118 @@
+"""Documents whose text is another than the study has under their id."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from webapp.db.tables.judging import Event, JudgedThing, Judgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result
+from webapp.db.tables.study import Study
+from webapp.records import Click
+from webapp.services.exports import exports
+from webapp.services.judging import events
+from webapp.services.runs import reports, results, stored_results
+from webapp.services.runs.stored_results import StoredResults
+
+HEADER = "system,query_id,query,doc_id,rank,text\n"
+FIRST = f"""{HEADER}bm25,q1,how,kb1,1,Turn the tap off .
+bm25,q1,how,kb2,2,Call a plumber
+bm25,q2,why,kb1,1,Turn the tap off .
+bm25,q2,why,kb3,2,Pipes are old
+"""
+MENDED = FIRST.replace("off .", "off.").replace("bm25", "dense").replace("Pipes", "Many pipes")
+
+
+def put(session: Session, study: Study, text: str, *, same: bool = False) -> StoredResults:
+    read = results.read_files("r.csv", [("r.csv", text.encode())])
+    done = stored_results.store(session, study, read, NOW, same_documents=same)
+    session.flush()
+    session.expire_all()
+    return done
+
+
+def remarks(done: StoredResults) -> dict[str, object]:
+    return {one.code: one.details["count"] for one in done.problems if "_texts_" in one.code}
+
+
+def texts(session: Session, run_id: str) -> list[str]:
+    """The texts of a run's results, in their order."""
+    listed = select(JudgedThing.card).join(Result).join(Query).where(Query.run_id == run_id)
+    rows = session.scalars(listed.order_by(Query.id, Result.rank))
+    return [card["text"] for card in rows if card]
+
+
+@pytest.fixture(name="judged")
+def _judged(session: Session, study: Study, rater: Rater) -> str:
+    """The first run, of whose documents every one is relevant."""
+    run_id = put(session, study, FIRST).runs[0].id
+    for number, query_id in enumerate((1, 2)):
+        for rank in (1, 2):
+            at = Click(f"c{number}{rank}", NOW)
+            events.judge(session, rater, run_id, query_id, rank, "1", at)
+    return run_id
+
+
+def judged_results(session: Session, study: Study, run_id: str, rater: Rater) -> int:
+    report = reports.report(session, study, run_id, reports.of_rater(rater))
+    return sum(row.summary.judged_count for row in report.rows)
+
+
+def test_documents_with_another_text_are_counted_once_each_and_judged_anew(
+    session: Session, study: Study, rater: Rater, judged: str
+) -> None:
+    read = results.read_files("r.csv", [("r.csv", MENDED.encode())])
+    before = stored_results.documents_that_differ(session, study, read.group.runs)
+    done = put(session, study, MENDED)
+
+    # "off ." and "off." are one text without the dots that end it; "Many pipes" is another.
+    assert before == 1
+    assert remarks(done) == {"results_texts_differ": 1}
+    assert judged_results(session, study, done.runs[0].id, rater) == 3
+    assert texts(session, judged)[-1] == "Pipes are old"
+    rule = reports.rule_of(session, study)
+    listed = exports.export(session, study, done.runs[0].id, rule, "run").data.decode()
+    assert "kb3/2" in listed
+
+
+def test_the_same_documents_get_the_new_text_and_keep_their_verdicts(
+    session: Session, study: Study, rater: Rater, judged: str
+) -> None:
+    verdicts = session.execute(select(Judgment.judged_thing_id, Judgment.verdict)).all()
+    done = put(session, study, MENDED, same=True)
+
+    assert remarks(done) == {"results_texts_replaced": 1}
+    assert judged_results(session, study, done.runs[0].id, rater) == 4
+    assert texts(session, judged)[-1] == texts(session, done.runs[0].id)[-1] == "Many pipes are old"
+    assert session.execute(select(Judgment.judged_thing_id, Judgment.verdict)).all() == verdicts
+    assert len(session.scalars(select(Event)).all()) == 4
+    again = put(session, study, MENDED.replace("dense", "third"), same=True)
+    assert remarks(again) == {}
+
+
+def test_another_text_in_a_run_that_is_stored_already_is_said_and_replaced_on_request(
+    session: Session, study: Study, judged: str
+) -> None:
+    changed = FIRST.replace("Pipes", "Many pipes")
+    told = put(session, study, changed)
+    kept = texts(session, judged)
+    done = put(session, study, changed, same=True)
+
+    assert told.runs[0].already_imported
+    assert remarks(told) == {"results_texts_kept": 1}
+    assert kept[-1] == "Pipes are old"
+    assert remarks(done) == {"results_texts_replaced": 1}
+    assert texts(session, judged)[-1] == "Many pipes are old"
+
+
+def test_a_text_that_was_cut_off_is_no_other_text(
+    session: Session, study: Study, judged: str
+) -> None:
+    shorter = FIRST.replace("bm25", "dense").replace("Pipes are old", "Pipes...")
+    done = put(session, study, shorter)
+
+    assert remarks(done) == {}
+    assert texts(session, judged)[-1] == "Pipes are old"
