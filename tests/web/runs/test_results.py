@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import LongWork, Result, Run, Upload
 from webapp.importers.results.formats import FORMATS, OTHER_EXAMPLES, examples
 from webapp.services.runs import stored_runs, waiting_files
-from webapp.services.runs.stored_runs import ImportedRun
 from webapp.services.workers import jobs
 from webapp.services.workers.jobs import JobCall, JobWork
 from webapp.services.workers.loop import ALIVE
@@ -236,21 +236,20 @@ def test_large_results_are_read_and_stored_in_the_background(
 
 KILLED = """
 import os, signal, sys
+from collections.abc import Mapping
 from datetime import datetime
 from webapp.db.engine import Database
 from webapp.services.runs import stored_runs
 from webapp.services.workers.jobs import JobWork
 
-whole, stored = stored_runs.store, []
+whole = stored_runs.add_answers
 
-def store(session, *given):
-    stored.append(whole(session, *given))
+def add_answers(session, *given, **more):
+    whole(session, *given, **more)
     session.flush()
-    if len(stored) == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return stored[-1]
+    os.kill(os.getpid(), signal.SIGKILL)
 
-stored_runs.store = store
+stored_runs.add_answers = add_answers
 database, now = Database(sys.argv[1]), datetime.fromisoformat(sys.argv[2])
 work = JobWork(database)
 with database.writing() as session:
@@ -298,23 +297,21 @@ def test_a_server_that_is_killed_while_storing_leaves_nothing_and_the_next_one_s
 def test_large_results_that_are_given_up_leave_nothing(
     app: Flask, client: FlaskClient, web_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While they are being stored, in the middle of the second run."""
+    """While they are being stored, once their answers are."""
     both = "q1 Q0 d7 1 1 a\nq1 Q0 d7 1 1 b\n"
     chosen = [(BytesIO(both.encode()), "run.txt")]
     reading = client.post("/runs/import", data={"files": chosen}).location
     assert workers(app).is_idle(WAIT)
     report = client.get(reading, follow_redirects=True)
-    whole, token = stored_runs.store, token_of(report)
+    whole, token = stored_runs.add_answers, token_of(report)
     stored: list[str] = []
 
-    def store(session: Session, *given: Any) -> ImportedRun:
-        done = whole(session, *given)
-        stored.append(done.id)
-        if len(stored) == 2:
-            raise jobs.Cancelled
-        return done
+    def add_answers(session: Session, answers: Mapping[str, Any], **more: Any) -> None:
+        whole(session, answers, **more)
+        stored.extend(answers)
+        raise jobs.Cancelled
 
-    monkeypatch.setattr(stored_runs, "store", store)
+    monkeypatch.setattr(stored_runs, "add_answers", add_answers)
     client.post("/runs/import", data={"token": token, "action": "store"})
     assert workers(app).is_idle(WAIT)
     client.post("/runs/import", data={"token": token, "action": "discard"})

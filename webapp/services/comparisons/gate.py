@@ -374,8 +374,7 @@ def _placed_lists(
         theirs = {one.key: (one.position, one.text) for one in of_set.questions}
         raise DifferentQuestions({read.name: ours, baseline.id: theirs})
     asked = [(at, query) for at, query in zip(questions, read.queries, strict=True) if at]
-    cards = [card for _, query in asked for card in query.cards]
-    pool = Pool(session, {question.id for question, _ in asked}, cards)
+    pool = Pool(session, {question.id for question, _ in asked})
     lists = {}
     for question, query in asked:
         run_id = "" if question.context_dependent else None
