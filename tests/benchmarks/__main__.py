@@ -15,12 +15,13 @@ from tests.benchmarks.crowds import crowds
 from tests.benchmarks.files import files
 from tests.benchmarks.growth import growth
 from tests.benchmarks.hostile import hostile
+from tests.benchmarks.imports import imports
 from tests.benchmarks.machine import machine
 from tests.benchmarks.pages import pages
 from tests.benchmarks.report import Section, markdown
 from tests.benchmarks.starts import starts
 
-BENCHMARKS = {one.__name__: one for one in (growth, crowds, pages, files, starts, hostile)}
+BENCHMARKS = {one.__name__: one for one in (growth, crowds, pages, files, starts, hostile, imports)}
 """In the order of the page."""
 
 

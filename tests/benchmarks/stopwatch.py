@@ -15,4 +15,5 @@ if __name__ == "__main__":
     process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     code = process.returncode = os.waitstatus_to_exitcode(status)
-    json.dump([code, perf_counter() - began, usage.ru_maxrss / 2**10], sys.stdout)
+    processor = usage.ru_utime + usage.ru_stime
+    json.dump([code, perf_counter() - began, usage.ru_maxrss / 2**10, processor], sys.stdout)
