@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import lzma
 import random
@@ -26,16 +27,17 @@ from webapp.cli.frame import demo
 from webapp.config import sqlite_url
 from webapp.db import sqlite_files
 from webapp.db.engine import Database
+from webapp.db.tables.judging import JudgedThing, Repeat
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.tables.study import Study
+from webapp.db.tables.study import Question, Study
 from webapp.i18n import DEFAULT_LANGUAGE, language, speaking
 from webapp.importers.runs import json_runs
 from webapp.records import Click, Relevance
 from webapp.services.agreement import adjudications
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
-from webapp.services.rating import particulars, pool
+from webapp.services.rating import particulars, pool, tasks
 from webapp.services.rating.pool import POOL, Unit
 from webapp.services.runs import results, stored_results, stored_runs
 from webapp.services.runs.stored_runs import Labels
@@ -45,6 +47,7 @@ SEEDS = Path(__file__).parents[1]
 BEGUN_AT = datetime(2026, 2, 9, 2, tzinfo=UTC)
 """When the studies begin: the same ones are made every time."""
 DOCUMENTS_NAMES = {"id": "Studi contoh dokumen", "en": "Sample study of documents"}
+DOCUMENTS_FIGURES = ("nDCG@5", "P@5", "RR@5", "success@5", "Judged@5")
 JUDGED_DEPTH = 5
 """Of each list in ``documents``."""
 
@@ -133,7 +136,7 @@ def load_demo(session: Session, folder: Path, now: datetime) -> Study:
 
 
 def load_documents(session: Session, folder: Path, now: datetime) -> Study:
-    """Make the demo's study of documents by the import, from ``documents`` in `folder`."""
+    """Make the finished study of documents from ``documents`` in `folder`, rated blind."""
     study = studies.open_or_make(session, now)
     stated = json.loads((folder / "documents" / "scale.json").read_text("utf-8"))
     said = stated | stated.get(language(), {})
@@ -144,14 +147,52 @@ def load_documents(session: Session, folder: Path, now: datetime) -> Study:
         scale=scale,
         blind=True,
         pool_depth=JUDGED_DEPTH,
+        measures=DOCUMENTS_FIGURES,
     )
     studies.set_switches(session, study, wanted, now)
-    names = ("queries.jsonl", "corpus.jsonl", "runs/*.run", "ratings-*.csv")
+    names = ("queries.jsonl", "corpus.jsonl", "runs/*.run")
     files = [path for name in names for path in sorted((folder / "documents").glob(name))]
     report = results.read_files("documents", files)
     stored_results.store(session, study, report, now)
+    for path in sorted((folder / "documents").glob("ratings-*.csv")):
+        rows = csv.DictReader(path.read_text("utf-8").splitlines())
+        grades = {(row["query_id"], row["doc_id"]): row["grade"] for row in rows}
+        rater = studies.add_rater(session, study, path.stem.removeprefix("ratings-"), now)
+        grade_blind(session, rater, grades, now)
     machine_judges.add(session, study, folder / "documents", now, language())
     return study
+
+
+def grade_blind(
+    session: Session, rater: Rater, grades: Mapping[tuple[str, str], str], now: datetime
+) -> None:
+    """Give a rater's `grades`, by question and document, on the pages of their tasks."""
+    pooled = (
+        select(JudgedThing, Question.external_id)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .where(pool.is_shown(rater.study_id, rater.study.pool_depth))
+        .order_by(Question.position, JudgedThing.id)
+    )
+    clicks, changes = count(1), []
+    given: dict[int, str] = {}
+    tasks_of = dict[int, str]()
+    for item, question in session.execute(pooled).all():
+        at = now + next(clicks) * PACE
+        if item.question_id not in tasks_of:
+            unit = Unit(item.question_id, None)
+            tasks_of[item.question_id] = pool.give(session, rater, unit, POOL, at).id
+        given[item.id] = grades[question, item.card["doc_id"]]
+        target = Target("verdict", item.id, None, tasks_of[item.question_id])
+        click = Click(f"{rater.name}-{item.id}", at)
+        changes.append(TargetChange(target, given[item.id], click))
+    events.lock(session, rater)
+    events.record_all(session, rater, changes)
+    events.refresh(session, rater, [change.target for change in changes])
+    while task := tasks.next_task(session, rater, now + next(clicks) * PACE):  # asked once more
+        for key in session.scalars(select(Repeat.judged_thing_id).where(Repeat.task_id == task.id)):
+            at = now + next(clicks) * PACE
+            card = tasks.key(task, key)
+            tasks.judge(session, rater, task.id, card, given[key], Click(f"{task.id}-{key}", at))
 
 
 def rate(

@@ -178,7 +178,7 @@ def _missing(run: ComparedRun, positions: Sequence[int]) -> MissingQuestions:
     asked = {query.position for query in run.queries}
     return MissingQuestions(
         not_run=tuple(position for position in positions if position not in asked),
-        incomplete=where(lambda s: not s.complete and s.state is not QueryState.UNREADABLE),
+        incomplete=tuple(query.position for query in run.queries if query.waits),
         unreadable=where(lambda s: s.state is QueryState.UNREADABLE),
         failed=where(lambda s: s.state is QueryState.FAILED),
         unrated_quality=where(lambda s: s.is_unrated),

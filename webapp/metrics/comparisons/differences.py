@@ -22,7 +22,8 @@ class ComparedQuery(Struct, frozen=True):
 
     ``position`` is the question's in the set (from 1) and pairs the runs; ``query_id`` is
     the run's own number for it. ``verdicts`` are those of its results in rank order, as the
-    study counts them (``ranking.counted``).
+    study counts them (``ranking.counted``). ``is_open`` says whether an item of the study's pool
+    has no label, ``None`` where no study says.
     """
 
     position: int
@@ -31,6 +32,13 @@ class ComparedQuery(Struct, frozen=True):
     category: str
     summary: QuerySummary
     verdicts: tuple[Relevance | None, ...] = ()
+    is_open: bool | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether verdicts are still to come: below the depth of the pool none are."""
+        is_readable = self.summary.state is not QueryState.UNREADABLE
+        return is_readable and (not self.summary.complete if self.is_open is None else self.is_open)
 
 
 class ComparedRun(Struct, frozen=True):

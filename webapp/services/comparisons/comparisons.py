@@ -233,6 +233,7 @@ class _RunsUnderRules:
                 category=question.category,
                 summary=said.summary(asked, cannot_tell=self._cannot_tell, further=self._further),
                 verdicts=counted(judgments.verdicts, cannot_tell=self._cannot_tell),
+                is_open=bool(said.open_items(asked)),
             )
         return self._made[key]
 
