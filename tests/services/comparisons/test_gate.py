@@ -375,6 +375,21 @@ def test_so_few_questions_that_no_loss_can_show_are_said(
     assert (difference(whole, "P@2").smallest_p, whole.exit_code) == (1 / 64, 1)
 
 
+def test_the_smallest_loss_that_would_show_is_said(
+    session: Session, study: Study, baseline: str
+) -> None:
+    """Six losses of seven are significant; at 0.88 so many come in 79.9 %, at 0.89 in 82.5 %.
+
+    Where no question differs, those that lose are taken to lose all.
+    """
+    lists = {question: ["yes", "none"] for question in QUESTIONS}
+
+    report = gated(session, study, beir(lists), baseline=baseline, figures=("P@2",))
+
+    found = difference(report, "P@2")
+    assert (found.n_apart, found.wins, found.losses, found.smallest_loss) == (7, 0, 0, 0.89)
+
+
 def test_grades_in_the_files_do_not_count(session: Session, study: Study, baseline: str) -> None:
     """A run does not judge itself, whatever scale its file has."""
     report = gated(session, study, beir(NEW), qrels(unknown=4), baseline=baseline)

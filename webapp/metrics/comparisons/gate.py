@@ -33,7 +33,7 @@ from webapp.metrics.intervals import LEVEL, Interval, mean_interval
 from webapp.metrics.judging.figures import HEADLINES, MEANS, TOP
 from webapp.metrics.judging.graded import ranking_figure
 from webapp.metrics.judging.queries import QuerySummary, Span
-from webapp.metrics.planning.power import Demand, difference_shown, mixture
+from webapp.metrics.planning.power import Demand, DifferenceMixture, difference_shown, mixture
 from webapp.records import EmptyOutcome, QueryState
 
 ALPHA = LEVEL
@@ -287,11 +287,16 @@ def _of_floor(
 
 
 def _smallest_loss(difference: Difference) -> float | None:
-    mixed = mixture(difference.differences)
-    if mixed is None:
+    """Return the smallest loss that so many questions show, as these differ.
+
+    Where none differs the questions that lose are taken to lose everything: of all ways to lose so
+    much in the mean, the one in which the fewest questions differ.
+    """
+    n, highest = difference.n, highest_value(difference.figure)
+    if not n:
         return None
-    demand, highest = Demand(level=ALPHA / difference.pairs), highest_value(difference.figure)
-    return difference_shown(difference.n, mixed, demand, highest=highest)
+    mixed = mixture(difference.differences) or DifferenceMixture(n, 0.0, (highest,), 0.0)
+    return difference_shown(n, mixed, Demand(level=ALPHA / difference.pairs), highest=highest)
 
 
 def _low(one: Span) -> float | None:
