@@ -10,10 +10,9 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.people import LogEntry
-from webapp.db.tables.planning import SampledQuestion
+from webapp.db.tables.planning import RuleKind, RuleOutcome, SampledQuestion
 from webapp.db.tables.study import Study
 from webapp.services.planning import samples
-from webapp.services.planning.samples import RuleKind, RuleOutcome
 from webapp.services.study import studies
 
 SIZE = 15

@@ -9,13 +9,12 @@ from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query
 from webapp.db.tables.people import Rater
-from webapp.db.tables.planning import PlanningRule
+from webapp.db.tables.planning import PlanningRule, RuleKind
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import QuestionSet, Study
 from webapp.records import Relevance
 from webapp.services.judging import events
 from webapp.services.planning import samples
-from webapp.services.planning.samples import RuleKind
 from webapp.services.study import studies
 
 QUESTIONS = 8

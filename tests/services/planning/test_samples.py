@@ -11,7 +11,7 @@ from tests.conftest import NOW
 from tests.services.rating.blind_raters import stored
 from tests.services.runs.runs import NO, YES, card, click, query
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.planning import SampledQuestion
+from webapp.db.tables.planning import RuleKind, RuleOutcome, SampledQuestion
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.exporters.planning import samples as sample_words
 from webapp.i18n import speaking
@@ -22,8 +22,6 @@ from webapp.services.planning.samples import (
     ChosenTooLate,
     NoRule,
     NotAPair,
-    RuleKind,
-    RuleOutcome,
     SampleTooSmall,
 )
 from webapp.services.study.question_sets import unasked

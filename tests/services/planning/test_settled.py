@@ -7,14 +7,13 @@ from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import NO, UNSURE, YES, card, click, query
 from webapp.db.tables.people import Rater
-from webapp.db.tables.planning import SampledQuestion
+from webapp.db.tables.planning import RuleKind, SampledQuestion
 from webapp.db.tables.study import Study
 from webapp.metrics.planning.settled import SettledOrder, SettledOrders
 from webapp.records import EmptyOutcome, QueryState, Scale
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.planning import samples, settled
-from webapp.services.planning.samples import RuleKind
 from webapp.services.runs import reports
 from webapp.services.runs.reports import MAJORITY, Rule
 from webapp.services.study import assignments, studies

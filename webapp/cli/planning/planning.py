@@ -127,9 +127,9 @@ def sample_command(
     JSON: {rule: {kind, seed, chosen_at, verdicts_before, settings, n, of, sample} or null,
       rated, figures: [{figure, runs, value, lower, upper, n, drawn, of}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    from webapp.db.tables.planning import RuleKind
     from webapp.exporters.planning import samples as words
     from webapp.services.planning import samples
-    from webapp.services.planning.samples import RuleKind
     from webapp.services.study import studies
 
     for name, value in (("--seed", seed), ("--kind", kind)):

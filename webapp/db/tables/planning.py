@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import BigInteger, Index, String, Text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import BigInteger, ColumnElement, Index, String, Text, and_, func, or_, select
+from sqlalchemy.orm import Mapped, aliased, mapped_column
 
 from webapp.db.tables.base import Base, reference
+
+
+class RuleKind(StrEnum):
+    """The kinds of rules; see ``PlanningRule``.
+
+    A sample that grew ("sequence") cannot be chosen since version 1.1.0; its sample still counts.
+    """
+
+    FIXED = "fixed"
+    MACHINE_HELP = "machine_help"
+    SEQUENCE = "sequence"
+
+
+class RuleOutcome(StrEnum):
+    """Why a rule ended.
+
+    The owner stopped it, another took its place, it reached its aim, or its kind is gone.
+    """
+
+    STOPPED = "stopped"
+    REPLACED = "replaced"
+    REACHED = "reached"
+    RETIRED = "retired"
+
+
+SAMPLING = frozenset({RuleKind.FIXED, RuleKind.SEQUENCE, RuleKind.MACHINE_HELP})
+"""The kinds of rules that draw questions."""
 
 
 class PlanningRule(Base):
@@ -47,3 +75,20 @@ class SampledQuestion(Base):
     question_id: Mapped[int] = reference("questions.id", primary_key=True)
     position: Mapped[int]
     stratum: Mapped[str] = mapped_column(Text, default="")
+
+
+def restricts_questions() -> ColumnElement[bool]:
+    """Return the condition on ``PlanningRule`` that only the questions it drew are asked.
+
+    It is the newest of its question set, was chosen before people judged any of it, and is in
+    force, has reached its aim, or is of a kind that is gone.
+    """
+    later = aliased(PlanningRule)
+    closed = [str(RuleOutcome.REACHED), str(RuleOutcome.RETIRED)]
+    newest = select(func.max(later.id)).where(later.question_set_id == PlanningRule.question_set_id)
+    return and_(
+        or_(*(PlanningRule.kind == str(kind) for kind in sorted(SAMPLING))),  # cheaper than a list
+        PlanningRule.verdicts_before == 0,
+        or_(PlanningRule.ended_at.is_(None), *(PlanningRule.outcome == one for one in closed)),
+        PlanningRule.id == newest.scalar_subquery(),
+    )

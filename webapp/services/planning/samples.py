@@ -10,19 +10,24 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from enum import StrEnum
 from itertools import combinations, product, takewhile
 from math import comb
 from statistics import median
 from typing import Any
 
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, and_, func, or_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.people import Rater
-from webapp.db.tables.planning import PlanningRule, SampledQuestion
+from webapp.db.tables.planning import (
+    PlanningRule,
+    RuleKind,
+    RuleOutcome,
+    SampledQuestion,
+    restricts_questions,
+)
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Conflict, Missing, Refused
@@ -53,29 +58,6 @@ from webapp.services.runs.reports import Rule
 from webapp.services.study import standing, studies
 
 LARGEST_SEED = 2**31 - 1
-
-
-class RuleKind(StrEnum):
-    """The kinds of rules; see ``db.tables.planning.PlanningRule``.
-
-    A sample that grew ("sequence") cannot be chosen since version 1.1.0; its sample still counts.
-    """
-
-    FIXED = "fixed"
-    MACHINE_HELP = "machine_help"
-    SEQUENCE = "sequence"
-
-
-class RuleOutcome(StrEnum):
-    """Why a rule ended.
-
-    The owner stopped it, another took its place, it reached its aim, or its kind is gone.
-    """
-
-    STOPPED = "stopped"
-    REPLACED = "replaced"
-    REACHED = "reached"
-    RETIRED = "retired"
 
 
 class ChosenTooLate(Conflict):
@@ -228,7 +210,6 @@ def _log(session: Session, rule: PlanningRule, old: str | None, now: datetime) -
     studies.log(session, study, "set rating rule", subject, old, new, now)
 
 
-SAMPLING = frozenset({RuleKind.FIXED, RuleKind.SEQUENCE, RuleKind.MACHINE_HELP})
 FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "mean_response_quality")
 """The figures that a sample shows."""
 FEWEST = 2
@@ -238,23 +219,6 @@ class SampleTooSmall(Refused):
     message = mark("A sample has at least 2 questions, and at most all of the set")
     remedy = mark("Write a number of questions in between.")
     status = 422
-
-
-def leaves_out() -> ColumnElement[bool]:
-    """Return the condition on ``PlanningRule`` that only the questions it drew are asked.
-
-    It is the newest of its question set, was chosen before people judged any of it, and is in
-    force, has reached its aim, or is of a kind that is gone.
-    """
-    later = aliased(PlanningRule)
-    closed = [str(RuleOutcome.REACHED), str(RuleOutcome.RETIRED)]
-    newest = select(func.max(later.id)).where(later.question_set_id == PlanningRule.question_set_id)
-    return and_(
-        or_(*(PlanningRule.kind == str(kind) for kind in sorted(SAMPLING))),  # cheaper than a list
-        PlanningRule.verdicts_before == 0,
-        or_(PlanningRule.ended_at.is_(None), *(PlanningRule.outcome == one for one in closed)),
-        PlanningRule.id == newest.scalar_subquery(),
-    )
 
 
 def draw(
@@ -323,7 +287,7 @@ def of_runs(
     an interval, which is that of a simple random sample. ``None`` where all is asked.
     """
     of_set = PlanningRule.question_set_id == question_set_id
-    rule = session.scalar(select(PlanningRule).where(of_set, leaves_out()))
+    rule = session.scalar(select(PlanningRule).where(of_set, restricts_questions()))
     if rule is None:
         return None
     grew = rule.kind == RuleKind.SEQUENCE

@@ -30,7 +30,7 @@ from webapp.db.tables.judging import (
     WordingOpened,
 )
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.planning import PlanningRule
+from webapp.db.tables.planning import SAMPLING, PlanningRule
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.exporters.comparisons.files import comparison_json
@@ -419,7 +419,7 @@ def draw_again(session: Session, verdicts_before: Callable[[int, datetime], int]
     for row in session.scalars(select(PlanningRule).order_by(PlanningRule.id)).all():
         before = verdicts_before(row.question_set_id, row.chosen_at)
         row.verdicts_before = max(row.verdicts_before, before)
-        if row.kind in samples.SAMPLING and not row.settings.get("stratified"):
+        if row.kind in SAMPLING and not row.settings.get("stratified"):
             samples.store(session, row, session.get_one(QuestionSet, row.question_set_id))
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from webapp.db.engine import tables
 from webapp.db.tables.base import belonging_to
-from webapp.db.tables.planning import PlanningRule, SampledQuestion
+from webapp.db.tables.planning import PlanningRule, SampledQuestion, restricts_questions
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs.json_runs import question_key
@@ -262,11 +262,9 @@ def is_answer_put_to_raters(query_key: SQLColumnExpression[int]) -> ColumnElemen
 
 @cache
 def _left_out() -> Select[int]:
-    from webapp.services.planning import samples
-
     drawn = exists().where(
         SampledQuestion.rule_id == PlanningRule.id, SampledQuestion.question_id == Question.id
     )
     of_set = Question.question_set_id == PlanningRule.question_set_id
-    found = select(Question.id).join(PlanningRule, of_set).where(samples.leaves_out(), ~drawn)
+    found = select(Question.id).join(PlanningRule, of_set).where(restricts_questions(), ~drawn)
     return found.correlate(None)

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from wtforms import Form
 
 from webapp.db.tables.people import Rater
+from webapp.db.tables.planning import RuleKind
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import QuestionSet, Study
 from webapp.exporters.comparisons import words
@@ -22,7 +23,6 @@ from webapp.i18n import gettext
 from webapp.metrics.planning.power import Demand, RatingPlanWish
 from webapp.services.comparisons import chosen_runs
 from webapp.services.planning import machine_help, samples, settled
-from webapp.services.planning.samples import RuleKind
 from webapp.services.runs import reports
 from webapp.services.study import assignments
 from webapp.web.features import ShownPart
