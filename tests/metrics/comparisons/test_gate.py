@@ -75,3 +75,11 @@ def test_equal_lists_never_fail_and_need_no_judgment(
     for one in gate_figures(mixed, V1[1:], replace(request, tolerance=None)):
         assert one.difference is not None
         assert one.difference.n_apart == len(lists) - n_same
+
+
+def test_without_a_question_nothing_passes() -> None:
+    """All that a run lacks may be left out, and then there is nothing to decide by."""
+    [found] = gate_figures([], ("mrr",), GateRequest(baseline="b", floors={"mrr": 0.0}))
+
+    assert found.difference is not None
+    assert found.difference.outcome == found.floor_outcome == Outcome.OPEN

@@ -273,10 +273,10 @@ def _findings(report: GateReport) -> Iterator[tuple[Outcome, str]]:
 def _of_difference(unit: Unit, difference: GateDifference, report: GateReport) -> str:
     """Return what was found of a difference, and what so many questions could have shown."""
     tolerance = report.request.tolerance
-    if not difference.n_apart:
-        return gettext("the lists are the same")
     if difference.outcome is Outcome.OPEN:
         return _why_open(unit, difference, report)
+    if not difference.n_apart:
+        return gettext("the lists are the same")
     if difference.outcome is Outcome.FAILED:
         return gettext("worse")
     if tolerance is not None:

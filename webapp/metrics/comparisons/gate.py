@@ -155,7 +155,7 @@ def gate_figures(pairs: Pairs, deciding: Sequence[str], request: GateRequest) ->
     differences = _differences(pairs, spans, deciding, request)
     found = []
     for name in names:
-        ours, theirs = zip(*spans[name], strict=True)
+        ours, theirs = ([both[side] for both in spans[name]] for side in (0, 1))
         lows, highs = _known(map(_low, ours)), _known(map(_high, ours))
         has_bounds = not _of_pool(name)
         answers = [(new, one) for (new, _), one in zip(pairs, ours, strict=True)]
@@ -245,7 +245,8 @@ def _differences(
             smallest_p=min(1.0, n_tested * smallest_p(one.n)),
             smallest_loss=_smallest_loss(one),
         )
-        found[one.figure] = replace(difference, outcome=_of_difference(difference, request))
+        outcome = _of_difference(difference, request) if pairs else Outcome.OPEN
+        found[one.figure] = replace(difference, outcome=outcome)
     return found
 
 
