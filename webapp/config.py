@@ -13,8 +13,8 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from ipaddress import ip_network
 from pathlib import Path
@@ -161,6 +161,15 @@ def new_private_folder(folder: Path) -> None:
     if not folder.exists():
         new_private_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
+
+
+@contextmanager
+def errors_naming(path: Path) -> Iterator[None]:
+    """Name `path`, which was asked for, in errors of the disk about what is written for it."""
+    try:
+        yield
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from error
 
 
 def sync(file: Path) -> None:

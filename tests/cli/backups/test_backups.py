@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.cli.relevansi import relevansi
+from tests.cli.relevansi import environment, relevansi
 from tests.services.judging.rated_studies import rated_study
 from tests.services.other_database import on_postgres
 from tests.stored_studies import study_in
@@ -40,6 +42,21 @@ def test_nothing_is_overwritten_without_being_told(instance: Path, tmp_path: Pat
     assert str(kept) in told.stdout
 
 
+def test_a_backup_goes_through_a_pipe(instance: Path, tmp_path: Path) -> None:
+    piped = subprocess.run(
+        [sys.executable, "-m", "webapp", "backup", "-"],
+        env=environment(instance, "en"),
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    file = tmp_path / "piped.backup"
+    file.write_bytes(piped.stdout)
+
+    assert b"2 runs, 2 raters" in piped.stderr
+    assert "2 runs, 2 raters" in relevansi(tmp_path / "other", "restore", file).stdout
+
+
 def test_what_is_no_backup_takes_one_line(instance: Path, tmp_path: Path) -> None:
     file = tmp_path / "photo.jpg"
     file.write_bytes(b"\xff\xd8")
@@ -63,7 +80,7 @@ def test_where_nothing_is_there_is_nothing_to_back_up_or_move(tmp_path: Path) ->
 
 
 def test_a_move_says_what_it_moved_and_what_to_set(instance: Path, tmp_path: Path) -> None:
-    url = sqlite_url(tmp_path / "other" / "relevansi.sqlite")
+    url = sqlite_url(tmp_path / "other.sqlite")
     done = relevansi(instance, "move", url)
 
     assert done.returncode == 0, done.stderr
@@ -96,8 +113,8 @@ def test_a_move_names_the_server_that_still_uses_the_old_database(
     settings = Settings(sqlite_url(instance / "relevansi.sqlite"), instance)
     here = f"http://127.0.0.1:{healthy_port}/"
     with serving.announced(settings, here, str(instance / "relevansi.sqlite")):
-        during = relevansi(instance, "move", sqlite_url(tmp_path / "a" / "relevansi.sqlite"))
-    after = relevansi(instance, "move", sqlite_url(tmp_path / "b" / "relevansi.sqlite"))
+        during = relevansi(instance, "move", sqlite_url(tmp_path / "a.sqlite"))
+    after = relevansi(instance, "move", sqlite_url(tmp_path / "b.sqlite"))
 
     assert during.returncode == after.returncode == 0
     assert f"Relevansi at {here} still uses the old database" in during.stderr

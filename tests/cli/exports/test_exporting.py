@@ -42,7 +42,40 @@ def test_an_export_onto_a_full_disk_says_so_in_one_line(tmp_path: Path, run_id: 
 
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
-    assert "No space left" in done.stderr
+    assert "/dev/full: the disk is full" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("language", "reason"),
+    [("en", "there is no such file or folder"), ("id", "folder itu tidak ada")],
+)
+@pytest.mark.parametrize("command", ["export", "metrics", "agreement", "backup", "move"])
+def test_a_missing_folder_is_said_of_the_path_that_was_asked_for(
+    tmp_path: Path, run_id: str, command: str, language: str, reason: str
+) -> None:
+    path = tmp_path / "gone" / "a.sqlite"
+    where = {
+        "export": (run_id, "-o", path),
+        "metrics": ("--run", run_id, "-o", path),
+        "agreement": ("-o", path),
+        "backup": (path,),
+        "move": (f"sqlite:///{path}",),
+    }
+    done = relevansi(tmp_path, command, *where[command], language=language)
+
+    asked = path.parent if command == "move" else path
+    assert done.returncode == 1
+    assert f"{asked}: " in done.stderr
+    assert reason in done.stderr
+    assert not path.parent.exists()
+    assert done.stdout == ""
+
+
+def test_a_dash_is_the_standard_output(tmp_path: Path, run_id: str) -> None:
+    plain = relevansi(tmp_path, "export", run_id)
+
+    assert relevansi(tmp_path, "export", run_id, "-o", "-").stdout == plain.stdout
+    assert not Path("-").exists()
 
 
 ANSWER = """Berikut:
@@ -236,24 +269,24 @@ def test_a_tree_onto_a_full_disk_leaves_what_was_there_and_no_new_folder(
     changed = min(old.rglob("*.csv"))
     changed.write_bytes(b"mine")
     before = contents(old)
-    write = Path.write_bytes
+    opened = Path.open
     left = 2
 
-    def filling(path: Path, data: bytes) -> int:
+    def filling(path: Path, mode: str = "r", *rest: Any, **more: Any) -> Any:
         nonlocal left
-        if not left:
+        if mode == "wb" and not left:
             raise OSError(errno.ENOSPC, "No space left on device")
-        left -= 1
-        return write(path, data)
+        left -= mode == "wb"
+        return opened(path, mode, *rest, **more)
 
-    monkeypatch.setattr(Path, "write_bytes", filling)
+    monkeypatch.setattr(Path, "open", filling)
     onto_new = relevansi(instance, "export-tree", new)
     left = 0
     onto_old = relevansi(instance, "export-tree", old, "--replace")
 
     for done in (onto_new, onto_old):
         assert done.returncode == 1
-        assert "No space left" in done.stderr
+        assert "the disk is full" in done.stderr
     assert not new.parent.exists()
     assert contents(old) == before
 
@@ -308,6 +341,18 @@ def test_metrics_prints_the_figures_of_the_judgments(tmp_path: Path, run_id: str
     shown = relevansi(tmp_path, "metrics", "--run", run_id).stdout
     assert "Precision@5" in shown
     assert f"{0.5 / n_lists:.4f}–{1 - 0.5 / n_lists:.4f}" in shown  # not yet a value
+
+
+@pytest.mark.parametrize("file_format", ["table", "json"])
+def test_where_nothing_was_read_nothing_is_on_the_standard_output(
+    tmp_path: Path, file_format: str
+) -> None:
+    path = tmp_path / "passwd"
+    path.write_text("root:x:0:0:root:/root:/bin/bash\n", "utf-8")
+    done = relevansi(tmp_path / "i", "metrics", "--input", path, "--format", file_format)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "passwd" in done.stderr
 
 
 def test_a_file_filled_in_by_hand_has_figures_and_says_which_it_lacks_and_why(

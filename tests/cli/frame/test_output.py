@@ -6,6 +6,7 @@ import errno
 import io
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from rich.console import Console
 from tests.cli.judged_runs import HYBRID
 from tests.cli.relevansi import process
 from webapp.cli.frame import output
-from webapp.cli.frame.output import TerminalTable, printed, say, write_file
+from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json, write_pieces
 
 
 def test_json_is_the_only_thing_on_the_standard_output(tmp_path: Path) -> None:
@@ -31,21 +32,18 @@ def test_lines_for_people_hold_no_control_character_or_direction_mark(
     assert capsys.readouterr().err == "Ani\ufffd[2J\ufffd1m \ufffdb\ufffd Budi \u2713\n"
 
 
-def test_a_full_disk_leaves_the_earlier_file_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def half(path: Path, data: bytes) -> int:
-        with path.open("wb") as file:
-            file.write(data[:1])
-        raise OSError(errno.ENOSPC, "No space left on device")
+def test_a_full_disk_leaves_the_earlier_file_whole_and_names_it(tmp_path: Path) -> None:
+    def half() -> Iterator[bytes]:
+        yield b"l"
+        raise OSError(errno.ENOSPC, "No space left on device", ".figures.csv.part")
 
     file = tmp_path / "figures.csv"
     file.write_bytes(b"earlier")
-    monkeypatch.setattr(Path, "write_bytes", half)
 
-    with pytest.raises(OSError, match="No space left"):
-        write_file(file, b"later")
+    with pytest.raises(OSError, match="No space left") as refused:
+        write_pieces(half(), file)
 
+    assert refused.value.filename == str(file)
     assert file.read_bytes() == b"earlier"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -55,8 +53,8 @@ def test_a_private_file_is_its_owners_alone_whatever_was_there(tmp_path: Path) -
     before = os.umask(0)
     try:
         (tmp_path / "pack.zip").write_bytes(b"earlier")
-        write_file(tmp_path / "pack.zip", b"later", private=True)
-        write_file(tmp_path / "run.csv", b"later")
+        write(b"later", tmp_path / "pack.zip", private=True)
+        write(b"later", tmp_path / "run.csv")
     finally:
         os.umask(before)
 
@@ -128,3 +126,19 @@ def test_markup_and_control_characters_are_printed_as_text() -> None:
     assert "[bold]" in text
     assert "[link]" in text
     assert "\x1b" not in text
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
+def test_a_file_that_is_protected_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "figures.csv"
+    file.write_bytes(b"earlier")
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != file)  # root may do all
+
+    with pytest.raises(PermissionError, match=r"figures\.csv"):
+        write(b"later", file)
+    assert file.read_bytes() == b"earlier"
+
+
+def test_no_document_has_a_number_that_json_has_not() -> None:
+    with pytest.raises(ValueError, match="JSON compliant"):
+        write_json({"figure": float("nan")})

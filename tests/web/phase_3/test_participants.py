@@ -55,7 +55,7 @@ def test_who_agrees_is_in_once_and_is_shown_the_way_back_once(
     other = visitors.browser(app, elsewhere=True)
     assert "Welcome back" in other.get(back).text
     answer = other.post(back, data={"pseudonym": "x", "decision": "yes"})
-    assert answer.headers["Location"] == "/ask/"
+    assert visitors.goes_to(other, answer) == "/ask/"
     assert other.get("/ask/").status_code == 200
     assert count(web_database, Participant) == 1
     more = Page(other.post("/take-part/link"))

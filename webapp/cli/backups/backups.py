@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import errno
+import os
+import tempfile
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from webapp.services.backups.backups import About
 
 ENGINES = {"sqlite", "postgresql"}
+PIECE = 2**20
 
 
 @click.command("backup")
@@ -31,13 +35,20 @@ ENGINES = {"sqlite", "postgresql"}
 def backup_command(file: Path, *, replace: bool) -> None:
     """Write the whole database to FILE, as it is at one moment; the server may run on.
 
-    The file holds names, notes and hashed passwords: keep it as you keep the database.
+    With - for FILE it goes to the standard output. The file holds names, notes and hashed
+    passwords: keep it as you keep the database.
     """
     from webapp.services.backups import backups
 
-    with _opened() as opened:
+    piped = output.is_standard(file)
+    with _opened() as opened, ExitStack() as ending:
+        if piped:
+            file = Path(ending.enter_context(tempfile.TemporaryDirectory())) / "relevansi.backup"
         about = backups.back_up(opened, file, options.now(), replace=replace)
-    say(f"{file}: {_summary(about)}")
+        if piped:
+            with file.open("rb") as made:
+                output.write_pieces(iter(lambda: made.read(PIECE), b""))
+    say(_summary(about) if piped else f"{file}: {_summary(about)}", err=piped)
 
 
 @click.command("restore")
@@ -164,4 +175,7 @@ def _other(old: str, new: str) -> str:
         )
     if url == make_url(old):
         raise click.BadParameter(gettext("this is the database in use."), param_hint="DATABASE-URL")
+    folder = Path(url.database or "").absolute().parent
+    if url.get_backend_name() == "sqlite" and not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder))
     return new

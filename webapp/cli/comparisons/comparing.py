@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from webapp.cli.frame import options
 from webapp.cli.frame import output as progress
-from webapp.cli.frame.output import say, write
+from webapp.cli.frame.output import is_standard, say, write
 from webapp.i18n import gettext
 from webapp.services.comparisons import chosen_runs
 
@@ -121,7 +121,7 @@ def _destination(formats: tuple[str, ...], spelled: str | None, output: Path | N
         output = Path(spelled)
     chosen = tuple(dict.fromkeys(formats)) or FORMATS[:1]
     if len(chosen) > 1:
-        if output is None or output.is_file():
+        if output is None or is_standard(output) or output.is_file():
             raise click.UsageError(gettext("Several formats need a folder: say -o FOLDER."))
         output.mkdir(parents=True, exist_ok=True)
     return Destination(chosen, output)

@@ -69,13 +69,13 @@ FLOORS = {
 @click.option("--figures", metavar="NAMES", default="", help="The figures that decide, as P@5,RR.")
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0),
+    type=options.FiniteRange(0),
     metavar="LOSS",
     help="Pass only where the interval rules out a larger loss.",
 )
 @click.option(
     "--min-judged",
-    type=click.FloatRange(0, 1),
+    type=options.FiniteRange(0, 1),
     default=1.0,
     show_default=True,
     help="The share to be judged where the lists differ.",

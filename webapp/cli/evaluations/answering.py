@@ -14,7 +14,7 @@ from webapp.chatbot.failures import RETRIEVER
 from webapp.cli.evaluations.scoring import questions_in
 from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import FILE, naming, timeout_option, tries_option
-from webapp.cli.frame.output import say, write, write_file
+from webapp.cli.frame.output import is_standard, say, write
 from webapp.i18n import gettext, ngettext
 from webapp.services.evaluations import json_answering
 from webapp.services.evaluations.json_answering import Answering
@@ -73,13 +73,13 @@ def json_v2_command(
     RELEVANSI_RETRIEVER_KEY. Contexts that a retriever gave are kept with the output.
     """
     if print_prompt:
-        if output is None:
+        if is_standard(output):
             say(f"prompt_version: {json_answering.PROMPT_VERSION}")
             say(f"prompt_sha256: {json_answering.prompt_digest()}")
             say("")
         write(json_answering.prompt_text().encode(), output)
         return
-    if endpoint is None or questions is None or output is None:
+    if endpoint is None or questions is None or output is None or is_standard(output):
         raise click.UsageError(gettext("Say --endpoint, --questions and -o, or --print-prompt."))
     if options["adapter_id"] and options["registry_model_id"]:
         raise click.UsageError(gettext("Say --adapter-id or --registry-model-id, not both."))
@@ -178,8 +178,8 @@ def make_command(questions: Path, n: int, seed: int, output: Path) -> None:
     """
     asked = questions_in(questions)
     data, version, topics = json_answering.make_dev_set(asked, output.stem, n, seed)
-    write_file(output, data)
-    say(version)
+    write(data, output)
+    say(version, err=is_standard(output))
     for topic, count in topics.items():
         say(f"  {topic or '-'}: {count}", err=True)
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from webapp import labels, notation
-from webapp.cli.frame.options import FILE, formats
+from webapp.cli.frame.options import FILE, FiniteRange, formats
 from webapp.cli.frame.output import (
     TerminalTable,
     document_text,
@@ -144,11 +144,7 @@ def _write(
     pieces = documents.json_file(head, rows)
     if file_format == "csv":
         pieces = documents.csv_file(documents.COLUMNS[kind], rows)
-    if output is None:
-        write_pieces(pieces)
-        return
-    with output.open("wb") as file:
-        file.writelines(pieces)
+    write_pieces(pieces, output)
 
 
 @click.group("score")
@@ -304,7 +300,7 @@ def constraints_command(
 @first_rows
 @click.option(
     "--tau-sim",
-    type=click.FloatRange(-1, 1),
+    type=FiniteRange(-1, 1),
     help="Least cosine of a supported claim; 0.6, or 0.3 with --embedder lexical.",
 )
 @click.option(

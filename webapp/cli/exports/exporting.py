@@ -23,6 +23,7 @@ from webapp.cli.frame.commands import AppFactory
 from webapp.cli.frame.options import FILE, Command, formats, output_option
 from webapp.cli.frame.output import (
     TerminalTable,
+    is_standard,
     printed,
     say,
     steps,
@@ -122,12 +123,12 @@ def metrics_command(
             report = reports.in_words(session, study, run_id, chosen, figures=names)
     for problem in found:
         say(f"relevansi: {problems.message(problem)}", err=True)
+    if found and not report.rows:
+        raise SystemExit(1)
     if file_format == "json":
         write_json(_document(report, found, from_file=rated_file is not None), output)
     else:
         write(FORMATS[file_format](report), output)
-    if found and not report.rows:
-        raise SystemExit(1)
 
 
 def _newest_rated(folder: Path) -> Path | None:
@@ -265,7 +266,12 @@ def export_command(
                 notes = [labels.rule(chosen.name), *notes]
     for note in notes:
         say(f"relevansi: {note}", err=True)
-    if file_format == "beir" and output is not None and output.suffix != ".zip":
+    if (
+        file_format == "beir"
+        and output is not None
+        and not is_standard(output)
+        and output.suffix != ".zip"
+    ):
         with zipfile.ZipFile(BytesIO(data)) as packed:
             _write({output / name: packed.read(name) for name in packed.namelist()})
     else:
@@ -415,7 +421,7 @@ def _write(files: Mapping[Path, bytes]) -> None:
     try:
         for parent in reversed(made):
             parent.mkdir(exist_ok=True)
-        write_files(files)
+        write_files({path: [data] for path, data in files.items()})
     except BaseException:
         for parent in made:
             with suppress(OSError):

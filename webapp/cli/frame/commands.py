@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import locale
 import logging
@@ -22,6 +23,18 @@ if TYPE_CHECKING:
     from flask import Flask
 
 AppFactory = Callable[..., "Flask"]
+
+DISK: dict[str, str] = {
+    "ENOENT": mark("%(name)s: there is no such file or folder. Make it, or name another."),
+    "ENOTDIR": mark("%(name)s: a file stands where a folder should be. Name another place."),
+    "EISDIR": mark("%(name)s is a folder. Name a file."),
+    "EACCES": mark("%(name)s: you may not do that there. Change who may, or name another place."),
+    "EROFS": mark("%(name)s: that disk can only be read. Name another place."),
+    "ENOSPC": mark("%(name)s: the disk is full. Make room, and repeat the command."),
+    "ENAMETOOLONG": mark("%(name)s: that name is too long. Choose a shorter one."),
+}
+DISK |= {"EPERM": DISK["EACCES"], "EDQUOT": DISK["ENOSPC"]}
+"""What is wrong with a file or folder, and what to do, by the system's error code."""
 
 
 COMMANDS = {
@@ -146,6 +159,10 @@ def _known(failure: Exception) -> str | None:
 
     if isinstance(failure, Failure):
         return failure.line()
+    if isinstance(failure, OSError) and failure.filename is not None:
+        said = DISK.get(errno.errorcode.get(failure.errno or 0, ""))
+        name = os.fsdecode(failure.filename)
+        return gettext(said) % {"name": name} if said else f"{name}: {failure.strerror}"
     found, original = outage(failure), getattr(failure, "orig", None)
     if isinstance(failure, UnicodeEncodeError):
         name = str(failure.object)[:80]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,16 +16,28 @@ from webapp.config import Settings
 from webapp.db.engine import Database
 from webapp.db.tables.study import Study
 from webapp.failures import Refused
+from webapp.i18n import gettext
 from webapp.services.study import studies
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class FiniteRange(click.FloatRange):
+    """A finite number within a range; NaN is in no range, though no comparison says so."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(gettext("%(value)s is no finite number.", value=value), param, ctx)
+        return number
+
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 output_option = click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 timeout_option = click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=120,
     show_default=True,
     help="Seconds that an answer may take.",

@@ -6,16 +6,19 @@ and messages may be somebody else's. Documents go into files and pipes byte for 
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from webapp.config import errors_naming
 from webapp.i18n import gettext
 from webapp.printable import json_escaped, printable
 
@@ -33,40 +36,56 @@ _BYTES_OF_NAMES = re.compile("([\udca0-\udcff]+)")
 
 def write(data: bytes, output: Path | None, *, private: bool = False) -> None:
     """Write `data` to `output`, or to the standard output."""
-    if output is None:
-        write_pieces([data])
+    write_pieces([data], output, private=private)
+
+
+def is_standard(output: Path | None) -> bool:
+    """Whether a document goes to the standard output: no file is named, or ``-``."""
+    return output is None or str(output) == "-"
+
+
+def write_pieces(
+    pieces: Iterable[bytes], output: Path | None = None, *, private: bool = False
+) -> None:
+    """Write a document piece by piece to `output`, or to the standard output.
+
+    A file is written whole or not at all; a `private` one is its owner's alone to read.
+    """
+    if output is None or is_standard(output):
+        _print(pieces)
+    elif output.exists() and not output.is_file():
+        with errors_naming(output), output.open("wb") as file:
+            file.writelines(pieces)  # a pipe or a device takes it as it comes
     else:
-        write_file(output, data, private=private)
+        write_files({output: pieces}, private=private)
 
 
-def write_file(path: Path, data: bytes, *, private: bool = False) -> None:
-    """Write a file whole or not at all; a `private` one is its owner's alone to read."""
-    if path.exists() and not path.is_file():
-        path.write_bytes(data)  # a pipe or a device takes it as it comes
-    else:
-        write_files({path: data}, private=private)
-
-
-def write_files(files: Mapping[Path, bytes], *, private: bool = False) -> None:
-    """Write all files or none: a full disk leaves what was there before."""
-    written: list[tuple[Path, Path]] = []
+def write_files(files: Mapping[Path, Iterable[bytes]], *, private: bool = False) -> None:
+    """Write all files, each of its pieces, or none: a full disk leaves what was there before."""
+    written: list[tuple[Path, Path, Path]] = []
     try:
-        for given, data in files.items():
-            path = given.resolve()  # where a link leads, so that it stays one
-            beside = path.with_name(f".{path.name}.part")
-            written.append((beside, path))
-            beside.unlink(missing_ok=True)
-            beside.touch(mode=0o600 if private else 0o666)
-            beside.write_bytes(data)
-        for beside, path in written:
-            beside.replace(path)
+        for given, pieces in files.items():
+            with errors_naming(given):
+                path = given.resolve()  # where a link leads, so that it stays one
+                if path.exists() and not os.access(path, os.W_OK):  # a folder would let it go
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+                beside = path.with_name(f".{path.name}.part")
+                written.append((beside, path, given))
+                beside.unlink(missing_ok=True)
+                beside.touch(mode=0o600 if private else 0o666)
+                with beside.open("wb") as file:
+                    file.writelines(pieces)
+        for beside, path, given in written:
+            with errors_naming(given):
+                beside.replace(path)
     finally:
-        for beside, _ in written:
-            beside.unlink(missing_ok=True)
+        for beside, _, _ in written:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
 
 
-def write_pieces(pieces: Iterable[bytes]) -> None:
-    """Write a document piece by piece to the standard output; a terminal gets its text only."""
+def _print(pieces: Iterable[bytes]) -> None:
+    # A terminal gets the text only.
     if not sys.stdout.isatty():
         sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
@@ -86,7 +105,7 @@ def write_json(
     default: Callable[..., str] | None = None,
 ) -> None:
     """Write one JSON document, its unprintable characters as escapes."""
-    text = json.dumps(document, ensure_ascii=False, indent=indent, default=default)
+    text = json.dumps(document, ensure_ascii=False, indent=indent, default=default, allow_nan=False)
     write(f"{json_escaped(text)}\n".encode(), output)
 
 

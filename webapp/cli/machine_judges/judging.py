@@ -26,7 +26,7 @@ from webapp.services.people import raters
 from webapp.services.study import studies
 from webapp.services.workers.loop import GLANCE, WorkLoop
 
-PRICE = click.FloatRange(min=0)
+PRICE = options.FiniteRange(min=0)
 LEAST = click.IntRange(min=1)
 Command = TypeVar("Command", bound=Callable[..., Any])
 _LOGGER = logging.getLogger(__name__)

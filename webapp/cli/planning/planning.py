@@ -41,19 +41,19 @@ def _question_set(session: Session, study: Study, number: int | None) -> Questio
 @click.option("--figure", type=click.Choice(FIGURES), default=FIGURES[0], show_default=True)
 @click.option(
     "--difference",
-    type=click.FloatRange(0, 5, min_open=True),
+    type=options.FiniteRange(0, 5, min_open=True),
     default=0.1,
     show_default=True,
     help="The smallest difference that is worth seeing.",
 )
-@click.option("--power", type=click.FloatRange(0.05, 0.999), default=0.8, show_default=True)
-@click.option("--level", type=click.FloatRange(0.0001, 0.5), default=0.05, show_default=True)
+@click.option("--power", type=options.FiniteRange(0.05, 0.999), default=0.8, show_default=True)
+@click.option("--level", type=options.FiniteRange(0.0001, 0.5), default=0.05, show_default=True)
 @click.option("--runs", "pair", nargs=2, metavar="ID ID", help="Take the deviation from these.")
 @click.option(
     "--sd",
     "--deviation",
     "deviation",
-    type=click.FloatRange(0, 5, min_open=True),
+    type=options.FiniteRange(0, 5, min_open=True),
     help="The standard deviation of the paired differences, where no pair is rated.",
 )
 @click.option("--raters", type=click.IntRange(1, 1000), help="How many; those of the study.")

@@ -52,7 +52,7 @@ from sqlalchemy.exc import DatabaseError, DBAPIError
 from sqlalchemy.orm import InstrumentedAttribute, Session
 from sqlalchemy.types import TypeEngine
 
-from webapp.config import sqlite_url, sync
+from webapp.config import errors_naming, sqlite_url, sync
 from webapp.db import outages, sqlite_files
 from webapp.db.engine import Database, known_versions
 from webapp.db.outages import Outage, outage
@@ -108,11 +108,12 @@ PIECE = 2**20
 @contextmanager
 def folder_beside(file: Path) -> Iterator[Path]:
     """Yield a new private folder on the disk of `file`, which is gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix=f".{file.name}.", dir=file.absolute().parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with errors_naming(file):
+        folder = Path(tempfile.mkdtemp(prefix=f".{file.name}.", dir=file.absolute().parent))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 KIND = "relevansi backup"
