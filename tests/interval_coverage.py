@@ -32,7 +32,8 @@ from webapp.metrics.judging.figures import HEADLINES, Sum
 from webapp.metrics.phase_3.user_study import clustered_mean
 from webapp.metrics.planning.assisted import assisted_mean
 from webapp.metrics.planning.sampling import sampled_mean
-from webapp.services.comparisons import chosen_runs, comparisons
+from webapp.services.comparisons import chosen_runs
+from webapp.services.judging.judged_runs import judged_runs
 from webapp.services.runs import reports, runs
 
 SEED = 20260301
@@ -237,7 +238,7 @@ def _judged(session: Session, phase: int) -> tuple[ComparedRun, ...]:
     study = demo.study_of(session)
     chosen = chosen_runs.of_phase(session, study, phase)
     compared = [runs.find(session, study, one) for one in chosen]
-    return comparisons.judged_runs(session, study, compared, reports.rule_of(session, study))
+    return judged_runs(session, study, compared, reports.rule_of(session, study))
 
 
 def values_of(run: ComparedRun, figure: str) -> list[float]:

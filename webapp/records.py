@@ -436,3 +436,12 @@ class State(Struct, frozen=True):
     def is_complete(self) -> bool:
         """Whether nothing is open that could still move a figure."""
         return self.stage == "complete"
+
+
+class ExportedFile(Struct, frozen=True):
+    """A file to download: its name, its media type, its bytes, and the warnings on its gaps."""
+
+    name: str
+    media_type: str
+    data: bytes
+    notes: tuple[str, ...] = ()

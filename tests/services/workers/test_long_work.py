@@ -18,12 +18,22 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import LongWork
 from webapp.db.tables.study import Study
 from webapp.failures import Refused
-from webapp.records import Tell
-from webapp.services.exports.exports import ExportedFile
+from webapp.records import (
+    ExportedFile,
+    Tell,
+)
 from webapp.services.people import raters
 from webapp.services.study import studies
 from webapp.services.workers import jobs
-from webapp.services.workers.jobs import DONE, FAILED, WAITING, JobWork, NotMade, UnknownJob
+from webapp.services.workers.jobs import (
+    DONE,
+    FAILED,
+    WAITING,
+    JobWork,
+    Make,
+    NotMade,
+    UnknownJob,
+)
 from webapp.services.workers.loop import ALIVE, ASKING, WorkLoop
 
 WAIT = 60
@@ -33,6 +43,10 @@ FILE = ExportedFile("made.zip", "application/zip", b"made")
 class MachineAsked(Refused):
     message = "A proof pack holds what people judged"
     remedy = "Ask for it again; if it happens again, see the log."
+
+
+KINDS: dict[str, Make] = {}
+"""The function of each kind of jobs that a test does."""
 
 
 @dataclass
@@ -54,7 +68,8 @@ def _kind(database: Database, monkeypatch: pytest.MonkeyPatch) -> MadeKind:
         studies.open_or_make(session, NOW)
         session.commit()
     kind = MadeKind()
-    monkeypatch.setattr(jobs, "_kinds", lambda: {"made": kind.make})
+    monkeypatch.setattr(jobs, "NAMES", ("made",))
+    monkeypatch.setitem(KINDS, "made", kind.make)
     return kind
 
 
@@ -86,7 +101,7 @@ def progress(database: Database, work_id: str) -> LongWork:
 def work(database: Database, now: datetime = NOW) -> None:
     """Make everything that was put down."""
     loop = WorkLoop(database.writing, lambda: now, logging.getLogger(__name__))
-    loop.wake(JobWork(database), most=1)
+    loop.wake(JobWork(database, KINDS), most=1)
     assert loop.is_idle(WAIT)
 
 

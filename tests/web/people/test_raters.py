@@ -166,15 +166,15 @@ def test_a_deleted_name_is_nowhere(
         rater_id = rater.id
         tokens.make(session, rater, "mine", ["judge"], now)
         for kind, wanted in (
-            (kinds.PACK, kinds.packing(run_id, reports.of_rater(rater))),
-            (kinds.PACK, kinds.packing(run_id, reports.Rule(reports.MAJORITY))),
+            (jobs.PACK, kinds.packing(run_id, reports.of_rater(rater))),
+            (jobs.PACK, kinds.packing(run_id, reports.Rule(reports.MAJORITY))),
             (
-                kinds.IMPORTING,
+                jobs.IMPORTING,
                 kinds.importing([], FileDecision(rater=name.upper()), blind=None, confirm=0),
             ),
         ):
             jobs.enqueue(session, study, kind, wanted, now)
-        done = jobs.find(session, study, jobs.enqueue(session, study, kinds.READING, {}, now))
+        done = jobs.find(session, study, jobs.enqueue(session, study, jobs.READING, {}, now))
         done.state, done.result = "done", {"grades": {name: 2}}
         for text in (f'{{"rater": "{name}"}}', json.dumps({"rater": name}), "of nobody"):
             waiting_files.keep(session, study, "ratings.json", text.encode(), now)

@@ -11,7 +11,7 @@ from tests.web.conftest import PART, judge
 from webapp.db.engine import Database
 from webapp.db.tables.runs import LongWork
 from webapp.services.proof_packs import packs
-from webapp.services.workers import jobs, kinds
+from webapp.services.workers import jobs
 from webapp.services.workers.loop import ALIVE
 from webapp.web.frame.access import now
 from webapp.web.frame.workers import workers
@@ -98,7 +98,7 @@ def test_a_job_that_waited_for_a_server_is_done_or_fails_with_a_remedy(
 ) -> None:
     with open_study(web_database) as (session, study):
         wanted = [{"run": run, "rule": "majority"} for run in (run_id, "gone")]
-        made, failed = [jobs.enqueue(session, study, kinds.PACK, one, now()) for one in wanted]
+        made, failed = [jobs.enqueue(session, study, jobs.PACK, one, now()) for one in wanted]
     workers(app).serve()
     assert workers(app).is_idle(WAIT)
 

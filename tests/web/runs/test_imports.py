@@ -401,7 +401,7 @@ def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
     with open_study(web_database) as (session, study):
         kept = [waiting_files.find(session, study, token) for token in waiting]
         wanted = kinds.storing(kept, given)
-        pages.add(f"/files/{jobs.enqueue(session, study, kinds.STORING, wanted, NOW)}")
+        pages.add(f"/files/{jobs.enqueue(session, study, jobs.STORING, wanted, NOW)}")
 
     assert len(pages) == 1
     assert count(web_database, LongWork) == 1

@@ -26,7 +26,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import LongWork, Result, Run, Upload
 from webapp.importers.results.formats import FORMATS, OTHER_EXAMPLES, examples
 from webapp.services.runs import stored_runs, waiting_files
-from webapp.services.workers import jobs
+from webapp.services.workers import jobs, kinds
 from webapp.services.workers.jobs import JobCall, JobWork
 from webapp.services.workers.loop import ALIVE
 from webapp.web.frame import access
@@ -240,6 +240,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from webapp.db.engine import Database
 from webapp.services.runs import stored_runs
+from webapp.services.workers import kinds
 from webapp.services.workers.jobs import JobWork
 
 whole = stored_runs.add_answers
@@ -251,7 +252,7 @@ def add_answers(session, *given, **more):
 
 stored_runs.add_answers = add_answers
 database, now = Database(sys.argv[1]), datetime.fromisoformat(sys.argv[2])
-work = JobWork(database)
+work = JobWork(database, kinds.KINDS)
 with database.writing() as session:
     call = work.claim(session, now)
     session.commit()
@@ -281,7 +282,7 @@ def test_a_server_that_is_killed_while_storing_leaves_nothing_and_the_next_one_s
     rows = (Run, JudgedThing, Upload)
     assert [count(web_database, one) for one in rows] == [0, 0, 1]
 
-    work = JobWork(web_database)
+    work = JobWork(web_database, kinds.KINDS)
     with web_database.writing() as session:
         call = work.claim(session, now + 2 * ALIVE)
         assert isinstance(call, JobCall)

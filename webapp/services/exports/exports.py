@@ -8,7 +8,7 @@ from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 from msgspec.structs import replace
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session, selectinload
@@ -33,7 +33,13 @@ from webapp.metrics.agreement.report import ItemKind
 from webapp.metrics.judging.figures import RunReport
 from webapp.metrics.judging.queries import QueryJudgments, Span, summarise
 from webapp.notation import file_day
-from webapp.records import QueryState, ReadQuery, ReadRun, Scale
+from webapp.records import (
+    ExportedFile,
+    QueryState,
+    ReadQuery,
+    ReadRun,
+    Scale,
+)
 from webapp.services.agreement import agreement
 from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import verdicts
@@ -70,15 +76,6 @@ def is_rated(report: RunReport) -> bool:
         or row.summary.quality is not None
         for row in report.rows
     )
-
-
-class ExportedFile(Struct, frozen=True):
-    """A file to download: its name, its media type, its bytes, and the warnings on its gaps."""
-
-    name: str
-    media_type: str
-    data: bytes
-    notes: tuple[str, ...] = ()
 
 
 class RatedRun(NamedTuple):

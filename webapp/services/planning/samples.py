@@ -50,7 +50,8 @@ from webapp.metrics.planning.sampling import (
     sampled_mean,
 )
 from webapp.records import QueryState
-from webapp.services.comparisons import chosen_runs, comparisons
+from webapp.services.comparisons import chosen_runs
+from webapp.services.judging.judged_runs import judged_runs
 from webapp.services.rating import pool
 from webapp.services.runs import reports
 from webapp.services.runs import runs as order
@@ -293,7 +294,7 @@ def of_runs(
     grew = rule.kind == RuleKind.SEQUENCE
     judged = {
         run.name: {query.position: query for query in run.queries}
-        for run in comparisons.judged_runs(session, study, runs, merging)
+        for run in judged_runs(session, study, runs, merging)
     }
     chosen = stated(session, rule)
 
@@ -398,7 +399,7 @@ def _rated_pairs(
 ) -> Iterator[tuple[tuple[str, str], tuple[float, ...]]]:
     if len(compared) < chosen_runs.FEWEST:
         return
-    judged = comparisons.judged_runs(session, study, compared, reports.rule_of(session, study))
+    judged = judged_runs(session, study, compared, reports.rule_of(session, study))
     for one, other in combinations(judged, 2):
         values = paired_values(figure, one, other).values()
         yield (one.run, other.run), tuple(first - second for first, second in values)

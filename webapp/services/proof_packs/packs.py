@@ -44,10 +44,15 @@ from webapp.failures import Conflict, Missing
 from webapp.i18n import SOURCE_LANGUAGE, mark, speaking
 from webapp.kinds import KINDS
 from webapp.metrics.proof_packs import proof_files
-from webapp.records import BINARY, Scale, Tell, nobody
+from webapp.records import (
+    BINARY,
+    ExportedFile,
+    Scale,
+    Tell,
+    nobody,
+)
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.exports import exports
-from webapp.services.exports.exports import ExportedFile
 from webapp.services.judging import verdicts
 from webapp.services.planning import machine_help, samples, settled
 from webapp.services.rating import pool

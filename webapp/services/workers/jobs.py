@@ -13,7 +13,7 @@ import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
@@ -29,11 +29,17 @@ from webapp.failures import Failure, Missing
 from webapp.i18n import mark
 from webapp.importers.frame import bounded
 from webapp.printable import look_alike
-from webapp.records import Tell
-from webapp.services.exports.exports import ExportedFile
+from webapp.records import (
+    ExportedFile,
+    Tell,
+)
 from webapp.services.judging import changes
 from webapp.services.workers import loop
 from webapp.services.workers.loop import ASKING, Lease, Nothing, OutsideWork
+
+IMPORTING, READING, STORING, PACK = "importing", "reading", "storing", "proof pack"
+NAMES = (IMPORTING, READING, STORING, PACK)
+"""The kinds of jobs that there are."""
 
 WAITING, DONE, FAILED = "waiting", "done", "failed"
 KEPT_FOR = timedelta(days=1)
@@ -95,6 +101,8 @@ JobOutcome: TypeAlias = "ExportedFile | Finish | JobFailure"
 @dataclass(frozen=True, slots=True)
 class JobWork(OutsideWork[JobCall, JobOutcome]):
     database: Database
+    kinds: Mapping[str, Make] = field(compare=False)
+    """The function of each kind of jobs by its name."""
 
     def claim(self, session: Session, now: datetime) -> JobCall | Nothing:
         # There may be some later while somebody holds a work: they may have died just now.
@@ -132,7 +140,7 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
         try:
             with self.database.reading() as session, bounded.within(bounded.JOB):
                 study = session.get_one(Study, call.study_id)
-                return _kinds()[call.kind](session, study, call.wanted, tell)
+                return self.kinds[call.kind](session, study, call.wanted, tell)
         except Failure as failure:
             return _failed(failure)
         except Cancelled:
@@ -184,7 +192,7 @@ def enqueue(
 
 def find(session: Session, study: Study, work_id: str) -> LongWork:
     row = session.get(LongWork, work_id)
-    if row is None or row.study_id != study.id or row.kind not in _kinds():
+    if row is None or row.study_id != study.id or row.kind not in NAMES:
         raise UnknownJob(work_id)
     return row
 
@@ -268,9 +276,3 @@ def _end(row: LongWork, outcome: JobOutcome, now: datetime) -> None:
         row.failure, row.remedy, row.about = outcome.message, outcome.remedy, outcome.about
     elif isinstance(outcome, ExportedFile):
         row.file_name, row.media_type, row.data = outcome.name, outcome.media_type, outcome.data
-
-
-def _kinds() -> Mapping[str, Make]:
-    from webapp.services.workers import kinds  # late: it knows the services that do the work
-
-    return kinds.KINDS

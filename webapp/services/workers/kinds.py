@@ -16,17 +16,18 @@ from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
 from webapp.failures import Conflict
 from webapp.i18n import mark
-from webapp.records import Problem, Tell
-from webapp.services.exports.exports import ExportedFile
+from webapp.records import (
+    ExportedFile,
+    Problem,
+    Tell,
+)
 from webapp.services.people import raters
 from webapp.services.runs import confirmations, file_formats, reports, waiting_files
 from webapp.services.runs import runs as stored_runs
 from webapp.services.runs.file_formats import FORMATS, FileDecision, OpenedFile
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
-from webapp.services.workers.jobs import Finish, Make
-
-READING, STORING = "reading", "storing"
+from webapp.services.workers.jobs import IMPORTING, PACK, READING, STORING, Finish, Make
 
 
 class Undecided(Conflict):
@@ -70,9 +71,6 @@ def store_files(session: Session, study: Study, wanted: Mapping[str, Any], tell:
         return {"runs": runs, "left": left, "stored": True}
 
     return finish
-
-
-IMPORTING = "importing"
 
 
 def importing(
@@ -156,9 +154,6 @@ def _opened(
 def _after(before: int, own: int, of: int, tell: Tell) -> Tell:
     """Tell of a file, which may count its bytes, as of so many of all questions."""
     return lambda done, total: tell(before + own * done // max(total, 1), of)
-
-
-PACK = "proof pack"
 
 
 def packing(run_id: str | None, rule: Rule) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from webapp.services.machine_judges import calls
 from webapp.services.machine_judges.calls import JudgeWork
 from webapp.services.phase_3 import own_questions
 from webapp.services.phase_3.own_questions import QuestionWork
-from webapp.services.workers import jobs
+from webapp.services.workers import jobs, kinds
 from webapp.services.workers.jobs import JobWork
 from webapp.services.workers.loop import WorkLoop
 from webapp.web.frame import access
@@ -36,7 +36,7 @@ class Workers(WorkLoop):
         left: list[tuple[OutsideWork[Any, Any], int]] = []
         with database.reading() as session:
             if jobs.is_any_open(session):
-                left.append((JobWork(database), 1))
+                left.append((JobWork(database, kinds.KINDS), 1))
             for rater_id, at_once in calls.at_work(session):
                 left.append((JudgeWork(rater_id, self._app.config["JUDGE"]), at_once))
             if at_once := own_questions.calls_at_once(session):

@@ -27,12 +27,19 @@ from webapp.importers.runs import problems
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.comparisons.gate import GateRequest
 from webapp.printable import label_line
-from webapp.records import Click, EmptyOutcome, Item, Problem, Scale, nobody
+from webapp.records import (
+    Click,
+    EmptyOutcome,
+    ExportedFile,
+    Item,
+    Problem,
+    Scale,
+    nobody,
+)
 from webapp.services.agreement import agreement
 from webapp.services.comparisons import chosen_runs, comparisons, gate
 from webapp.services.comparisons.gate import GateReport
 from webapp.services.exports import exports
-from webapp.services.exports.exports import ExportedFile
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.offline import runs as offline_runs
@@ -377,7 +384,7 @@ def import_runs(form: ImportForm) -> Imported | JobRow:
             ]
             wanted = kinds.importing(kept, decision, blind=blind, confirm=form.confirm)
             session.commit()
-        return _begin(kinds.IMPORTING, wanted)
+        return _begin(jobs.IMPORTING, wanted)
     with access.reading() as (_, rater):
         opened = [file_formats.opened(*one) for one in files]
         store = kinds.stored(rater.study, opened, decision, blind=blind, confirm=form.confirm)
@@ -459,7 +466,7 @@ def export_run(run_id: str, name: str, query: Merged) -> ExportedFile | JobRow:
         wanted = kinds.packing(run_id, rule)
         if not packs.is_long(session, study, run_id, rule):
             return kinds.make_pack(session, study, wanted, nobody)
-    return _begin(kinds.PACK, wanted)
+    return _begin(jobs.PACK, wanted)
 
 
 @operation("/runs/<run_id>/queries/<int:query_id>/ratings", "judge", method="POST")

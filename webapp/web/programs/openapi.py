@@ -9,8 +9,10 @@ from typing import Any, get_args
 
 from msgspec import json
 
-from webapp.records import LARGEST_INTEGER
-from webapp.services.exports.exports import ExportedFile
+from webapp.records import (
+    LARGEST_INTEGER,
+    ExportedFile,
+)
 from webapp.web.features import Role, role_for
 from webapp.web.frame.errors import ProblemDetails
 from webapp.web.programs.operations import JSON, OPERATIONS, Operation, blueprint

@@ -22,7 +22,7 @@ from werkzeug.datastructures import MultiDict
 
 from webapp.failures import Refused
 from webapp.i18n import mark
-from webapp.services.exports.exports import ExportedFile
+from webapp.records import ExportedFile
 from webapp.services.people.tokens import Scope
 from webapp.web.frame import access
 from webapp.web.frame.htmx import attached

@@ -9,7 +9,7 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from webapp.services.runs import reports
-from webapp.services.workers import kinds
+from webapp.services.workers import jobs, kinds
 from webapp.web.frame import access
 from webapp.web.study import study
 from webapp.web.workers.jobs import download, led_to
@@ -27,4 +27,4 @@ def pack(run_id: str | None = None) -> Response:
         wanted = kinds.packing(run_id, rule)
         if not packs.is_long(session, rater.study, run_id, rule):
             return download(kinds.make_pack(session, rater.study, wanted, lambda *_: None))
-    return led_to(kinds.PACK, wanted)
+    return led_to(jobs.PACK, wanted)

@@ -163,7 +163,7 @@ def upload() -> Response:
         reading = kinds.reading(files)
         session.commit()
     if is_long:
-        return led_to(kinds.READING, reading)
+        return led_to(jobs.READING, reading)
     return redirect(url_for("imports.show", token=reading["tokens"]), 303)  # type: ignore[return-value]
 
 
@@ -225,7 +225,7 @@ def _decide(form: WaitingForm) -> Response:
                 jobs.cancel(session, rater.study, work.id)
         session.commit()
     if is_long:
-        return led_to(kinds.STORING, storing)
+        return led_to(jobs.STORING, storing)
     if left:
         return _look_again(left, sent, left="1")
     return redirect(after_import(run_ids), 303)  # type: ignore[return-value]
@@ -255,7 +255,7 @@ def _set_up(session: Session, owner: Rater, form: WaitingForm) -> None:
 
 
 def _works(session: Session, study: Study) -> Sequence[LongWork]:
-    return jobs.of_kinds(session, study, (kinds.READING, kinds.STORING), access.now())
+    return jobs.of_kinds(session, study, (jobs.READING, jobs.STORING), access.now())
 
 
 def _look_again(tokens: list[str], sent: dict[str, WaitingFileForm], **said: str) -> Response:

@@ -8,8 +8,8 @@ from typing import Any
 from flask import Blueprint, Response, redirect, url_for
 
 from webapp.db.tables.runs import LongWork
-from webapp.services.exports.exports import ExportedFile
-from webapp.services.workers import jobs
+from webapp.records import ExportedFile
+from webapp.services.workers import jobs, kinds
 from webapp.services.workers.jobs import JobWork
 from webapp.web.frame import access, htmx
 from webapp.web.frame.htmx import attached
@@ -68,7 +68,7 @@ def download(file: ExportedFile) -> Response:
 
 
 def wake() -> None:
-    workers().wake(JobWork(access.database()), most=1)
+    workers().wake(JobWork(access.database(), kinds.KINDS), most=1)
 
 
 def _imported(job: LongWork) -> str:
