@@ -511,6 +511,32 @@ def test_a_chatbot_s_run_of_properties_is_gated_by_its_own_figures(
     ]
 
 
+def test_the_same_list_in_another_conversation_is_no_difference(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """Its items are to be judged anew, which a floor needs and a difference does not."""
+    name, data = chatbot_run("api", *["AB"] * 3)
+    again = name, data.replace(b'"search_method"', b'"timestamp": "2026-05-01", "search_method"')
+    read = imports.read(name, again[1].replace(b"-05-", b"-04-")).read
+    baseline = stored_runs.store(session, study, read, Labels(), NOW).id
+    session.flush()
+    judge(session, rater, baseline, *["10"] * 3)
+    request = GateRequest(baseline=baseline, floors={"mrr": 1.0})
+    run = gate.read(study, [again], Choices())
+
+    fresh = gate.gate(session, study, run, request)
+    gate.keep_run(session, study, run, request, NOW)
+    session.flush()
+    kept = gate.gate(session, study, run, request)
+
+    for report in (fresh, kept):
+        assert {difference(report, one.figure).n_apart for one in report.figures} == {0}
+        assert {difference(report, one.figure).n for one in report.figures} == {3}
+        assert of(report, "mrr").floor_outcome == Outcome.OPEN
+        assert [one.position for one in report.unjudged] == [2, 2]
+    assert (fresh.run, kept.run is None) == (None, False)
+
+
 def test_failed_calls_count_as_empty_lists(session: Session, study: Study, rater: Rater) -> None:
     """A chatbot that fails five questions of six is no better for the one it answers."""
     baseline = chatbot_baseline(session, study, *["AB"] * 6)

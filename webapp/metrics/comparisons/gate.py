@@ -219,9 +219,10 @@ def _differences(
     deciding: Sequence[str],
     request: GateRequest,
 ) -> dict[str, GateDifference]:
-    values = []
+    values, same = [], {name: [_is_same(*pair, depth_of(name)) for pair in pairs] for name in spans}
     for name in deciding:
-        both = ((_low(new), _low(old)) for new, old in spans[name])
+        rows = zip(spans[name], same[name], strict=True)
+        both = ((_low(old if is_same else new), _low(old)) for (new, old), is_same in rows)
         known = tuple((x, y) for x, y in both if x is not None and y is not None)
         is_binary = name.startswith("success")
         values.append(PairedValues(name, "run", "baseline", known, None, binary=is_binary))
@@ -231,11 +232,8 @@ def _differences(
     found = {}
     for one, p_holm in zip(differences, p_values, strict=True):
         depth = depth_of(one.figure)
-        apart = [
-            (*answers, *both)
-            for answers, both in zip(pairs, spans[one.figure], strict=True)
-            if answers[0].items[:depth] != answers[1].items[:depth]
-        ]
+        of_figure = zip(pairs, spans[one.figure], same[one.figure], strict=True)
+        apart = [(*answers, *both) for answers, both, is_same in of_figure if not is_same]
         difference = replace(
             convert(one, GateDifference, from_attributes=True),
             p_holm=p_holm,
@@ -248,6 +246,12 @@ def _differences(
         outcome = _of_difference(difference, request) if pairs else Outcome.OPEN
         found[one.figure] = replace(difference, outcome=outcome)
     return found
+
+
+def _is_same(one: GatedAnswer, other: GatedAnswer, depth: int | None) -> bool:
+    """Whether two answers list the same items in the same order down to `depth`."""
+    is_same = one.items[:depth] == other.items[:depth]
+    return is_same and one.summary.state is other.summary.state
 
 
 def _of_difference(difference: GateDifference, request: GateRequest) -> Outcome:

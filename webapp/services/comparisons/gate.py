@@ -233,6 +233,12 @@ class QuestionPools(NamedTuple):
     identities: Mapping[int, Mapping[int, str]]
     emptiness: Mapping[int, int]
 
+    def add(self, docno: str, title: str) -> int:
+        """Return the id of an item that is not stored, which is below 0."""
+        item_id = -len(self.names) - 1
+        self.names[item_id] = docno, title
+        return item_id
+
     def query(
         self, question: Question, state: QueryState, things: tuple[int, ...] = ()
     ) -> AskedQuery:
@@ -242,10 +248,14 @@ class QuestionPools(NamedTuple):
 
 
 class RankedList(NamedTuple):
-    """A query as it was asked, and the identities of the items below those that are judged."""
+    """A query as it was asked, and what it lists, as it can be held against the baseline's list.
+
+    ``items`` are ids of judged items, below them identities. An item of a question that depends on
+    its conversation has the id of the baseline's item there, though it is judged anew.
+    """
 
     asked: AskedQuery
-    tail: tuple[str, ...] = ()
+    items: tuple[int | str, ...] = ()
 
 
 Lists = Mapping[int, RankedList]
@@ -274,7 +284,12 @@ def gate(
     scope = Query.run_id.in_({baseline.id, run_id or baseline.id})
     stored, pools = _stored_lists(session, scope), _pools(session, study, scope)
     theirs = stored[baseline.id]
-    own = stored[run_id] if run_id else _placed_lists(session, study, gated, baseline, pools)
+    own = theirs
+    if run_id != baseline.id:
+        own = _placed_lists(session, study, gated, baseline, pools)
+        for question_id, (query, items) in stored[run_id or ""].items():
+            in_file = own[question_id].items if question_id in own else items
+            own[question_id] = RankedList(query, in_file)
     unasked = question_sets.unasked(session, study.id)
     asked = [one for one in baseline.question_set.questions if one.id in theirs.keys() - unasked]
     missing = [one for one in asked if one.id not in own]
@@ -286,7 +301,7 @@ def gate(
     def answer(listed: RankedList) -> GatedAnswer:
         summary = said.summary(listed.asked, cannot_tell=study.cannot_tell, further=names)
         judged = tuple(grade is not None for grade in said.ranked(listed.asked).ranks)
-        return GatedAnswer(summary, (*listed.asked.things, *listed.tail), judged)
+        return GatedAnswer(summary, listed.items, judged)
 
     questions = [one.id for one in asked if one.id in own or not request.allow_missing]
     pairs = [(answer(own.get(one) or nothing[one]), answer(theirs[one])) for one in questions]
@@ -342,7 +357,7 @@ def _stored_lists(session: Session, scope: Scope) -> dict[str, dict[int, RankedL
     lists: dict[str, dict[int, RankedList]] = defaultdict(dict)
     for asked in verdicts.asked_queries(session, scope, pooled=True):
         question_id, tail = stated[asked.key]
-        lists[asked.run_id][question_id] = RankedList(asked, tuple(tail or ()))
+        lists[asked.run_id][question_id] = RankedList(asked, (*asked.things, *(tail or ())))
     return lists
 
 
@@ -377,16 +392,19 @@ def _placed_lists(
     pool = Pool(session, {question.id for question, _ in asked})
     lists = {}
     for question, query in asked:
-        run_id = "" if question.context_dependent else None
+        run_id = baseline.id if question.context_dependent else None
         placed = [pool.place(question.id, run_id, card) for card in query.cards]
         for item, card in zip(placed, query.cards, strict=True):
-            if not item.id:
-                item.id = -len(pools.names) - 1
-                docno = KINDS[study.kind].docno(item.identity or "", item.content)
-                pools.names[item.id] = docno, card.title
-        one = pools.query(question, query.state, tuple(item.id for item in placed))
+            docno = KINDS[study.kind].docno(item.identity or "", item.content)
+            item.id = item.id or pools.add(docno, card.title)
+        things = tuple(item.id for item in placed)
+        items: tuple[int | str, ...] = (*things, *query.tail)
+        if question.context_dependent:  # a verdict of another conversation does not hold
+            anew = {item_id: pools.add(*pools.names[item_id]) for item_id in dict.fromkeys(things)}
+            things = tuple(anew[item_id] for item_id in things)
+        one = pools.query(question, query.state, things)
         one = with_pool(one, pools.identities.get(question.id, {}), query.tail)
-        lists[question.id] = RankedList(one, query.tail)
+        lists[question.id] = RankedList(one, items)
     return lists
 
 
@@ -395,7 +413,8 @@ def _headline(study: Study, baseline: Lists) -> tuple[str, ...]:
 
     Of a study that shows none they are the usual ones of its kind.
     """
-    depths = [len(listed.asked.things) for listed in baseline.values() if listed.tail]
+    lengths = ((len(listed.asked.things), len(listed.items)) for listed in baseline.values())
+    depths = [n_judged for n_judged, n_listed in lengths if n_judged < n_listed]
     if study.pool_depth is not None:
         depths.append(study.pool_depth)
     shown = (studies.headline(study), studies.usual_headline(study))
