@@ -123,14 +123,16 @@ def ask_to_remove(rater_id: int) -> str:
 @blueprint.post("/<int:rater_id>/remove")
 def remove(rater_id: int) -> Response:
     form = forms.checked(RemovalForm)
+    deletes = form.judgments.data == "delete"
     with access.writing() as (session, owner):
         rater = raters.find(session, owner.study, rater_id)
-        if form.judgments.data == "delete":
+        if deletes:
             raters.delete_rater(session, rater, access.now())
         else:
             raters.remove(session, rater, access.now())
         session.commit()
-    access.database().empty_journal()
+    if deletes:
+        access.database().empty_journal()
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
 
