@@ -17,6 +17,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.metrics.judging.figures import HEADLINES
+from webapp.metrics.judging.headline import headline_of
 from webapp.records import BINARY, Relevance, Scale
 from webapp.services.judging import events, live_metrics
 from webapp.services.rating import pages, tasks
@@ -137,7 +138,7 @@ def test_the_headline_is_chosen_or_that_of_the_kind(
 ) -> None:
     study = Study(kind=kind, scale=Scale(top=top).to_store(), measures=measures)
 
-    assert studies.headline(study) == headline
+    assert headline_of(study) == headline
     offered = studies.offered_figures(study)
     assert offered[: len(headline)] == headline
     assert len(set(offered)) == len(offered)
@@ -148,11 +149,11 @@ def test_the_headline_is_chosen_or_that_of_the_kind(
 @pytest.mark.parametrize("kind", ["property", "document"])
 def test_figures_are_chosen_by_name(session: Session, study: Study, kind: str) -> None:
     study.kind = kind
-    usual = studies.headline(study)
+    usual = headline_of(study)
 
     set_study(session, study, measures=("NDCG@10 (exponential)", "MRR", "rbp(.80)", "mrr"))
     session.expire_all()
-    assert studies.headline(study) == ("nDCG@10 (exponential)", "mrr", "RBP(0.8)")
+    assert headline_of(study) == ("nDCG@10 (exponential)", "mrr", "RBP(0.8)")
     with pytest.raises(studies.UnknownHeadline) as refused:
         set_study(session, study, measures=("P@5", "P@0"))
     assert {"nDCG@k", "success_rate"} <= set(str(refused.value).rstrip(".").split(", "))

@@ -14,6 +14,7 @@ from webapp.cli.frame import options
 from webapp.cli.frame.options import as_json_option, naming
 from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json
 from webapp.i18n import gettext
+from webapp.metrics.judging.headline import headline_of
 from webapp.records import Scale
 from webapp.services.study import studies
 from webapp.services.study.studies import Merging, Switches
@@ -72,7 +73,7 @@ def study_command(*, as_json: bool, **options_given: Any) -> None:
             wanted = _changed(studies.switches(study), asked)
             studies.set_switches(session, study, wanted, options.now())
         session.commit()
-        settings = to_builtins(studies.switches(study)) | {"measures": studies.headline(study)}
+        settings = to_builtins(studies.switches(study)) | {"measures": headline_of(study)}
         scale = Scale.stored(study.scale)
     if as_json:
         write_json(settings, indent=2)

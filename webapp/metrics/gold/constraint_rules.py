@@ -59,6 +59,14 @@ class Place(Struct, frozen=True):
     radius_km: float = DEFAULT_RADIUS_KM
 
 
+class AskedPlace(Struct, frozen=True):
+    """The place that a question asks for, as the gold questions know it."""
+
+    name: str
+    latitude: float
+    longitude: float
+
+
 class Range(Struct, frozen=True):
     """Numbers that are asked for, ends included; every bound that is stated must hold.
 

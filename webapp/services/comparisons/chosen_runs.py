@@ -19,12 +19,12 @@ from webapp.i18n import gettext, mark
 from webapp.kinds import shown as shown_item
 from webapp.metrics.comparisons.differences import ComparedQuery
 from webapp.metrics.judging.graded import kept
+from webapp.metrics.judging.headline import headline_of
 from webapp.records import Item, QueryState
 from webapp.services.judging import verdicts
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
-from webapp.services.study import studies
 from webapp.services.study.question_sets import is_put_to_raters
 
 FEWEST = 2
@@ -235,7 +235,7 @@ def find(
     asked = [place for place, is_asked in positions.items() if is_asked]
     at = Question.position == position
     scope = Query.run_id.in_(list(names)) & Query.question_id.in_(select(Question.id).where(at))
-    further = kept(studies.headline(study))
+    further = kept(headline_of(study))
     said = reports.verdicts_under(session, study, scope, rule, pooled=bool(further))
     queries = {query.run_id: query for query in session.scalars(select(Query).where(scope))}
     summaries = {

@@ -13,6 +13,7 @@ from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.comparisons import PARTS, ComparisonReport, compare
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.graded import kept
+from webapp.metrics.judging.headline import headline_of
 from webapp.records import Scale, Tell, nobody
 from webapp.services.comparisons.chosen_runs import comparable, names_of, phase_of
 from webapp.services.judging.judged_runs import RunsUnderRules
@@ -35,7 +36,7 @@ def report(
     `figures` are the names of others than the headline of the study.
     """
     chosen = comparable(session, study, run_ids)
-    names, headline = names_of(chosen), tuple(figures) or studies.headline(study)
+    names, headline = names_of(chosen), tuple(figures) or headline_of(study)
     tell(0, 4)
     judged = RunsUnderRules(session, study, chosen, names, kept(headline))
     base = judged.under(rule)

@@ -39,6 +39,7 @@ from webapp.metrics.comparisons.gate import (
     gate_figures,
 )
 from webapp.metrics.judging.graded import kept
+from webapp.metrics.judging.headline import headline_of, usual_headline
 from webapp.records import QueryState, ReadRun, Scale
 from webapp.services.comparisons import chosen_runs
 from webapp.services.comparisons.chosen_runs import DifferentQuestions
@@ -417,7 +418,7 @@ def _headline(study: Study, baseline: Lists) -> tuple[str, ...]:
     depths = [n_judged for n_judged, n_listed in lengths if n_judged < n_listed]
     if study.pool_depth is not None:
         depths.append(study.pool_depth)
-    shown = (studies.headline(study), studies.usual_headline(study))
+    shown = (headline_of(study), usual_headline(study))
     tested = (dict.fromkeys(name for name, _ in paired(one) if _decides(name)) for one in shown)
     names = next(filter(None, tested))
     if "mrr" in names:  # where an empty list is 0, the two are one figure

@@ -31,6 +31,7 @@ from webapp.kinds import KINDS, from_row, shown
 from webapp.kinds.document import Document
 from webapp.metrics.agreement.report import ItemKind
 from webapp.metrics.judging.figures import RunReport
+from webapp.metrics.judging.headline import is_pooled
 from webapp.metrics.judging.queries import QueryJudgments, Span, summarise
 from webapp.notation import file_day
 from webapp.records import (
@@ -219,7 +220,7 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
     """
     session, study, run_id, rule = of
     kind, scope = KINDS[study.kind], reports.asked_of(of.run.id)
-    pooled = studies.is_pooled(study)
+    pooled = is_pooled(study)
     said = reports.verdicts_under(session, study, Query.run_id == run_id, rule, pooled=pooled)
     in_scope = (verdicts.pool_of if pooled else verdicts.judged_things)(scope)
     of_things = select(JudgedThing.id, JudgedThing.content, JudgedThing.card, Property.identity)

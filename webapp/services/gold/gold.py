@@ -28,10 +28,9 @@ from webapp.importers.gold import gold_questions
 from webapp.importers.gold.gold_questions import GoldFile
 from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.problems import warning
-from webapp.metrics.gold.constraint_rules import Place
+from webapp.metrics.gold.constraint_rules import AskedPlace, Place
 from webapp.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected, GoldQuestion
 from webapp.records import Problem
-from webapp.services.rating.particulars import AskedPlace
 
 
 class UnknownQuestionSet(Missing):

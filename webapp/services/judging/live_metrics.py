@@ -40,6 +40,7 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.metrics.judging import graded
 from webapp.metrics.judging.figures import COLUMNS, COUNTS, Sum, Totals, columns, sums_of
+from webapp.metrics.judging.headline import headline_of
 from webapp.metrics.judging.queries import QUERY_FIGURES, Span
 from webapp.metrics.judging.queries import QuerySummary as Summary
 from webapp.records import EmptyOutcome, QueryState, Scale
@@ -106,9 +107,7 @@ def refresh_touched(
 
 
 def _further(study: Row[Any] | Study) -> tuple[str, ...]:
-    from webapp.services.study import studies  # which makes rows here for new raters
-
-    return graded.kept(studies.headline(study))
+    return graded.kept(headline_of(study))
 
 
 def _read(

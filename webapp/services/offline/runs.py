@@ -16,6 +16,7 @@ from webapp.db.tables.study import Study
 from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
 from webapp.kinds import shown
 from webapp.kinds.property import CardParticulars
+from webapp.metrics.judging.headline import headline_of
 from webapp.records import Item, QueryState, Scale
 from webapp.services.judging.judged_things import blind_identity_of, identity_of
 from webapp.services.rating import particulars
@@ -44,7 +45,7 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
         suggests=top == 1
         and (bool(study.suggest_quality) if blind else study.suggest_quality is not False),
         cannot_tell=study.cannot_tell,
-        headline=studies.headline(study),
+        headline=headline_of(study),
         marks_words=study.marks_words,
         top=top,
     )

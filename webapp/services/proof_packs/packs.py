@@ -43,6 +43,7 @@ from webapp.exporters.proof_packs import pack as files_of
 from webapp.failures import Conflict, Missing
 from webapp.i18n import SOURCE_LANGUAGE, mark, speaking
 from webapp.kinds import KINDS
+from webapp.metrics.judging.headline import is_pooled
 from webapp.metrics.proof_packs import proof_files
 from webapp.records import (
     BINARY,
@@ -162,7 +163,7 @@ def judged_things(study: Study, scope: verdicts.Scope) -> Select[Any]:
 
     Ranking figures rest on all that was judged for their questions.
     """
-    return (verdicts.pool_of if studies.is_pooled(study) else verdicts.judged_things)(scope)
+    return (verdicts.pool_of if is_pooled(study) else verdicts.judged_things)(scope)
 
 
 def _wanted(

@@ -51,6 +51,7 @@ from webapp.importers.runs import prices, property_cards
 from webapp.kinds import from_row, shown
 from webapp.kinds.property import EMOJI
 from webapp.metrics.judging import graded
+from webapp.metrics.judging.headline import headline_of
 from webapp.metrics.judging.queries import QuerySummary as Summary
 from webapp.metrics.judging.queries import counted, suggested_quality
 from webapp.records import CannotTell, EmptyOutcome, Item, QueryState, Relevance, Scale
@@ -62,7 +63,6 @@ from webapp.services.rating import asked_again, pool, shares, tasks
 from webapp.services.rating.pool import REPEAT, QueryFilter, Unit
 from webapp.services.rating.shares import Progress
 from webapp.services.rating.tasks import EVERYTHING, TaskPlace
-from webapp.services.study import studies
 from webapp.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters
 
 
@@ -256,7 +256,7 @@ def rating_page(
         cards=_cards(session, rater, asked.id),
         empty_outcome=summary.empty_outcome,
         scale=Scale.stored(asked.scale),
-        headline=studies.headline(asked),
+        headline=headline_of(asked),
         filter=wanted,
         categories=_categories(session, run_id),
         state=summary.state,
@@ -563,7 +563,7 @@ def blind_page(
 
 def _headline(task: Row[Any]) -> tuple[str, ...]:
     study = Study(kind=task.of_items, scale=task.scale, measures=task.measures)
-    return studies.headline(study)
+    return headline_of(study)
 
 
 def _task_cards(

@@ -34,7 +34,9 @@ from webapp.importers.runs import property_cards, property_particulars
 from webapp.importers.runs.property_particulars import filled, places, read_properties
 from webapp.kinds import KINDS
 from webapp.kinds.property import Card, CardParticulars, ListedText, Particulars
+from webapp.metrics.gold.constraint_rules import AskedPlace
 from webapp.metrics.runs.provenance import haversine_km
+from webapp.services.gold import gold
 from webapp.services.rating import tasks
 from webapp.services.study import studies
 
@@ -59,14 +61,6 @@ _RANKED = re.compile(
     r"\b(?:teratas|terbaik|best|utama|alternatif|alternatives?|lainnya|others?)\b", re.IGNORECASE
 )
 """Words of a chatbot that reveal a card's place in its answer: hidden from blind raters."""
-
-
-class AskedPlace(Struct, frozen=True):
-    """The place that a question asks for, as the gold questions know it."""
-
-    name: str
-    latitude: float
-    longitude: float
 
 
 class Background(Struct, Generic[Key], frozen=True):
@@ -121,8 +115,6 @@ Answer = tuple[Row[Any], list[Row[Any]], AskedPlace | None]
 def _answers(
     session: Session, question_set_id: int, where: ColumnElement[bool], *, with_things: bool
 ) -> Iterator[Answer]:
-    from webapp.services.gold import gold
-
     connection = tables(session)
     numbers = dict(
         connection.execute(select(Query.id, Query.query_id).where(where).order_by(Query.id)).all()

@@ -30,6 +30,7 @@ from webapp.metrics.judging.figures import (
     seconds_before,
 )
 from webapp.metrics.judging.graded import kept
+from webapp.metrics.judging.headline import headline_of
 from webapp.records import Blindness, QueryState, Relevance, Scale, State
 from webapp.services.judging import live_metrics, verdicts
 from webapp.services.judging.verdicts import Scope, Verdicts
@@ -133,7 +134,7 @@ def report(
     run = runs.find(session, study, run_id)
     left_out = () if whole else unasked(session, run.id)
     scope = asked_of(run.id) if left_out else Query.run_id == run.id
-    headline = tuple(figures) or studies.headline(study)
+    headline = tuple(figures) or headline_of(study)
     further = kept(headline)
     said = verdicts_under(session, study, scope, rule, pooled=bool(further))
     texts = select(Query.id, Question.text, Question.category, Question.external_id)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Row, false, func, select, true, update
+from sqlalchemy import ColumnElement, false, func, select, true, update
 from sqlalchemy.orm import Session
 
 from webapp import labels
@@ -24,7 +24,8 @@ from webapp.failures import Conflict, Refused
 from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, language, mark, speaking, texts_of
 from webapp.kinds import KINDS
 from webapp.metrics.judging.figures import HEADLINES
-from webapp.metrics.judging.graded import FORMS, UnknownFigure, kept, ranking_figure
+from webapp.metrics.judging.graded import FORMS, UnknownFigure, ranking_figure
+from webapp.metrics.judging.headline import headline_of, usual_headline
 from webapp.metrics.judging.registry import RANKING
 from webapp.records import BINARY, CannotTell, Scale
 from webapp.services.judging import changes, live_metrics
@@ -190,26 +191,6 @@ def scale_of(
     return Scale(top, relevant_from, *(tuple(texts) if any(texts) else () for texts in said))
 
 
-def headline(study: Study | Row[Any]) -> tuple[str, ...]:
-    """Return the names of the figures that pages of the study show first, in order.
-
-    Each is one of ``figures.HEADLINES`` or a name that ``graded.ranking_figure`` knows.
-    """
-    return tuple(study.measures) if study.measures else usual_headline(study)
-
-
-def is_pooled(study: Study) -> bool:
-    """Whether its figures rest on all that was judged for a question, not on lists alone."""
-    return KINDS[study.kind].of_collection or bool(kept(headline(study)))
-
-
-def usual_headline(study: Study | Row[Any]) -> tuple[str, ...]:
-    """Return those of a study whose owner chose none: by its kind of items and its scale."""
-    of_kind = KINDS[study.kind].headlines or HEADLINES
-    graded = Scale.stored(study.scale).top > 1
-    return tuple(name for name in of_kind if graded or name != "nDCG@10")
-
-
 _OF_ANSWERS = {"mean_response_quality", "composite"}
 
 
@@ -218,7 +199,7 @@ def offered_figures(study: Study) -> tuple[str, ...]:
     of_kind = KINDS[study.kind].headlines
     of_method = (name for name in HEADLINES if not (of_kind and name in _OF_ANSWERS))
     of_rankings = (measure.label.replace("@k", "@10") for measure in RANKING.values())
-    return tuple(dict.fromkeys((*headline(study), *of_method, *of_rankings)))
+    return tuple(dict.fromkeys((*headline_of(study), *of_method, *of_rankings)))
 
 
 def named_figures(names: Iterable[str]) -> tuple[str, ...]:

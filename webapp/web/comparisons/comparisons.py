@@ -22,6 +22,7 @@ from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.comparisons.comparisons import PARTS as FEATURES
 from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.metrics.judging.figures import HEADLINES
+from webapp.metrics.judging.headline import headline_of
 from webapp.records import Problem
 from webapp.services.comparisons import chosen_runs, comparisons, rated_comparisons
 from webapp.services.comparisons.chosen_runs import PHASES, DifferentQuestions, NothingToCompare
@@ -188,7 +189,7 @@ def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[s
 def _address(run_ids: Sequence[str], rule: Rule, study: Study) -> Address:
     chosen = tuple(dict.fromkeys(run_ids))
     compared = {"runs": list(chosen), "rule": rule.name}
-    return _address_for("comparisons", chosen, compared, studies.headline(study))
+    return _address_for("comparisons", chosen, compared, headline_of(study))
 
 
 def _address_for(

@@ -26,6 +26,7 @@ from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.comparisons.gate import GateRequest
+from webapp.metrics.judging.headline import headline_of
 from webapp.printable import label_line
 from webapp.records import (
     Click,
@@ -349,7 +350,7 @@ def show_study() -> StudyRow:
             kind=study.kind,
             scale=scale,
             merging=scale.merging(study.merging),
-            headline=studies.headline(study),
+            headline=headline_of(study),
             cannot_tell=study.cannot_tell,
             asks_quality=study.asks_quality,
             blind=studies.is_blind(session, study),

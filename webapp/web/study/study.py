@@ -25,6 +25,7 @@ from webapp.failures import Refused
 from webapp.i18n import gettext
 from webapp.kinds import KINDS
 from webapp.metrics.judging.graded import ranking_figure
+from webapp.metrics.judging.headline import headline_of
 from webapp.metrics.judging.registry import MEASURES, label_on, ranking_measure
 from webapp.records import BINARY, CannotTell, Scale
 from webapp.services.rating import asked_again, particulars, pool
@@ -267,7 +268,7 @@ def _page(
         "item": KINDS[study.kind],
         "has_verdicts": studies.has_verdicts(session, study),
         "figures": _figures(study, form),
-        "headline": studies.headline(study),
+        "headline": headline_of(study),
         "starters": tuple(studies.starters(study)),
         "shows_starter": study.starter_guidelines,
     }
@@ -275,7 +276,7 @@ def _page(
 
 def _figures(study: Study, form: StudyForm) -> list[dict[str, Any]]:
     """Return what can be shown first, with the place of each as it was typed."""
-    shown = studies.headline(study)
+    shown = headline_of(study)
     places: dict[str, Any] = {name: place for place, name in enumerate(shown, 1)}
     if form.figure.raw_data:
         places = dict(zip(form.figure.data, form.place.data, strict=False))
