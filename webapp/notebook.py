@@ -330,7 +330,8 @@ class Study:
         """Import files of any format that the import page takes, together; return their runs.
 
         Of a folder every file in it is taken. `said` are method, llm, rater (whose the grades are),
-        columns (a dict of roles and names of columns), depth, split, metadata (a list), rating
+        columns and map (dicts of roles and names of columns, or paths in JSON), grades (a dict of
+        grades in the files and what they are here), depth, split, metadata (a list), rating
         ("blind" or "open") and confirm (how many changes of what the study has are meant). What is
         stored in the background is waited for, at most `longest_wait`
         seconds. The columns are those of ``runs``. Files that are wrong raise ``RelevansiError``
@@ -442,9 +443,8 @@ def _listed(names: str | Sequence[str] | None) -> str | None:
 def _form(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a form that are stated; the roles of columns go as JSON."""
     form = _stated(**fields)
-    if "columns" in form:
-        form["columns"] = json.encode(form["columns"]).decode()
-    return form
+    objects = {"columns", "map", "grades"} & form.keys()
+    return form | {name: json.encode(form[name]).decode() for name in objects}
 
 
 def _uploads(paths: Iterable[str | Path]) -> list[tuple[str, tuple[str, bytes]]]:

@@ -265,7 +265,8 @@ class ReadQuery(Struct, frozen=True, gc=False):
     ``claimed_count`` is the file's own number of results, ``extra`` every key that is not
     understood here (and latency_ms, usage, which are kept as they are).
     ``external_id`` is the file's own id of the question where it states one. ``tail`` has the
-    identities of the items below those that became cards, in order.
+    identities of the items below those that became cards, in order. ``holes`` are the ranks, above
+    that of the last card, of results that could not be read; cards have the ranks between them.
     """
 
     query_id: int
@@ -280,6 +281,7 @@ class ReadQuery(Struct, frozen=True, gc=False):
     extra: Mapping[str, object] = field(default_factory=dict)
     external_id: str | None = None
     tail: tuple[str, ...] = ()
+    holes: tuple[int, ...] = ()
 
 
 class ReadRun(Struct, frozen=True):

@@ -16,7 +16,7 @@ from sqlalchemy import select, update
 
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.db.tables.judging import Task
+from webapp.db.tables.judging import JudgedThing, Task
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
@@ -117,7 +117,7 @@ def let_owner_judge_everything(database: Database) -> None:
     at = now() - timedelta(days=1)
     with database.writing() as session:
         rater = session.get_one(Rater, OWNER)
-        shown = dict(session.execute(select(Result.judged_thing_id, Result.query_key)).all())
+        shown = dict(session.execute(select(JudgedThing.id, Result.query_key).join(Result)).all())
         wanted = [
             (Target("verdict", thing, query), "01"[bool(thing % 3)])
             for thing, query in shown.items()

@@ -300,4 +300,6 @@ def _statements(database: Database) -> set[tuple[str, ...]]:
                 "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name != 'alembic_version'"
             )
         )
-        return {tuple(sorted(re.split("[(),]+", "".join(sql.split())))) for (sql,) in rows}
+        # SQLite quotes the name of a table that a step has made anew.
+        plain = (re.sub(r'^CREATE TABLE "(\w+)"', r"CREATE TABLE \1", sql) for (sql,) in rows)
+        return {tuple(sorted(re.split("[(),]+", "".join(sql.split())))) for sql in plain}

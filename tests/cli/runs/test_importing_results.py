@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.relevansi import document, environment, relevansi
-from tests.web.runs.test_results import FOREIGN, FORMAT_OF, together
+from tests.web.runs.test_results import FOREIGN, together
+from webapp.importers.results.formats import examples
 
 RUN = "q1 Q0 d7 1 2.0 a\nq1 Q0 d2 2 1.0 a\nq1 Q0 d7 1 2.0 b\n"
 
 
-@pytest.mark.parametrize("name", sorted(FORMAT_OF))
+@pytest.mark.parametrize("name", sorted(examples()))
 def test_each_example_is_imported_and_counted(tmp_path: Path, name: str) -> None:
     imported = document(relevansi(tmp_path, "import", *together(name), "--json"))
 
@@ -34,7 +35,7 @@ def test_columns_are_named_once_and_remembered(tmp_path: Path) -> None:
         (tmp_path / f"{method}.csv").write_text(FOREIGN.format(method), "utf-8")
     refused = relevansi(tmp_path, "import", tmp_path / "a.csv")
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert "frage, treffer, weg" in refused.stderr
+    assert "Frage, Treffer, Weg" in refused.stderr
 
     named = ("--columns", "query=Frage,text=Treffer,system=Weg")
     first = document(relevansi(tmp_path, "import", tmp_path / "a.csv", *named, "--json"))

@@ -118,7 +118,7 @@ def from_scratch(session: Session, rater: Rater, query: Query) -> RankedGrades:
     rest = set(things.values()) - {*listed, *below}
     pool = [said.get(thing or 0) for thing in (*listed, *below, *rest)]
     return RankedGrades(
-        tuple(said.get(thing) for thing in listed),
+        tuple(said.get(thing or 0) for thing in listed),
         tuple(grade for grade in pool if isinstance(grade, int)),
         scale,
         tuple(said.get(thing or 0) for thing in below),

@@ -152,7 +152,7 @@ def test_the_questions_of_all_files_are_counted_as_they_are_read_once(
     ("form", "data"),
     [
         (RUN, run_file(extra=10**29, llm=None)),
-        (RUN, b"[1, 2"),
+        (RUN, b'{"results": [{"query_id": 1, "response": 3}]}'),
         (RATINGS, b'{"format": "relevansi offline ratings", "changes": []}'),
         (RATINGS, ratings(run(query(1, card("a"))), change(1, 1, "relevance", "1", rank=1))),
         (RATED_CSV, rated() + b"x,,,\n"),

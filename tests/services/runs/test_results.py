@@ -17,6 +17,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.results.formats import Choices
+from webapp.importers.runs.problems import ImportRefused
 from webapp.kinds import shown
 from webapp.records import Relevance, Scale
 from webapp.services.judging import events, live_metrics
@@ -133,7 +134,7 @@ def test_questions_are_the_same_by_id_or_by_text_in_any_order(
     session: Session, study: Study, one: str, other: str
 ) -> None:
     def table(lines: str, system: str) -> str:
-        rows = (f"{line},{system},1,d{line[-4:].strip()}" for line in lines.splitlines())
+        rows = (f"{line},{system},1,d{line[-3:].strip()}" for line in lines.splitlines())
         return "\n".join(["query_id,query,system,rank,doc_id", *rows])
 
     put(session, study, {"one.csv": table(one, "a")})
@@ -317,12 +318,12 @@ def test_columns_are_remembered_for_files_of_the_same_shape(session: Session, st
         return f"Frage,Treffer,Weg,other\nred,Long dress {system},{system},x\n"
 
     chosen = Choices({"query": "Frage", "text": "Treffer", "system": "Weg"})
-    assert look(session, study, {"a.csv": table("a")}).group.names == (
-        "frage",
-        "treffer",
-        "weg",
-        "other",
-    )
+    assert look(session, study, {"a.csv": table("a")}).group.names == {
+        "Frage": "red",
+        "Treffer": "Long dress a",
+        "Weg": "a",
+        "other": "x",
+    }
     assert not look(session, study, {"a.csv": table("a")}).brings_something
     put(session, study, {"a.csv": table("a")}, choices=chosen)
     assert [run.search_method for run in put(session, study, {"b.csv": table("b")}).runs] == ["b"]
@@ -330,14 +331,11 @@ def test_columns_are_remembered_for_files_of_the_same_shape(session: Session, st
     assert count(session, QuestionSet) == 1
 
 
-def test_broken_lines_are_left_out_and_empty_lists_kept(session: Session, study: Study) -> None:
-    broken = ONE + "q2 Q0 d9\nq2 Q0 d8 x 1 bm25\n"
-    report = look(session, study, {"run.txt": broken, "topics.tsv": TOPICS + "q3\tno hits\n"})
-    assert {(one.code, one.line) for one in report.problems if one.severity == "error"} == {
-        ("results_word_count", 4),
-        ("results_number_wrong", 5),
-    }
-    put(session, study, {"run.txt": broken, "topics.tsv": TOPICS + "q3\tno hits\n"})
+def test_broken_lines_are_refused_and_empty_lists_kept(session: Session, study: Study) -> None:
+    with pytest.raises(ImportRefused) as refused:
+        look(session, study, {"run.txt": ONE + "q2 Q0 d9\n"})
+    assert (refused.value.problem.code, refused.value.problem.line) == ("results_word_count", 4)
+    put(session, study, {"run.txt": ONE, "topics.tsv": TOPICS + "q3\tno hits\n"})
 
     states = select(Query.state).order_by(Query.id)
     assert session.scalars(states).all() == ["results", "results", "empty"]

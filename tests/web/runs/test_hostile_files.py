@@ -26,17 +26,7 @@ from webapp.web.frame.workers import workers
 WAIT = 120
 MOST_MB = 100
 SMALL = b"query_id,question,rank,doc_id\n1,q,1,d1\n"
-until_recognised_apart = pytest.mark.xfail(strict=False, reason="the server itself looks into it")
-every_file = pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name,
-            marks=[until_recognised_apart] if name in ("nested.json", "empty_rows.xlsx") else [],
-        )
-        for name in HOSTILE
-    ],
-)
+every_file = pytest.mark.parametrize("name", [*HOSTILE])
 
 
 @pytest.fixture(autouse=True)
@@ -77,9 +67,11 @@ def test_a_program_is_told_what_is_wrong(app: Flask, web_database: Database, nam
     answer = program.ask("POST", "/runs", data=form, content_type="multipart/form-data")
     if answer.status_code == 202:
         assert workers(app).is_idle(WAIT)
+        assert answer.json
         answer = program.client.get(answer.json["address"], headers=program.headers)
     else:
         assert answer.status_code == 400
+    assert answer.json
     problems = answer.json["problems"]
     assert {problem["file"] for problem in problems} == {name}
     assert "cut off" not in problems[0]["message"]
@@ -92,6 +84,7 @@ def test_a_gate_is_told_what_is_wrong(app: Flask, name: str) -> None:
     form = {"files": [(BytesIO(HOSTILE[name]()), name)], "baseline": "any"}
     answer = program.ask("POST", "/gates", data=form, content_type="multipart/form-data")
     assert answer.status_code == 400
+    assert answer.json
     assert {problem["file"] for problem in answer.json["problems"]} == {name}
 
 

@@ -106,7 +106,7 @@ def test_several_files_wait_together_and_those_of_one_name_are_told_apart(
     assert Page(client.get("/runs/")).count(".run") == 2
 
 
-@pytest.mark.parametrize("data", [b"", b'{"a": 1}', b"query_id\n1"])
+@pytest.mark.parametrize("data", [b"", b'{"a": 1}', b"\x89PNG\r\n"])
 def test_a_wrong_file_is_told_what_was_expected(client: FlaskClient, data: bytes) -> None:
     report = drop(client, data)
 

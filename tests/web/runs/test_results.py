@@ -24,7 +24,7 @@ from webapp.db.tables.evaluations import Evaluation
 from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import LongWork, Result, Run, Upload
-from webapp.importers.results.formats import FORMATS, OTHER_EXAMPLES, examples
+from webapp.importers.results.formats import examples
 from webapp.services.runs import stored_runs, waiting_files
 from webapp.services.workers import jobs, kinds
 from webapp.services.workers.jobs import JobCall, JobWork
@@ -34,22 +34,22 @@ from webapp.web.frame.workers import workers
 
 WAIT = 30
 SEEDS = Path(__file__).parents[3] / "seeds" / "demo"
-FORMAT_OF = {one.example: one.name for one in FORMATS} | {
-    name: kind for name, (kind, _) in OTHER_EXAMPLES.items()
+WITHOUT_A_RUN = {
+    **dict.fromkeys(("qrels.txt", "ratings.csv", "judgments.json", "beir/qrels/test.tsv"), ""),
+    **dict.fromkeys(("topics.tsv", "topics.xml", "beir/queries.jsonl"), "topics.tsv"),
+    **dict.fromkeys(("corpus.jsonl", "documents.sgml", "d7.md"), "corpus.jsonl"),
 }
+"""The examples that belong to a run, and the file below whose place they take."""
+OF_IDS = ("run.txt", "ranks.tsv", "scores.json", "rank_eval.json")
 BESIDE = ("run.txt", "topics.tsv", "corpus.jsonl")
 """What gives a file of questions, documents or grades the run that it belongs to."""
 
 
 def together(name: str) -> list[Path]:
     """An example with what it needs to be a run."""
-    needs = FORMAT_OF[name] in ("trec", "rankeval", "topics", "corpus", "text", "qrels", "judgment")
-    is_graded = name in ("ratings.csv", "beir/qrels/test.tsv")
-    kinds = {FORMAT_OF[name]: name}
-    beside = [one for one in BESIDE if FORMAT_OF[one] not in kinds]
-    if FORMAT_OF[name] == "text":
-        beside.remove("corpus.jsonl")
-    return [examples()[one][0] for one in (name, *(beside if needs or is_graded else ()))]
+    place = "run.txt" if name in OF_IDS else WITHOUT_A_RUN.get(name)
+    beside = () if place is None else [one for one in BESIDE if one != place]
+    return [examples()[one][0] for one in (name, *beside)]
 
 
 def drop(client: FlaskClient, *files: Path | tuple[str, str]) -> TestResponse:
@@ -80,7 +80,7 @@ def runs_of(database: Database) -> list[str]:
         return list(session.scalars(select(Run.id).order_by(Run.search_method)))
 
 
-@pytest.mark.parametrize("name", sorted(FORMAT_OF))
+@pytest.mark.parametrize("name", sorted(examples()))
 def test_each_example_is_reported_on_stored_and_counted(
     client: FlaskClient, web_database: Database, name: str
 ) -> None:
@@ -99,8 +99,8 @@ def test_each_example_is_reported_on_stored_and_counted(
         assert client.get(f"/runs/{run}").status_code == 200
         assert client.get(f"/runs/{run}/queries/1", follow_redirects=True).status_code == 200
         assert client.get(f"/runs/{run}/metrics.json").status_code == 200
-    has_grades = FORMAT_OF[name] in ("qrels", "judgment", "rankeval") or "rating" in name
-    assert bool(count(web_database, Judgment)) == (has_grades or "qrels" in name)
+    has_grades = WITHOUT_A_RUN.get(name) == "" or name == "rank_eval.json"
+    assert bool(count(web_database, Judgment)) == has_grades
 
 
 def test_the_button_says_how_many_files_an_import_of_several_stores(client: FlaskClient) -> None:

@@ -19,7 +19,7 @@ from webapp.chatbot.failures import CallFailed
 from webapp.cli.frame import options
 from webapp.cli.frame.options import formats
 from webapp.cli.frame.output import document_text, shown, write, write_json
-from webapp.cli.runs.importing import reading_options, roles
+from webapp.cli.runs.importing import choices_of, reading_options
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.tables import (
     Column,
@@ -126,7 +126,8 @@ def gate_command(
         least = gate.floors_in(floors)
     with options.naming("--figures"):
         names = gate.figures_in(figures)
-    choices = Choices(roles(further.pop("columns")), further.pop("depth"), further.pop("split"))
+    reading = ("columns", "mapping", "grades", "depth", "split")
+    choices = choices_of(**{name: further.pop(name) for name in reading})
     with options.naming("--min-judged, --tolerance"):
         request = GateRequest(floors=least, figures=names, **further)
     files = [(path.name, path.read_bytes()) for path in paths]
@@ -174,6 +175,7 @@ def _of_server(
         "figures": ",".join(request.figures),
         "ask": ask,
         "columns": json.encode(choices.columns).decode() if choices.columns else "",
+        "grades": json.encode(choices.grades).decode() if choices.grades else "",
         "depth": choices.depth,
         "split": choices.split,
     }

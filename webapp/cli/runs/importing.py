@@ -23,8 +23,9 @@ from webapp.db.engine import Database
 from webapp.db.tables.runs import Query
 from webapp.i18n import gettext, ngettext
 from webapp.importers.results import files
+from webapp.importers.results.assemble import grades_in
 from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices
-from webapp.importers.results.rows import ROLES
+from webapp.importers.results.rows import MAPPED_ROLES
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
 from webapp.records import Problem, Severity, Tell, nobody
@@ -63,6 +64,12 @@ def reading_options(command: Command) -> Command:
             help="So many results of each list are judged; deeper ones are kept as ids.",
         ),
         click.option("--columns", help="Which column is what: query=Frage,doc_id=Nummer,..."),
+        click.option(
+            "--map",
+            "mapping",
+            help="Where what stands in JSON: query=q.text,items=out.hits,doc_id=id,text=body,...",
+        ),
+        click.option("--grades", help="Which grade of the files is which here: 0=0,0.5=1,1=2."),
     ):
         command = option(command)
     return command
@@ -108,7 +115,8 @@ def import_command(
         grader=said["rater"] or "",
         meta=None if said["metadata"] is None else _listed(said["metadata"]),
     )
-    choices = Choices(roles(said["columns"]), said["depth"], said["split"])
+    names = ("depth", "split", "columns", "mapping", "grades", "method", "llm")
+    choices = choices_of(**{name: said[name] for name in names})
     with options.opened() as opened:
         found = _Import(opened, decision, choices, overwrite, blind)
         found.take(paths)
@@ -138,33 +146,68 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def roles(columns: str | None) -> dict[str, str]:
-    named = [part.partition("=") for part in _listed(columns or "")]
-    unknown = [role for role, _, name in named if role.strip() not in ROLES or not name]
-    if unknown:
+def choices_of(
+    *,
+    depth: int,
+    split: str | None,
+    columns: str | None = None,
+    mapping: str | None = None,
+    grades: str | None = None,
+    method: str | None = None,
+    llm: str | None = None,
+) -> Choices:
+    """Return how files of results are read by the options of a command."""
+    return Choices(
+        columns=_roles(columns, "--columns") | _roles(mapping, "--map"),
+        depth=depth,
+        split=split,
+        grades=_grades(grades),
+        method=method or "",
+        llm=llm or "",
+    )
+
+
+def _roles(text: str | None, option: str) -> dict[str, str]:
+    parts = [part.partition("=") for part in _listed(text or "")]
+    pairs = [(role.strip(), name.strip()) for role, _, name in parts]
+    if any(role not in MAPPED_ROLES or not name for role, name in pairs):
+        known = ", ".join(MAPPED_ROLES)
         raise click.BadParameter(
-            gettext("columns are named as ROLE=NAME; the roles: %(roles)s", roles=", ".join(ROLES)),
-            param_hint="--columns",
+            gettext("columns are named as ROLE=NAME; the roles: %(roles)s", roles=known),
+            param_hint=option,
         )
-    return {role.strip(): name.strip() for role, _, name in named}
+    return dict(pairs)
+
+
+def _grades(text: str | None) -> dict[str, str]:
+    table = grades_in(text or "")
+    if table is None:
+        raise click.BadParameter(
+            gettext("grades are named as GRADE=HERE, such as 0=0,0.5=1,1=2"),
+            param_hint="--grades",
+        )
+    return table
 
 
 def _results_in(paths: Sequence[Path]) -> list[Path]:
     """The paths that hold results of other systems than a chatbot's runs; folders as a whole."""
 
-    def begins(path: Path) -> bytes:
-        with suppress(OSError), path.open("rb") as file:
-            return file.read(LONGEST_HEAD)
-        return b""
-
     def has_results(path: Path) -> bool:
         if not path.is_dir():
-            return path.is_file() and file_formats.recognised(path.name, begins(path)) is RESULTS
+            return path.is_file() and file_formats.recognised(path.name, _content(path)) is RESULTS
         inside = [one for one in sorted(path.rglob("*")) if one.is_file()]
-        jsons = (begins(one) for one in inside if one.suffix == ".json")
-        return not any(map(file_formats.is_run, jsons)) and any(map(has_results, inside))
+        kinds = {file_formats.recognised(one.name, _content(one)) for one in inside}
+        return kinds == {RESULTS}
 
     return [path for path in paths if has_results(path)]
+
+
+def _content(path: Path) -> bytes:
+    """The beginning of a file; all of JSON, whose kind is known by its structure."""
+    with suppress(OSError), path.open("rb") as file:
+        head = file.read(LONGEST_HEAD)
+        return head + file.read() if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" else head
+    return b""
 
 
 class _Import(Struct):
@@ -192,6 +235,8 @@ class _Import(Struct):
             path: file_formats.recognised(path.name, path.read_bytes())
             for path in self._readable(_files(others))
         }
+        # What else is in a folder of runs is none of them.
+        recognised = {path: form for path, form in recognised.items() if form is not RESULTS}
         by_folder: dict[Path, list[str]] = {}
         in_order = sorted(recognised.items(), key=lambda one: -FORMATS.index(one[1]))
         with output.steps() as tell:
@@ -488,7 +533,7 @@ def _document(found: _Import) -> dict[str, Any]:
             | {"rated_questions": report.rated}
             for report in found.compared
         ],
-        "problems": [problems.to_dict(problem) for problem in found.problems],
+        "problems": [problems.to_dict(one) for one in (*found.problems, *found.remarks)],
     }
     if found.grades:
         document["grades"] = found.grades

@@ -84,11 +84,18 @@ class Query(Base):
 
     run: Mapped[Run] = relationship(back_populates="queries")
     question: Mapped[Question] = relationship()
-    results: Mapped[list[Result]] = relationship(back_populates="query", order_by="Result.rank")
+    results: Mapped[list[Result]] = relationship(
+        back_populates="query",
+        order_by="Result.rank",
+        primaryjoin="and_(Result.query_key == Query.id, Result.judged_thing_id.is_not(None))",
+    )
 
 
 class Result(Base):
-    """(query, rank, property): one card as shown, ranks 1-based."""
+    """(query, rank, item): one card as shown, ranks 1-based; without an item it is a hole.
+
+    A hole is a place of the list whose result could not be read.
+    """
 
     __tablename__ = "results"
     __table_args__ = (UniqueConstraint("query_key", "rank"),)
@@ -96,7 +103,7 @@ class Result(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     query_key: Mapped[int] = reference("queries.id", "CASCADE")
     rank: Mapped[int]
-    judged_thing_id: Mapped[int] = reference("judged_things.id", index=True)
+    judged_thing_id: Mapped[int | None] = reference("judged_things.id", index=True)
     card: Mapped[dict[str, Any]]
 
     query: Mapped[Query] = relationship(back_populates="results")

@@ -1,115 +1,54 @@
-"""The results of any search or RAG system: recognised by content, read as runs and grades.
+"""The results of any search or RAG system: recognised by structure, read as runs and grades.
 
 Files that are dropped together are one import: runs, questions, collections and grades join by
-their ids. ``FORMATS`` has what is read, with a smallest example of each.
+their ids. Each file is opened, parsed into records, and read by the format or the shape that its
+first whole records have; names of files decide only between two that fit alike.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-import msgspec
 from msgspec import Struct, field
 
 from webapp.i18n import mark
-from webapp.importers.results import files, lists, rows, trec
-from webapp.importers.results.assemble import Gathered, Judged
+from webapp.importers.results import files, recognition, shapes
+from webapp.importers.results.assemble import Gathered, Judged, UnfitGrades
 from webapp.importers.results.files import BROKEN, Dropped, File
-from webapp.importers.results.rows import Columns, FlatRow
-from webapp.importers.runs import csv_ratings
+from webapp.importers.results.recognition import Beside, Source
+from webapp.importers.results.rows import Columns, columns_of, header_key
+from webapp.importers.results.shapes import SHAPES
+from webapp.importers.results.table_rows import UnknownNames
 from webapp.importers.runs.problems import ImportRefused, error
-from webapp.kinds.document import Document
 from webapp.records import Problem, ReadRun, Tell, nobody
 
 EXAMPLES = Path(__file__).with_name("examples")
-HEAD = 64 * 1024
-READ_ORDER = ("questions", "results", "grades", "documents")
+READ_ORDER = ("requests", "questions", "grades", "results", "documents")
 """What files hold, in the order in which they are read."""
 DEPTH = 20
 """So many results of each list become items to judge, unless another depth is chosen."""
 MOST_DEPTH = 1_000
 
 
-class Format(Struct, frozen=True):
-    """A format of files: ``name`` has at most 8 letters, ``example`` is a file in ``EXAMPLES``.
-
-    ``role`` is one of ``READ_ORDER``; a table or list of "results" may hold the others as well.
-    ``read`` gives the rows of a file by the columns chosen; of "documents" those whose ids are
-    wanted, and tells how far it is.
-    """
-
-    name: str
-    role: str
-    words: str
-    example: str
-    read: Callable[..., Iterable[FlatRow | Document | tuple[str, ...]]]
-
-
-_SPANS = mark("retriever spans of OpenInference (Phoenix)")
-_RANK_EVAL = mark("a response of _rank_eval (Elasticsearch, OpenSearch)")
-_JUDGMENTS = mark("judgments of the Search Relevance Workbench")
-_LISTS = mark("JSON with a list for each question")
-_TOPICS = mark("questions (topics or queries)")
-_CORPUS = mark("a collection of documents")
-_TABLE = Format("table", "results", mark("a table"), "table.csv", rows.read_table)
-FORMATS = (
-    Format("spans", "results", _SPANS, "spans.jsonl", lists.read_spans),
-    Format("rankeval", "results", _RANK_EVAL, "rank_eval.json", lists.read_rank_eval),
-    Format("judgment", "grades", _JUDGMENTS, "judgments.json", lists.read_judgments),
-    Format("qrels", "grades", mark("TREC qrels"), "qrels.txt", trec.read_qrels),
-    Format("trec", "results", mark("a TREC run"), "run.txt", trec.read_run),
-    Format("lists", "results", _LISTS, "lists.jsonl", lists.read),
-    _TABLE,
-    Format("topics", "questions", _TOPICS, "topics.tsv", trec.read_topics),
-    Format("corpus", "documents", _CORPUS, "corpus.jsonl", trec.read_documents),
-    Format("text", "documents", mark("a document"), "d7.md", trec.read_text),
-)
-
-OTHER_EXAMPLES = {
-    "table.tsv": ("table", mark("a table with tabs")),
-    "table.jsonl": ("table", mark("a row per line, as JSON")),
-    "ratings.csv": ("table", mark("ratings of Quepid: query, docid, rating")),
-    "langchain.json": ("lists", mark("documents of LangChain and LangSmith")),
-    "mlflow.json": ("lists", mark("retrieved contexts of MLflow")),
-    "llamaindex.json": ("lists", mark("source nodes of LlamaIndex")),
-    "ragas.jsonl": ("lists", mark("samples of Ragas")),
-    "search.jsonl": ("lists", mark("responses of _search, each with its query")),
-    "contexts.jsonl": ("lists", mark("cited answers with their contexts")),
-    "chunks.jsonl": ("lists", mark("retrieved chunks of several strategies")),
-    "topics.xml": ("topics", mark("topics of TREC")),
-    "documents.sgml": ("corpus", mark("documents of TREC")),
-    "beir/queries.jsonl": ("topics", mark("questions of BEIR")),
-    "beir/qrels/test.tsv": ("table", mark("grades of BEIR and MTEB")),
-}
-"""Further examples: file to format and description."""
-
-
-def examples() -> dict[str, tuple[Path, str]]:
-    """Every example: its name to its file and what it shows (a message id)."""
-    shown = {one.example: one.words for one in FORMATS}
-    shown |= {name: words for name, (_, words) in OTHER_EXAMPLES.items()}
-    return {name: (EXAMPLES / name, words) for name, words in shown.items()}
-
-
 class Choices(Struct, frozen=True):
-    """How files are read: by which columns of roles, how deep, with which of several splits.
+    """How files are read: by which columns and paths of roles, how deep, of which split.
 
-    ``columns`` names the columns of roles (see ``rows.ROLES``) where the guess is wrong. The first
-    ``depth`` items of each list become cards, the ids of the next 1,000 are its tail. ``split``
-    chooses one of several sets of grades. ``passages``: an earlier import of the collection found
-    its ids to name several passages.
+    ``columns`` names the column or path of roles (see ``rows.ROLES``, and ``items``) where the
+    guess is wrong. The first ``depth`` ranks of each list become cards, the ids of the next 1,000
+    are its tail. ``split`` chooses one of several sets of grades, ``grades`` maps a grade in the
+    files to one here. ``method`` and ``llm`` label the run of files that name no system.
+    ``passages``: an earlier import of the collection found its ids to name several passages.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     depth: int = DEPTH
     split: str | None = None
+    grades: Mapping[str, str] = field(default_factory=dict)
+    method: str = ""
+    llm: str = ""
     passages: bool = False
 
 
@@ -119,9 +58,11 @@ class Group(Struct, frozen=True):
     ``files`` has the name of each and what it is (a message id). ``raters`` counts the grades of
     each rater ("" where the files do not say). ``highest_grade`` is -1 without grades: the caller
     compares it with the study's scale. ``sample`` has the first rows as texts by role. ``columns``
-    (role to name) are those of the first table as read, ``names`` those to choose from, ``header``
-    is the same for tables with the same columns. ``splits`` are the sets of grades to choose from,
-    where there are several. ``has_passages``: ids of this collection name documents of several
+    (role to name or path) are those of the first table or of the JSON whose shape is not known, as
+    read or as guessed; ``names`` those to choose from with an example of each, ``header`` is the
+    same for files with the same names. ``splits`` are the sets of grades to choose from, where
+    there are several. ``unfit_grades`` are those of the files that ``choices.grades`` has to say
+    what they are here. ``has_passages``: ids of this collection name documents of several
     passages. ``meta`` has every key of metadata, and whether it is of a collection, which is the
     same for all systems.
     """
@@ -134,215 +75,188 @@ class Group(Struct, frozen=True):
     sample: tuple[Mapping[str, str], ...] = ()
     highest_grade: int = -1
     columns: Mapping[str, str] = field(default_factory=dict)
-    names: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
     header: str = ""
     splits: tuple[str, ...] = ()
+    unfit_grades: tuple[str, ...] = ()
     has_passages: bool = False
     meta: Mapping[str, bool] = field(default_factory=dict)
     choices: Choices = Choices()
 
 
-class _Head(NamedTuple):
-    """How a file begins: its first whole lines, and what it holds if it is JSON or a table.
-
-    ``rows_are`` is what the rows of a table with this header are, see ``rows.role_of``.
-    """
-
-    name: str
-    text: str = ""
-    lines: tuple[str, ...] = ()
-    record: object = None
-    header: tuple[str, ...] = ()
-    rows_are: str | None = None
-
-    def is_named(self, pattern: str) -> bool:
-        return bool(re.search(pattern, self.name.rpartition("/")[2].lower()))
-
-    def begins(self, pattern: str) -> bool:
-        return bool(re.match(pattern, self.text, re.IGNORECASE))
-
-    def is_of(self, pattern: re.Pattern[str]) -> bool:
-        """Whether most lines are of a pattern; a broken one is a problem of its own."""
-        fitting = sum(bool(pattern.fullmatch(line.strip())) for line in self.lines)
-        return fitting * 2 > len(self.lines)
-
-
-def recognised(name: str, first_bytes: bytes) -> Format | None:
-    """The format of a file by how it begins (64 kB do), ``None`` for a file of another kind.
-
-    A workbook is a table; a zip is looked into only by `read`.
-    """
-    return _format_of(_head(name, first_bytes, {}))
+EXAMPLE_FILES = {
+    "table.csv": recognition.TABLE,
+    "table.tsv": mark("a table with tabs"),
+    "table.jsonl": recognition.JSON_ROWS,
+    "columns.json": mark("a table as JSON by columns (pandas)"),
+    "ratings.csv": mark("ratings of Quepid: query, docid, rating"),
+    **{shape.example: shape.name for shape in SHAPES},
+    "spans.jsonl": recognition.SPANS,
+    "rank_eval.json": recognition.RANK_EVAL,
+    "contexts.jsonl": mark("cited answers with their contexts"),
+    "chunks.jsonl": mark("retrieved chunks of several strategies"),
+    "scores.json": recognition.SCORES,
+    "judgments.json": recognition.JUDGMENTS,
+    "run.txt": recognition.RUN,
+    "ranks.tsv": mark("a run of MS MARCO: question, document, rank"),
+    "qrels.txt": recognition.QRELS,
+    "topics.tsv": recognition.TOPICS,
+    "topics.xml": mark("topics of TREC"),
+    "corpus.jsonl": recognition.COLLECTION,
+    "documents.sgml": mark("documents of TREC"),
+    "d7.md": recognition.DOCUMENT,
+    "beir/queries.jsonl": mark("questions of BEIR"),
+    "beir/qrels/test.tsv": mark("grades of BEIR and MTEB"),
+}
+"""Every example: file to what it shows (a message id)."""
 
 
-_SPAN_MARKS = ("openinference.span.kind", "retrieval.documents", '"RETRIEVER"')
-_COLLECTION = "corpus|collection|docs|documents|passages"
-_TOP = r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]"
-_TOPIC_LINE = re.compile(r"\S+\t[^\t]+")
-_IDS = {"_id", "id", "docid", "doc_id", "docno", "pid"}
-_TEXTS = {"text", "contents", "body", "content", "passage", "title"}
+def examples() -> dict[str, tuple[Path, str]]:
+    """Every example: its name to its file and what it shows (a message id)."""
+    return {name: (EXAMPLES / name, words) for name, words in EXAMPLE_FILES.items()}
 
 
-def _format_of(head: _Head) -> Format | None:
-    text, record = head.text, head.record
-    keys = record.keys() if isinstance(record, dict) else set()
-    is_collection = head.is_named(_COLLECTION)
-    is_rated = set(csv_ratings.REQUIRED) <= set(head.header)
-    asks = head.is_named("quer|topic|question") and trec.topic_line("".join(head.lines[:1]))[1]
-    has_topics = head.is_of(_TOPIC_LINE)
-    rows_are = head.rows_are
-    tests = {
-        "spans": any(one in text for one in _SPAN_MARKS) and "input" in text,
-        "rankeval": '"metric_score"' in text and '"details"' in text,
-        "judgment": '"judgmentRatings"' in text,
-        # A question may have three words of which the last is a number.
-        "qrels": head.is_of(trec.QRELS_LINE) and not has_topics,
-        "trec": head.is_of(trec.RUN_LINE),
-        "lists": rows.objects(record, lists.is_asked),
-        "table": not is_rated and (rows_are if not record else rows_are in ("result", "grade")),
-        "topics": head.begins(_TOP) or (asks if keys else has_topics and not is_collection),
-        "corpus": head.begins(r"\s*<doc>")
-        or (keys & _IDS and keys & _TEXTS)
-        or (is_collection and head.begins(r"\S+\t\S")),
-        "text": text and head.is_named(r"\.(?:txt|md)$"),
-    }
-    return next((one for one in FORMATS if tests[one.name]), None)
-
-
-def _head(name: str, data: bytes, columns: Columns) -> _Head:
-    if data.startswith(b"\x1f\x8b"):
-        with suppress(zlib.error):
-            data = zlib.decompressobj(31).decompress(data, HEAD)
-        name = name.removesuffix(".gz")
-    if data.startswith(b"PK\x03\x04") and name.lower().endswith(".xlsx"):
-        return _Head(name, rows_are="result")  # as any table: its reader looks into it
-    text = data[:HEAD].decode("utf-8-sig", "replace")
-    if text.count("\ufffd") > 3 or "\x00" in text or not text.strip():
-        return _Head(name)
-    is_cut = len(data) >= HEAD and "\n" in text
-    lines = tuple(line for line in text.splitlines()[: -1 if is_cut else None][:50] if line.strip())
-    first, record = lines[0] if lines else "", _record(text, lines)
-    entry = record[0] if isinstance(record, list) and record else record
-    if isinstance(entry, dict):
-        header = tuple(rows.flattened(entry))
-    elif first.startswith(("{", "[", "<")):
-        header = ()
-    else:
-        split = [
-            tuple(cell.strip(' "') for cell in first.split(one)) for one in csv_ratings.DELIMITERS
-        ]
-        header = max(split, key=lambda one: (len(rows.columns_of(one, columns)), len(one)))
-    role = rows.role_of(rows.columns_of(header, columns))
-    return _Head(name, text, lines, record, header, role)
-
-
-def _record(text: str, lines: tuple[str, ...]) -> object:
-    """The JSON value that a head holds: its first line, else all of it, else its first objects."""
-    if not text.lstrip().startswith(("{", "[")):
+def recognised(name: str, data: bytes) -> str | None:
+    """What a file is (a message id), ``None`` where it is nothing that is read here."""
+    try:
+        file = next(files.expanded([(name, data)]))
+        return recognition.recognise(file, {}).words
+    except (ImportRefused, StopIteration, *BROKEN):
         return None
-    for candidate in (*lines[:1], text):
-        with suppress(msgspec.DecodeError, RecursionError):
-            return msgspec.json.decode(candidate)
-    entries: list[object] = []
-    at = text.find("{", 1)
-    for _ in range(20):
-        if at < 0 or len(entries) > 2:
-            break
-        try:
-            value, end = json.JSONDecoder().raw_decode(text, at)
-            entries.append(value)
-        except (ValueError, RecursionError):
-            end = at + 1
-        at = text.find("{", end)
-    return entries
 
 
 def read(dropped: Iterable[Dropped], choices: Choices | None = None, tell: Tell = nobody) -> Group:
     """What the files hold, plain or packed; `tell` hears how far a collection is read.
 
-    Raises an `ImportRefused` where nothing can be used, unless there is a table whose columns can
-    be chosen.
+    Raises an `ImportRefused` where a file cannot be used, or none holds anything to judge. Where
+    the columns or paths of a file have to be chosen, the group has their ``names`` and no runs.
     """
     choices = choices or Choices()
-    recognised, problems = _recognise(dropped, choices.columns)
-    found, splits = _of_split(recognised, choices.split)
-    gathered = Gathered(choices.depth, has_passages=choices.passages)
-    for file, kind in found:
-        if kind.role != "documents":
-            gathered.take(file, kind.read(file, choices.columns))
-    wanted = gathered.wanted()
-    for file, kind in found:
-        if kind.role == "documents" and wanted:
-            gathered.take(file, kind.read(file, wanted, tell))
-    runs, judged = gathered.runs(), gathered.grades()
-    problems += [problem for file, _ in found for problem in file.told()]
-    name = found[0][0].name if found else "-"
+    opened = _opened(dropped)
+    try:
+        sources = list(_recognised(opened, choices.columns))
+    except UnknownNames as unknown:
+        if not unknown.names:
+            raise ImportRefused(*unknown.problems) from None
+        return _to_choose(opened, unknown, choices)
+    used, splits = _of_split(sources, choices.split)
+    gathered = _gathered(used, choices, tell)
+    runs = gathered.runs(choices.method, choices.llm)
+    judged: tuple[Judged, ...] = ()
+    unfit: tuple[str, ...] = ()
+    problems: list[Problem] = []
+    try:
+        judged = gathered.judged()
+    except UnfitGrades as refused:
+        unfit, runs = refused.values, ()
+        problems += refused.problems
+    problems += [problem for file in opened for problem in file.remarks()]
+    name = opened[0].name if opened else "-"
+    if absent := _absent(sources, choices.columns):
+        raise ImportRefused(error("results_paths_absent", name, {"paths": ", ".join(absent)}))
     if splits and choices.split not in splits:
         problems.insert(0, error("results_splits", name, {"splits": ", ".join(splits)}))
-    has_columns = any(problem.code == "results_columns_missing" for problem in problems)
-    if not (runs or judged or splits or (gathered.header and has_columns)):
-        raise ImportRefused(*(problems or [error("results_nothing", name)]))
-    of_collection = {key for one in gathered.documents.values() for key in one.meta}
+    elif not (runs or judged or unfit):
+        raise ImportRefused(*(*problems, error("results_nothing", name)))
+    table = next((source for source in sources if source.names), None)
+    of_collection = {key for known in gathered.documents.values() for key in known.meta}
     listed = (card for run in runs for query in run.queries for card in query.cards)
+    grades = [int(grade.verdict) for grade in judged if grade.verdict.isdecimal()]
     return Group(
-        files=tuple((file.name, kind.words) for file, kind in found),
+        files=tuple((source.file.name, source.words) for source in sources),
         runs=runs,
         judged=judged,
-        raters=Counter(one.rater for one in judged),
+        raters=Counter(grade.rater for grade in judged),
         problems=tuple(problems),
-        sample=tuple(row.told() for row in gathered.sample),
-        highest_grade=max(
-            (int(one.verdict) for one in judged if one.verdict.isdecimal()), default=-1
-        ),
-        columns=rows.columns_of(gathered.header, choices.columns),
-        names=gathered.header,
-        header=rows.header_key(gathered.header) if gathered.header else "",
+        sample=tuple(row.texts() for row in gathered.sample),
+        highest_grade=max(grades, default=-1),
+        columns=columns_of(tuple(table.names), choices.columns) if table else {},
+        names=table.names if table else {},
+        header=header_key(tuple(table.names)) if table else "",
         splits=splits,
+        unfit_grades=unfit,
         has_passages=gathered.has_passages,
         meta={key: key in of_collection for card in listed for key in card.meta},
         choices=choices,
     )
 
 
-def _recognise(
-    dropped: Iterable[Dropped], columns: Columns
-) -> tuple[list[tuple[File, Format]], list[Problem]]:
-    """The files of known formats in the order in which they are read, and what is wrong."""
-    found: list[tuple[File, Format]] = []
-    problems: list[Problem] = []
-    names_seen: Counter[str] = Counter()
-    for file in files.expanded(dropped):
-        name = file.name
-        names_seen[name] += 1
-        if names_seen[name] > 1:
-            file.name = f"{name} ({names_seen[name]})"
+def _recognised(opened: Iterable[File], columns: Columns) -> Iterator[Source]:
+    """How each file is read; what nobody knows in a folder is reported and passed over."""
+    for file in opened:
         try:
-            with file.opened() as opened:
-                head = _head(name, opened.read(HEAD), columns)
-        except BROKEN:
-            problems.append(error("results_cut_off", file.name))
-            continue
-        kind = _format_of(head)
-        if kind is None and len(head.header) > 1 and not name.endswith((".json", ".md", ".txt")):
-            kind = _TABLE  # its columns can be chosen
-        if kind:
-            file.format = kind.name
-            found.append((file, kind))
-        elif not re.search(r"(?:^|/)(?:readme|licen[cs]e)", name.lower()):
-            looks = {"found": "other_value", "expected": "results_file"}
-            problems.append(error("unknown_format", file.name, looks))
-    found.sort(key=lambda pair: READ_ORDER.index(pair[1].role))
-    return found, problems
+            yield recognition.recognise(file, columns)
+        except ImportRefused as refused:
+            file.note(*refused.problems)
+            if "/" not in file.name:
+                raise
+        except BROKEN as wrong:
+            raise ImportRefused(error("results_cut_off", file.name)) from wrong
+
+
+def _gathered(sources: Sequence[Source], choices: Choices, tell: Tell) -> Gathered:
+    """The rows of all files, then the documents whose texts they lack."""
+    gathered = Gathered(choices.depth, has_passages=choices.passages, grades=choices.grades)
+    beside = Beside(choices.columns, sources, gathered.judged_ids)
+    for source in sorted(sources, key=lambda source: READ_ORDER.index(source.role)):
+        if source.rows:
+            gathered.take(source.file, source.rows(beside))
+    ids = gathered.wanted()
+    for source in sources:
+        if source.documents and ids:
+            gathered.take(source.file, source.documents(ids, tell))
+    return gathered
+
+
+def _to_choose(opened: Sequence[File], unknown: UnknownNames, choices: Choices) -> Group:
+    return Group(
+        problems=tuple(problem for file in opened for problem in file.remarks()),
+        sample=tuple(row.texts() for row in unknown.sample),
+        columns=unknown.columns,
+        names=unknown.names,
+        header=header_key(tuple(unknown.names)),
+        choices=choices,
+    )
+
+
+def _opened(dropped: Iterable[Dropped]) -> list[File]:
+    """The files that were dropped, with those in folders and archives, each name once."""
+    opened: list[File] = []
+    names: Counter[str] = Counter()
+    for file in files.expanded(dropped):
+        names[file.name] += 1
+        if names[file.name] > 1:
+            file.name = f"{file.name} ({names[file.name]})"
+        if not re.search(r"(?:^|/)(?:readme|licen[cs]e)[^/]*$", file.name.lower()):
+            opened.append(file)
+    return opened
 
 
 def _of_split(
-    found: Sequence[tuple[File, Format]], split: str | None
-) -> tuple[Sequence[tuple[File, Format]], tuple[str, ...]]:
+    sources: Sequence[Source], split: str | None
+) -> tuple[Sequence[Source], tuple[str, ...]]:
     """The files without the grades of other splits; the splits, if there are several."""
-    splits = {
-        file.name: file.stem for file, _ in found if re.search(r"(?:^|/)qrels/[^/]+$", file.name)
+    stems = {
+        source.file.name: source.file.stem
+        for source in sources
+        if re.search(r"(?:^|/)qrels/[^/]+$", source.file.name)
     }
-    names = tuple(sorted(set(splits.values())))
+    names = tuple(sorted(set(stems.values())))
     if len(names) < 2:
-        return found, ()
-    return [one for one in found if splits.get(one[0].name, split) == split], names
+        return sources, ()
+    return [source for source in sources if stems.get(source.file.name, split) == split], names
+
+
+def _absent(sources: Iterable[Source], columns: Columns) -> list[str]:
+    """The columns and paths that were chosen and that no file has."""
+    chosen = {name for name in columns.values() if name}
+    for source in sources:
+        lowered = {name.lower() for name in source.names}
+        chosen -= {name for name in chosen if name.lower() in lowered}
+        if source.sample:
+            chosen -= {path for path in chosen if _is_in(path, source.sample)}
+    return sorted(chosen)
+
+
+def _is_in(path: str, values: Sequence[object]) -> bool:
+    return any(shapes.stands(value, path) for value in values)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
@@ -153,6 +154,57 @@ class AnsweredQuestionInFile(FromFile, frozen=True):
     properties_count: Whole | None = None
     context_dependent: bool | None = None
     properties: list[Any] | None = None
+
+
+class _EntryKeys(msgspec.Struct):
+    query_id: msgspec.Raw = msgspec.Raw()
+    response: msgspec.Raw = msgspec.Raw()
+    properties: msgspec.Raw = msgspec.Raw()
+    results: msgspec.Raw = msgspec.Raw()
+    contexts: msgspec.Raw = msgspec.Raw()
+
+
+class _RunKeys(msgspec.Struct):
+    results: list[_EntryKeys]
+    total_questions: msgspec.Raw = msgspec.Raw()
+
+
+def recognises(data: bytes) -> bool:
+    """Whether a file is one object with ``results`` that each have a query id and an answer.
+
+    A run of no question states how many it has. Objects with a list of their own are results of
+    another system.
+    """
+    if b'"results"' not in data:
+        return False
+    try:
+        keys = msgspec.json.decode(data.removeprefix(BOM_UTF8), type=_RunKeys, strict=False)
+    except (msgspec.DecodeError, RecursionError):
+        return _recognises_odd(data)
+    if not keys.results:
+        return bool(bytes(keys.total_questions))
+    return _are_answers([_present(entry) for entry in keys.results])
+
+
+def _present(entry: _EntryKeys) -> set[str]:
+    return {name for name in entry.__struct_fields__ if bytes(getattr(entry, name))}
+
+
+def _recognises_odd(data: bytes) -> bool:
+    """The same of JSON with numbers that are none, or halves of surrogate pairs."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    results = document.get("results") if isinstance(document, dict) else None
+    entries = results if isinstance(results, list) else []
+    return _are_answers([{*entry} for entry in entries if isinstance(entry, dict)])
+
+
+def _are_answers(entries: Sequence[set[str]]) -> bool:
+    listed = [keys for keys in entries if "query_id" in keys]
+    answered = any(keys & {"response", "properties"} for keys in listed)
+    return answered and not any(keys & {"results", "contexts"} for keys in listed)
 
 
 def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:

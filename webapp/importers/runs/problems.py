@@ -341,11 +341,12 @@ def message(problem: Problem) -> str:
         name: gettext(WORDS[str(value)]) if name in _TRANSLATED and value in WORDS else value
         for name, value in problem.details.items()
     }
-    if problem.line is not None and "place" in told:
+    template = MESSAGES[problem.code]
+    if problem.line is not None and "place" in told and "%(line)s" not in template:
         line = gettext("line %(n)s", n=problem.line)
         told["place"] = f"{line}, {told['place']}"
     places = {"file": problem.file, "line": problem.line, "query": problem.query_id}
-    return gettext(MESSAGES[problem.code], **(places | told))
+    return gettext(template, **(places | told))
 
 
 def to_dict(problem: Problem) -> dict[str, str | int | None]:
@@ -373,9 +374,10 @@ def warning(
     details: Mapping[str, str | int] = MappingProxyType({}),
     *,
     query_id: int | None = None,
+    line: int | None = None,
 ) -> Problem:
     """A problem that loses nothing, but that the file's owner should know."""
-    return Problem(Severity.WARNING, code, file, query_id, details=dict(details))
+    return Problem(Severity.WARNING, code, file, query_id, line, dict(details))
 
 
 def _kind(problem: Problem) -> object:

@@ -245,9 +245,10 @@ def find(
     ranks: dict[int, list[tuple[str, int]]] = {}
     shown: dict[str, list[Result]] = {run: [] for run in names}
     results = select(Result, Query.run_id).join(Query).where(scope).order_by(Result.rank)
+    results = results.where(Result.judged_thing_id.is_not(None))
     results = results.options(joinedload(Result.judged_thing))
     for result, run in session.execute(results):
-        ranks.setdefault(result.judged_thing_id, []).append((names[run], result.rank))
+        ranks.setdefault(result.judged_thing.id, []).append((names[run], result.rank))
         shown[run].append(result)
     question = next(iter(queries.values())).question
     sides = {run: Side(name) for run, name in names.items()}
@@ -264,8 +265,8 @@ def find(
                 (
                     result.rank,
                     shown_item(result.card, result.judged_thing.card),
-                    said.by_thing.get(result.judged_thing_id),
-                    [e for e in ranks[result.judged_thing_id] if e[0] != names[run]],
+                    said.by_thing.get(result.judged_thing.id),
+                    [e for e in ranks[result.judged_thing.id] if e[0] != names[run]],
                 )
                 for result in shown[run]
             ),

@@ -231,7 +231,8 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
     questions = {row.id: row for row in session.execute(texts.join(Question).where(scope))}
     listed: dict[int, list[Row[Any]]] = defaultdict(list)
     of_run = select(Result.query_key, Result.rank, Result.card, Result.judged_thing_id)
-    of_run = of_run.join(Query).where(scope).order_by(Result.query_key, Result.rank)
+    of_run = of_run.join(Query).where(scope, Result.judged_thing_id.is_not(None))
+    of_run = of_run.order_by(Result.query_key, Result.rank)
     for row in session.execute(of_run):
         listed[row.query_key].append(row)
     for asked in verdicts.asked_queries(session, scope, pooled=pooled):
@@ -240,7 +241,7 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
         below = zip(asked.tail, question.tail or (), strict=False)
         places = [
             *((row.rank, row.judged_thing_id, "", row.card) for row in own),
-            *((rank, *place, None) for rank, place in enumerate(below, len(own) + 1)),
+            *((rank, *place, None) for rank, place in enumerate(below, len(asked.things) + 1)),
             *((None, thing, "", None) for thing in asked.others),
         ]
         for rank, thing_id, stated, card in places:

@@ -76,7 +76,7 @@ def of_task(session: Session, rater: Rater, task_id: str) -> dict[str, CheckedCa
     for answer in answers:
         for card in answer.cards:
             if card.result is not None:
-                of_thing = same.setdefault(card.result.judged_thing_id, [])
+                of_thing = same.setdefault(card.result.judged_thing.id, [])
                 of_thing.append((answer.evaluation.question, card))
     return {tasks.key(task, thing): _as_one(task, cards) for thing, cards in same.items()}
 
@@ -99,7 +99,7 @@ def decide_on_answer(
     card = answer.by_rank.get(rank) if answer else None
     if card is None or card.result is None:
         raise UnknownListedCard(query_id, rank)
-    _decide(session, rater, card.result.judged_thing_id, wanted, now, again=False)
+    _decide(session, rater, card.result.judged_thing.id, wanted, now, again=False)
 
 
 def decide_in_task(

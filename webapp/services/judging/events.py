@@ -554,6 +554,7 @@ def _shown() -> Select[*tuple[Any, ...]]:
             Query.run_id == bindparam("run_id"),
             Query.query_id == bindparam("query_id"),
             Result.rank == bindparam("rank"),
+            Result.judged_thing_id.is_not(None),
             Run.study_id == bindparam("study_id"),
         )
     )
@@ -575,7 +576,8 @@ def judge_open(
     )
     open_things = session.scalars(
         select(Result.judged_thing_id)
-        .where(Result.query_key == query.id, Result.judged_thing_id.not_in(done))
+        .where(Result.query_key == query.id, Result.judged_thing_id.is_not(None))
+        .where(Result.judged_thing_id.not_in(done))
         .group_by(Result.judged_thing_id)
         .order_by(Result.judged_thing_id)
     )

@@ -45,7 +45,7 @@ from webapp.metrics.judging.queries import QUERY_FIGURES, Span
 from webapp.metrics.judging.queries import QuerySummary as Summary
 from webapp.records import EmptyOutcome, QueryState, Scale
 from webapp.services.judging import changes, verdicts
-from webapp.services.judging.verdicts import TAIL, AskedQuery, Scope, Verdicts
+from webapp.services.judging.verdicts import HOLE, TAIL, AskedQuery, Scope, Verdicts
 from webapp.services.study.question_sets import is_put_to_raters
 
 _PLAIN = Summary._fields[: Summary._fields.index(QUERY_FIGURES[0])]
@@ -134,7 +134,8 @@ def _judged(
 ) -> Select[*tuple[Any, ...]]:
     # One row for each query, its results in a text: else the rest would be read as many times.
     of_empty = aliased(Judgment)
-    numbers = cast(Result.rank, String) + " " + cast(Result.judged_thing_id, String)
+    item = func.coalesce(Result.judged_thing_id, HOLE)
+    numbers = cast(Result.rank, String) + " " + cast(item, String)
     listed = (
         select(func.aggregate_strings(numbers + " " + func.coalesce(Judgment.verdict, ""), ","))
         .join_from(

@@ -50,6 +50,7 @@ from webapp.records import (
     CannotTell,
     EmptyOutcome,
     GivenOn,
+    Number,
     QueryState,
     Relevance,
     Scale,
@@ -57,6 +58,8 @@ from webapp.records import (
 
 TAIL = "tail"
 """The key under which a query keeps the ids of the ranks below those that were pooled."""
+HOLE = 0
+"""Stands for the item at a rank whose result could not be read."""
 Scope = ColumnElement[bool]
 """Which queries are meant, as a condition on ``Query``."""
 Merging = Callable[[tuple[str, ...]], str | None]
@@ -95,7 +98,12 @@ class Verdicts(Struct, frozen=True):
     scale: Scale = BINARY
 
     def relevance(self, thing: int) -> Relevance | None:
-        """Return the verdict on a card, read at the threshold of the scale."""
+        """Return the verdict on a card, read at the threshold of the scale.
+
+        What could not be read holds its rank and is not relevant.
+        """
+        if thing == HOLE:
+            return Relevance.NOT_RELEVANT
         return self.scale.relevances[self.by_thing.get(thing)]
 
     def outcome(self, emptiness: int | None) -> EmptyOutcome | None:
@@ -125,16 +133,21 @@ class Verdicts(Struct, frozen=True):
     def ranked(self, asked: AskedQuery) -> RankedGrades:
         """Return the grades of a query that was asked with its pool."""
         listed, tail, others = (
-            tuple([self.scale.numbers[self.by_thing.get(thing or 0)] for thing in things])
-            for things in (asked.things, asked.tail, asked.others)
+            tuple(map(self._grade, things)) for things in (asked.things, asked.tail, asked.others)
         )
         pool = tuple([one for one in (*listed, *tail, *others) if isinstance(one, int)])
         return RankedGrades(listed, pool, self.scale, tail)
 
+    def _grade(self, thing: int | None) -> Number:
+        """Return the grade of an item; of a hole that it is decided, without gain."""
+        if thing == HOLE:
+            return Relevance.UNSURE.value
+        return self.scale.numbers[self.by_thing.get(thing) if thing else None]
+
     def open_items(self, asked: AskedQuery) -> set[int]:
         """Return the judged things that one query waits for; one listed twice is there once."""
-        wanted = {*asked.things[: asked.pooled], asked.emptiness}
-        return {thing for thing in wanted if thing is not None and thing not in self.by_thing}
+        items = {*asked.things[: asked.pooled], asked.emptiness}
+        return {item for item in items if item and item not in self.by_thing}
 
 
 def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> list[AskedQuery]:
@@ -144,7 +157,7 @@ def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> li
     for key, thing in (
         tables(session).execute(results.order_by(Result.query_key, Result.rank)).all()
     ):
-        things[key].append(thing)
+        things[key].append(thing or HOLE)
     columns = (Query.id, Query.run_id, Query.query_id, Query.state, Query.emptiness_id)
     wanted = select(*columns, Query.asks_quality, Study.pool_depth).where(scope).order_by(Query.id)
     wanted = wanted.join(Run, Run.id == Query.run_id).join(Study, Study.id == Run.study_id)
@@ -259,6 +272,7 @@ def overruled(merged: Verdicts, by_adjudication: Mapping[int, str]) -> Verdicts:
 def judged_things(scope: Scope) -> Select[int | None]:
     """Return the statement over the judged things of the queries in `scope`, emptiness too."""
     shown = select(Result.judged_thing_id).join(Query).where(scope)
+    shown = shown.where(Result.judged_thing_id.is_not(None))
     empty = select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None))
     both = union(shown, empty).subquery()
     return select(both.c[0])

@@ -95,16 +95,16 @@ def _cards(
 ) -> tuple[OfflineCard, ...]:
     ranks: defaultdict[int, list[int]] = defaultdict(list)
     for result in query.results:
-        ranks[result.judged_thing_id].append(result.rank)
+        ranks[result.judged_thing.id].append(result.rank)
     numbers = {thing: number for number, thing in enumerate(ranks)}
     has_prices = any(result.card.get("price") for result in query.results)
     return tuple(
         OfflineCard(
             number=result.rank,
             card=_card(result, blind=blind),
-            thing=numbers[result.judged_thing_id],
+            thing=numbers[result.judged_thing.id],
             identity=(blind_identity_of if blind else identity_of)(result),
-            repeats=tuple(r for r in ranks[result.judged_thing_id] if r != result.rank),
+            repeats=tuple(r for r in ranks[result.judged_thing.id] if r != result.rank),
             known=known.get(result.rank),
             has_prices=has_prices,
         )

@@ -112,7 +112,7 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
     ).all()
     asked = [row for row in every if row.question_id not in left_out]
     results = connection.execute(
-        select(Result.query_key, Result.rank, Result.judged_thing_id)
+        select(Result.query_key, Result.rank, func.coalesce(Result.judged_thing_id, verdicts.HOLE))
         .join(Query, Query.id == Result.query_key)
         .where(Query.run_id.in_(run_ids))
     ).all()
@@ -147,9 +147,11 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
         has_results[cells[row.id]] = row.state == QueryState.RESULTS
         has_success[cells[row.id]] = row.state != QueryState.UNREADABLE
     places = np.full(1 + int(things.max(initial=0)), -1)
-    places[pairs[1]] = pairs[0] * width + columns
+    own_places, is_hole = pairs[0] * width + columns, pairs[1] == verdicts.HOLE
+    places[pairs[1][~is_hole]] = own_places[~is_hole]
     pristine = np.full(len(positions) * width, ABSENT, dtype=np.int8)
-    pristine[places[pairs[1]]] = OPEN
+    pristine[own_places] = OPEN
+    pristine[own_places[is_hole]] = NOT_RELEVANT
     return _Pooled(
         runs=tuple(run_ids),
         questions=tuple(question for question, _ in positions),

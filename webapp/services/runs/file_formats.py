@@ -18,10 +18,9 @@ from webapp import labels
 from webapp.db.engine import one_at_a_time
 from webapp.db.tables.study import Study
 from webapp.importers.frame import bounded
-from webapp.importers.results import formats
 from webapp.importers.results.files import Dropped
 from webapp.importers.results.formats import Choices
-from webapp.importers.runs import csv_ratings
+from webapp.importers.runs import csv_ratings, json_runs
 from webapp.importers.runs import ratings as rating_changes
 from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.problems import ImportRefused
@@ -95,39 +94,26 @@ RATINGS = FileFormat(
     read=lambda name, data, _tell: bounded.call(name, rating_changes.read, name, data),
     size=lambda data: data.count(b'"query_id"') // CHANGES_A_QUESTION,
 )
-RESULTS = FileFormat(
-    name="results",
-    kind=ResultsReport,
-    sniff=lambda name, data: (
-        not is_run(data)
-        and (formats.recognised(name, data[: formats.HEAD]) is not None or _is_table(name))
-    ),
-    read=results.read,
-    size=lambda data: len(data) // BYTES_A_QUESTION,
-    parted=results.parted,
-    whole=lambda report, packed: results.read(report.name, packed),
-)
 RUN = FileFormat(
     name="run",
     kind=ImportReport,
-    sniff=lambda _name, _data: True,
+    sniff=lambda _name, data: json_runs.recognises(data),
     read=imports.read,
     size=lambda data: data.count(b'"query_id"'),
     parted=imports.parted,
     whole=imports.whole,
 )
-FORMATS = (RATED_CSV, RATINGS, RESULTS, RUN)
+RESULTS = FileFormat(
+    name="results",
+    kind=ResultsReport,
+    sniff=lambda _name, _data: True,  # what cannot be read is refused with what was found in it
+    read=results.read,
+    size=lambda data: len(data) // BYTES_A_QUESTION,
+    parted=results.parted,
+    whole=lambda report, packed: results.read(report.name, packed),
+)
+FORMATS = (RATED_CSV, RATINGS, RUN, RESULTS)
 """Every format in the order of recognising; files are stored in the opposite order, runs first."""
-
-
-def _is_table(name: str) -> bool:
-    return name.lower().endswith((".csv", ".tsv", ".xlsx", ".jsonl", ".gz", ".zip"))
-
-
-def is_run(data: bytes) -> bool:
-    """Whether a file is a chatbot's run, whose lists stand in its answers."""
-    head = data[: formats.HEAD]
-    return b'"query_id"' in head and b'"response"' in head and b'"results"' in head
 
 
 class OpenedFile(Struct, frozen=True):

@@ -273,6 +273,7 @@ def _overview(session: Session, rater: Rater, run: Run) -> RunOverview:
 def things_shown(scope: ColumnElement[bool]):  # type: ignore[no-untyped-def]
     """Return the statement over the judged things that answers show or left empty."""
     shown = select(Result.judged_thing_id).join(Query).where(scope)
+    shown = shown.where(Result.judged_thing_id.is_not(None))
     return shown.union(select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None)))
 
 

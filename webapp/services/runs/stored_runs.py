@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import count
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
@@ -162,7 +163,7 @@ def _imported(
 ) -> ImportedRun:
     of_run = Query.run_id == run.id
     states = select(Query.state, func.count()).where(of_run).group_by(Query.state)
-    cards = session.scalar(select(func.count()).select_from(Result).join(Query).where(of_run))
+    cards = session.scalar(select(func.count(Result.judged_thing_id)).join(Query).where(of_run))
     return ImportedRun(
         id=run.id,
         search_method=run.search_method,
@@ -316,7 +317,7 @@ def add_answers(
         _add_results(
             session,
             (
-                (keys[run_id, entry.query_id], entry.cards, things)
+                (keys[run_id, entry.query_id], entry.cards, things, entry.holes)
                 for (run_id, _, entry), things in zip(listed, placed, strict=True)
             ),
         )
@@ -334,7 +335,7 @@ def add_cards(session: Session, query: Query, cards: Sequence[Item]) -> None:
     pool = Pool(session, [query.question_id])
     things = _placed(pool, query.run_id, query.question, cards)
     pool.store()
-    _add_results(session, [(query.id, cards, things)])
+    _add_results(session, [(query.id, cards, things, ())])
     session.expire(query, ["results"])
 
 
@@ -374,13 +375,18 @@ def _placed(
 
 
 def _add_results(
-    session: Session, answers: Iterable[tuple[int, Sequence[Item], Sequence[PooledItem]]]
+    session: Session,
+    answers: Iterable[tuple[int, Sequence[Item], Sequence[PooledItem], Sequence[int]]],
 ) -> None:
-    rows = [
-        (key, rank, thing.id, _own_row(card, thing))
-        for key, cards, things in answers
-        for rank, (card, thing) in enumerate(zip(cards, things, strict=False), start=1)
-    ]
+    """Add the cards of answers, each the key of its query, at the ranks between its holes."""
+    rows: list[tuple[int, int, int | None, str]] = []
+    for key, cards, things, holes in answers:
+        rows += [(key, rank, None, "{}") for rank in holes]
+        ranks = (rank for rank in count(1) if rank not in holes)
+        rows += [
+            (key, rank, thing.id, _own_row(card, thing))
+            for rank, card, thing in zip(ranks, cards, things, strict=False)
+        ]
     insert_rows(tables(session), Result, "query_key, rank, judged_thing_id, card", rows)
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from flask import Response, current_app, url_for
 from msgspec import UNSET, Meta, MsgspecError, Struct, UnsetType, convert, json
+from msgspec.structs import replace
 
 from webapp.db.tables.runs import LongWork
 from webapp.exporters.agreement import report as agreement_files
@@ -22,6 +23,7 @@ from webapp.exporters.frame.csv_cells import rounded
 from webapp.exporters.offline import page
 from webapp.failures import Missing
 from webapp.i18n import gettext, mark
+from webapp.importers.results.assemble import plain_grade
 from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import ImportRefused
@@ -119,22 +121,32 @@ class OfComparison(OfFigures):
 class OfFiles(Struct, forbid_unknown_fields=True, kw_only=True):
     """How files are read: ``columns`` is a JSON object of roles and the columns that have them.
 
-    ``depth``: so many results of each list are judged. ``split`` is one of several sets of grades.
-    ``method`` and ``llm`` are labels where the files have none.
+    ``map`` is one of roles and the paths to them in JSON, with dots; ``grades`` one of grades in
+    the files and what they are here. ``depth``: so many results of each list are judged. ``split``
+    is one of several sets of grades. ``method`` and ``llm`` are labels where the files have none.
     """
 
     method: Text = ""
     llm: Text = ""
     columns: Annotated[str, Meta(max_length=10_000)] = "{}"
+    map: Annotated[str, Meta(max_length=10_000)] = "{}"
+    grades: Annotated[str, Meta(max_length=10_000)] = "{}"
     depth: Annotated[int, Meta(ge=1, le=MOST_DEPTH)] = DEPTH
     split: Text = ""
 
     def choices(self) -> Choices:
-        try:
-            columns = convert(decoded(self.columns, "columns"), dict[str, str])
-        except MsgspecError as error:
-            raise Unfit("columns", str(error)) from None
-        return Choices(columns, self.depth, self.split or None)
+        objects = {}
+        for name in ("columns", "map", "grades"):
+            try:
+                objects[name] = convert(decoded(getattr(self, name), name), dict[str, str])
+            except MsgspecError as error:
+                raise Unfit(name, str(error)) from None
+        return Choices(
+            columns=objects["columns"] | objects["map"],
+            depth=self.depth,
+            split=self.split or None,
+            grades={plain_grade(grade): here for grade, here in objects["grades"].items()},
+        )
 
 
 class ImportForm(OfFiles, kw_only=True):
@@ -149,6 +161,9 @@ class ImportForm(OfFiles, kw_only=True):
     metadata: list[Text] = []
     rating: Literal["", "blind", "open"] = ""
     confirm: Id = 0
+
+    def choices(self) -> Choices:
+        return replace(super().choices(), method=self.method, llm=self.llm)
 
     def decision(self) -> FileDecision:
         return FileDecision(

@@ -23,8 +23,9 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import LongWork
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext
+from webapp.importers.results.assemble import grades_in
 from webapp.importers.results.formats import DEPTH, MOST_DEPTH, Choices, examples
-from webapp.importers.results.rows import ROLES
+from webapp.importers.results.rows import MAPPED_ROLES
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import ImportRefused
 from webapp.services.evaluations.evaluations import EvaluationKind
@@ -82,6 +83,7 @@ class WaitingFileForm(Form):
     column = ListField()
     depth = WholeField(1, MOST_DEPTH)
     split = LineField(LONGEST_LABEL)
+    grades = LineField(2 * LONGEST_LABEL)
 
     def choices(self, read: ResultsReport) -> Choices:
         """Return how files of results that were `read` once are to be read now.
@@ -95,6 +97,7 @@ class WaitingFileForm(Form):
             columns={role: name for role, _, name in named if name or role in before},
             depth=self.depth.data or DEPTH,
             split=self.split.data or None,
+            grades=grades_in(self.grades.data) or {},
         )
 
     def decision(self) -> FileDecision:
@@ -296,7 +299,7 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
         "is_refused": isinstance(report, ImportRefused),
         "report": report,
         "remarks": problems.remarks(report.problems),
-        "roles": ROLES if opened.format is RESULTS else (),
+        "roles": MAPPED_ROLES if opened.format is RESULTS else (),
         "raters": people,  # to whom ratings can be given
         "is_sample": isinstance(report, ImportReport) and report.read.sha256 in samples.FILES,
     }
