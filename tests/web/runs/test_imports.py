@@ -305,7 +305,7 @@ def test_a_large_import_is_left_and_found_again_with_its_report_and_then_its_run
     app: Flask, client: FlaskClient, web_database: Database
 ) -> None:
     """The good file waits beside one that is refused, with the reason and the remedy."""
-    reading = sent(client, files(run_file(), b'{"results": []}'))
+    reading = sent(client, files(run_file(), b'{"total_questions": 0, "results": []}'))
     assert workers(app).is_idle(WAIT)
     assert "waits for your decision" in client.get("/runs/import").text
     assert client.get(reading, headers=PART).headers["HX-Refresh"] == "true"
