@@ -155,7 +155,7 @@ def test_what_is_not_judged_is_listed_and_with_ask_put_before_raters(
         (("--floor", "best=1"), 2, "There is no figure of the name best"),
         (("--figures", "P@5,Judged@5"), 2, "does not decide by Judged@5"),
         (("--min-judged", "1.2"), 2, "--min-judged"),
-        (("--tolerance", "nan"), 2, "A gate cannot take the number nan"),
+        (("--tolerance", "nan"), 2, "nan is no finite number"),
         (("--columns", "nothing"), 2, "ROLE=NAME"),
         (("--rule", "best of three"), 1, "is not a rule"),
         (("--url", "ftp://there"), 1, "is not an http or https address"),

@@ -128,8 +128,7 @@ def gate_command(
         names = gate.figures_in(figures)
     reading = ("columns", "mapping", "grades", "depth", "split")
     choices = choices_of(**{name: further.pop(name) for name in reading})
-    with options.naming("--min-judged, --tolerance"):
-        request = GateRequest(floors=least, figures=names, **further)
+    request = GateRequest(floors=least, figures=names, **further)
     files = [(path.name, path.read_bytes()) for path in paths]
     if url:
         report = _of_server(url, files, request, choices, ask=ask)
