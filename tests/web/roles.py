@@ -26,7 +26,7 @@ ROLES = ("owner", "rater", "participant", "stranger")
 OWN_ANSWER = {"sign_in.choose", "sign_in.set_first", "sign_in.leave"}
 """Those that decide by themselves whom they answer, or end the sign-in; see test_sign_in."""
 PLACES = {
-    "name": "answers.csv",
+    "name": "phase3.xlsx",
     "run_id": "unknown",
     "task_id": "unknown",
     "token": "unknown",

@@ -20,7 +20,7 @@ from webapp.cli.frame import options
 from webapp.cli.frame.options import formats
 from webapp.cli.frame.output import document_text, shown, write, write_json
 from webapp.cli.runs.importing import choices_of, reading_options
-from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.figure_names import figure_name, unit_of
 from webapp.exporters.frame.tables import (
     Column,
     Document,
@@ -258,7 +258,7 @@ def _findings(report: GateReport) -> Iterator[tuple[Outcome, str]]:
     """Yield what is decided of the figures, in words, each once with the figures it is true of."""
     named: dict[tuple[Outcome, str], list[str]] = {}
     for one in report.figures:
-        name, unit = words.figure_name(one.figure), words.unit_of(one.figure)
+        name, unit = figure_name(one.figure), unit_of(one.figure)
         if one.difference is not None:
             finding = _of_difference(unit, one.difference, report)
             named.setdefault((one.difference.outcome, finding), []).append(name)
@@ -359,12 +359,12 @@ def _answers(name: str, answers: AnswerCounts) -> str:
 def _figures(report: GateReport) -> Table:
     rows = []
     for one in report.figures:
-        unit, difference = words.unit_of(one.figure), one.difference
+        unit, difference = unit_of(one.figure), one.difference
         value = notation.four(one.value, unit)
         if one.upper is not None and one.value != one.upper:
             upper = notation.four(one.upper, unit)
             value = gettext("%(value)s, at most %(upper)s", value=value, upper=upper)
-        row = [words.figure_name(one.figure), value, notation.four(one.baseline, unit)]
+        row = [figure_name(one.figure), value, notation.four(one.baseline, unit)]
         if difference is None:
             row += [notation.UNDEFINED] * 4
         else:

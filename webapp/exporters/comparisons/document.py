@@ -11,6 +11,11 @@ from msgspec.structs import replace
 
 from webapp import labels, notation
 from webapp.exporters.comparisons import pictures, words
+from webapp.exporters.comparisons.differences import difference_table, signed_rank_table
+from webapp.exporters.comparisons.figure_names import (
+    figure_name,
+    unit_of,
+)
 from webapp.exporters.exports.shown_figures import shown
 from webapp.exporters.frame.tables import (
     Cell,
@@ -22,8 +27,9 @@ from webapp.exporters.frame.tables import (
     stacked,
     whole_number,
     word,
-    word_or_dash,
 )
+from webapp.exporters.gold import constraint_reports as constraints
+from webapp.exporters.planning import machine_help, samples, settled
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.comparisons import (
     PARTS,
@@ -34,9 +40,6 @@ from webapp.metrics.comparisons.comparisons import (
 )
 from webapp.metrics.comparisons.differences import (
     ComparedQuery,
-    Difference,
-    RunDifferences,
-    SignedRank,
     leading,
 )
 from webapp.metrics.comparisons.stability import StabilityLine
@@ -131,9 +134,9 @@ def summary(report: ComparisonReport) -> Table:
         ),
         tuple(
             (
-                word(words.figure_name(figure, comparison.scale)),
+                word(figure_name(figure, comparison.scale)),
                 *(
-                    _estimate(one.estimates[figure], words.unit_of(figure), is_open=is_open)
+                    _estimate(one.estimates[figure], unit_of(figure), is_open=is_open)
                     for one in comparison.contenders
                 ),
             )
@@ -152,7 +155,7 @@ def by_category(report: ComparisonReport, figure: str) -> Table:
     parts = (gettext("Value"), "n")
     return Table(
         f"category_{figure.replace(' ', '_')}",  # an id on the page, which has no blanks
-        gettext("%(figure)s by category", figure=words.figure_name(figure, comparison.scale)),
+        gettext("%(figure)s by category", figure=figure_name(figure, comparison.scale)),
         (
             Column(gettext("Category")),
             *_runs(comparison, parts, pictures.top_of(figure)),
@@ -180,7 +183,7 @@ def stability(report: ComparisonReport) -> Table:
         gettext("Does the order survive another way of counting?"),
         (
             Column(gettext("Change")),
-            *(Column(words.figure_name(name, scale), parts=parts) for name in found.orders),
+            *(Column(figure_name(name, scale), parts=parts) for name in found.orders),
         ),
         (
             (
@@ -216,7 +219,7 @@ def questions(report: ComparisonReport, *, moved_first: bool = False) -> Table:
         lines.sort(key=lambda line: (-(line.spread or 0), line.position))
     is_original = comparison.headline == HEADLINES
     names = leading(comparison.headline)
-    shown = [words.figure_name(name, comparison.scale) for name in names]
+    shown = [figure_name(name, comparison.scale) for name in names]
     lead = next(iter(shown), "")
     title = gettext("Each question: %(figures)s", figures=" / ".join(shown[:2]))
     spread = gettext("Spread of %(figure)s", figure=lead)
@@ -319,7 +322,7 @@ def _category(contender: Contender, category: str, figure: str) -> Cell:
     if figures is None:
         return Cell(gettext("not run"), (None, None))
     found = figures[figure]
-    cell = shown(found, words.unit_of(figure))
+    cell = shown(found, unit_of(figure))
     return replace(stacked((cell.text, cell.n), (found.settled, found.n)), so_far=cell.so_far)
 
 
@@ -350,128 +353,6 @@ def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
         text = " / ".join(shown(found.span(name)).text for name in names[:2])
         text += "" if found.complete else f" ({said})"
     return Cell(text, (said, *values))
-
-
-def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
-    """Return the differences of a comparison as the table `name`, with `notes` at its end."""
-    share = notation.percent(CONFIDENCE)
-    return Table(
-        name,
-        gettext("Differences by question, first run minus second"),
-        (
-            Column(gettext("Figure")),
-            Column(
-                gettext("Runs with their values over the n questions"),
-                parts=(
-                    gettext("First"),
-                    gettext("Second"),
-                    gettext("Value of the first"),
-                    gettext("Value of the second"),
-                ),
-            ),
-            Column(
-                gettext("Difference, %(share)s interval", share=share),
-                numeric=True,
-                parts=(gettext("Difference"), gettext("Lower"), gettext("Upper")),
-            ),
-            Column("n", numeric=True),
-            Column(
-                gettext("Wins/ties/losses"),
-                numeric=True,
-                parts=(gettext("Wins"), gettext("Ties"), gettext("Losses")),
-            ),
-            Column(gettext("Test")),
-            Column("p", numeric=True),
-            Column(gettext("p after Holm"), numeric=True),
-            Column(gettext("Difference of the figures"), numeric=True),
-        ),
-        tuple(_difference(comparison, difference) for difference in comparison.differences),
-        (
-            *filter(None, [words.smallness(comparison)]),
-            words.settings(),
-            *notes,
-        ),
-    )
-
-
-def signed_rank_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
-    """Return Wilcoxon's test of the differences of a comparison as the table `name`."""
-    return Table(
-        name,
-        gettext("Wilcoxon signed-rank test of the same differences"),
-        (
-            Column(gettext("Figure")),
-            Column(gettext("Runs"), parts=(gettext("First"), gettext("Second"))),
-            Column(gettext("n, zeros left out"), numeric=True, parts=("n", gettext("Zeros"))),
-            Column(gettext("Rank sums W+ / W−"), numeric=True, parts=("W+", "W−")),
-            Column(gettext("Test")),
-            Column("p", numeric=True),
-            Column(gettext("p after Holm"), numeric=True),
-        ),
-        tuple(
-            _signed_rank(comparison, difference, difference.signed_rank)
-            for difference in comparison.differences
-            if difference.signed_rank is not None
-        ),
-        (
-            gettext(
-                "Given beside the randomisation test for readers who expect it. Two-sided. "
-                "Differences of 0 are left out (Wilcoxon's convention, not Pratt's); equal "
-                "differences get the mean of their ranks. Exact over all signs. Holm's correction "
-                "over the pairs of runs within each figure."
-            ),
-            *notes,
-        ),
-    )
-
-
-def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cell, ...]:
-    lower, upper = difference.interval.lower, difference.interval.upper
-    counts = (difference.wins, difference.ties, difference.losses)
-    unit = words.difference_unit(difference)
-    test = words.name_of_test(difference.test, exact=difference.exact)
-    apart = notation.difference(difference.mean, unit)
-    bounds = notation.interval(lower, upper, unit, signed=True)
-    first, second = comparison.names[difference.first], comparison.names[difference.second]
-    values = difference.first_value, difference.second_value
-    one, other = (notation.figure(value, unit) for value in values)
-    runs = gettext(
-        "%(first)s %(one)s minus %(second)s %(other)s",
-        first=first,
-        one=one,
-        second=second,
-        other=other,
-    )
-    return (
-        word(words.difference_name(difference)),
-        Cell(runs, (first, second, *values)),
-        stacked((apart,) if lower is None else (apart, bounds), (difference.mean, lower, upper)),
-        whole_number(difference.n),
-        Cell("/".join(notation.number(count) for count in counts), counts),
-        word_or_dash(None if difference.p is None else test),
-        Cell(notation.p_value(difference.p), (difference.p,)),
-        Cell(notation.p_value(difference.p_holm), (difference.p_holm,)),
-        Cell(notation.difference(difference.headline, unit), (difference.headline,)),
-    )
-
-
-def _signed_rank(
-    comparison: RunDifferences, difference: Difference, test: SignedRank
-) -> tuple[Cell, ...]:
-    p_holm = difference.signed_rank_p_holm
-    first, second = comparison.names[difference.first], comparison.names[difference.second]
-    runs = gettext("%(first)s minus %(second)s", first=first, second=second)
-    zeros = notation.number(test.zeros)
-    sums = (test.positive, test.negative)
-    return (
-        word(words.difference_name(difference)),
-        Cell(runs, (first, second)),
-        Cell(f"{notation.number(test.n)} ({zeros})", (test.n, test.zeros)),
-        Cell(" / ".join(map(notation.number, sums)), sums),
-        word(gettext("exact") if test.exact else gettext("drawn")),
-        Cell(notation.p_value(test.p), (test.p,)),
-        Cell(notation.p_value(p_holm), (p_holm,)),
-    )
 
 
 def document(
@@ -558,7 +439,4 @@ def document(
 
 
 def part_modules() -> dict[str, ModuleType]:
-    from webapp.exporters.gold import constraint_reports as constraints
-    from webapp.exporters.planning import machine_help, samples, settled
-
     return dict(zip(PARTS, (constraints, settled, samples, machine_help), strict=True))

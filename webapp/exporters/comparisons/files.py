@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any
 
@@ -12,6 +12,11 @@ from msgspec.structs import asdict
 
 from webapp import labels
 from webapp.exporters.comparisons import document
+from webapp.exporters.comparisons.differences import (
+    difference_json,
+    interval_json,
+    signed_ranks_json,
+)
 from webapp.exporters.comparisons.words import unsaid
 from webapp.exporters.exports.metrics_tables import (
     blindness_json,
@@ -29,9 +34,9 @@ from webapp.metrics.comparisons.comparisons import (
     Contender,
     FigureEstimate,
 )
-from webapp.metrics.comparisons.differences import ComparedQuery, Difference
+from webapp.metrics.comparisons.differences import ComparedQuery
 from webapp.metrics.comparisons.stability import StabilityLine
-from webapp.metrics.intervals import CONFIDENCE, METHOD, Interval
+from webapp.metrics.intervals import CONFIDENCE, METHOD
 from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS, HEADLINES
 from webapp.notation import file_day
 
@@ -61,14 +66,6 @@ def formats(
         "xlsx": ReportFormat(of(tables_workbook), "xlsx", XLSX),
         "json": ReportFormat(lambda report, _on: json(report), "json", "application/json"),
     }
-
-
-DIFFERENCE = (
-    *("figure", "false_negatives_at_zero", "first", "second", "n", "first_value", "second_value"),
-    *("mean", "interval", "d_z", "headline", "reverses_headline", "test", "exact", "p", "p_error"),
-    *("p_holm", "pairs"),
-    *("wins", "ties", "losses", "small"),
-)
 
 
 def comparison_bytes(report: ComparisonReport) -> bytes:
@@ -172,27 +169,6 @@ def _rankings(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def difference_json(found: Difference) -> dict[str, Any]:
-    values = {name: getattr(found, name) for name in DIFFERENCE}
-    return {**values, "interval": interval_json(found.interval)}
-
-
-def signed_ranks_json(differences: Iterable[Difference]) -> list[dict[str, Any]]:
-    return [
-        {
-            "figure": found.figure,
-            "false_negatives_at_zero": found.false_negatives_at_zero,
-            "first": found.first,
-            "second": found.second,
-            **asdict(found.signed_rank),
-            "exact": found.signed_rank.exact,
-            "p_holm": found.signed_rank_p_holm,
-        }
-        for found in differences
-        if found.signed_rank is not None
-    ]
-
-
 def moment_json(when: datetime | None) -> str | None:
     return when.isoformat() if when else None
 
@@ -225,10 +201,6 @@ def _estimate(found: FigureEstimate) -> dict[str, Any]:
         "interval": interval_json(found.interval),
         "bounds": {"lower": found.figure.lower, "upper": found.figure.upper},
     }
-
-
-def interval_json(found: Interval) -> dict[str, float | None]:
-    return {"lower": found.lower, "upper": found.upper}
 
 
 def _line(line: StabilityLine) -> dict[str, Any]:

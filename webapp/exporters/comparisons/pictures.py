@@ -11,6 +11,10 @@ from msgspec import Struct
 
 from webapp import labels, notation
 from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.figure_names import (
+    figure_name,
+    unit_of,
+)
 from webapp.exporters.exports.shown_figures import shown
 from webapp.exporters.frame import canvas as lettering
 from webapp.exporters.frame.canvas import (
@@ -137,7 +141,7 @@ def panels(figures: Sequence[str], height: float) -> Iterator[tuple[str, float, 
     panel = (WIDE - GAP) / 2
     for number, figure in enumerate(figures):
         left = (number % 2) * (panel + GAP)
-        track = Track(left + EDGE, left + panel - EDGE, top_of(figure), words.unit_of(figure))
+        track = Track(left + EDGE, left + panel - EDGE, top_of(figure), unit_of(figure))
         yield figure, (number // 2) * height, track
 
 
@@ -170,7 +174,7 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
         room = track.end - track.start
         canvas.text(
             (track.start, top + LARGE),
-            words.figure_name(figure, comparison.scale),
+            figure_name(figure, comparison.scale),
             size=LARGE,
             room=room,
         )
@@ -196,16 +200,16 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
     described = []
     for figure in names:
         values = (f"{c.run.name} {_value(c, figure)}" for c in comparison.contenders)
-        described.append(f"{words.figure_name(figure, comparison.scale)}: {'; '.join(values)}.")
+        described.append(f"{figure_name(figure, comparison.scale)}: {'; '.join(values)}.")
     return canvas.picture("intervals", title, " ".join(described), bottom + 4)
 
 
 def _value(contender: Contender, figure: str) -> str:
     estimate = contender.estimates[figure]
-    cell = shown(estimate.figure, words.unit_of(figure))
+    cell = shown(estimate.figure, unit_of(figure))
     if cell.is_open or estimate.figure.settled is None:
         return f"{cell.text} {cell.n}"
-    value = value_with_interval(estimate.figure.settled, estimate.interval, words.unit_of(figure))
+    value = value_with_interval(estimate.figure.settled, estimate.interval, unit_of(figure))
     return f"{value} {cell.n}"
 
 
@@ -261,7 +265,7 @@ def draw_questions(
         f"questions-{found.name}",
         gettext(
             "%(figure)s by question: %(first)s and %(second)s",
-            figure=words.figure_name(comparison.lead, comparison.scale),
+            figure=figure_name(comparison.lead, comparison.scale),
             first=found.first,
             second=found.second,
         ),

@@ -10,6 +10,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, datetime
 
 from webapp import labels, notation
+from webapp.exporters.comparisons.figure_names import (
+    difference_name,
+    difference_unit,
+    figure_name,
+    joined,
+)
 from webapp.exporters.exports.metrics_tables import said_blindness
 from webapp.exporters.planning import plan
 from webapp.i18n import gettext, mark, ngettext
@@ -19,8 +25,6 @@ from webapp.metrics.comparisons.stability import Stability, Variation, VariedPar
 from webapp.metrics.intervals import CONFIDENCE, LEVEL
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.metrics.judging.queries import Undefined, why_undefined
-from webapp.metrics.judging.registry import Unit, label_of, measure_of
-from webapp.records import BINARY, Scale
 
 MOST_NAMED = 12
 """So many positions are listed one by one; of more, the rest is counted."""
@@ -38,7 +42,6 @@ CHANGES = {
     VariedPart.QUESTION: mark("One question left out"),
     VariedPart.EMPTIES: mark("Empty lists counted another way"),
 }
-COMPOSITE = mark("Composite of the original comparison")
 COMPOSITE_NOTE = mark(
     "The composite of the original comparison, 0.4 Precision@5 + 0.3 MRR + 0.2 "
     "success rate + 0.1 coverage, is given so that older reports can be compared. "
@@ -51,38 +54,6 @@ def subtitle(report: ComparisonReport, on: date) -> str:
     if report.files:
         return gettext("Date: %(date)s. From rated files.", date=notation.day(on))
     return gettext("Date: %(date)s. Study: %(study)s.", date=notation.day(on), study=report.study)
-
-
-def figure_name(figure: str, scale: Scale = BINARY) -> str:
-    """Return the name of a figure, on a scale of grades with the one that it starts from."""
-    return gettext(COMPOSITE) if figure == "composite" else label_of(figure, scale)
-
-
-def unit_of(figure: str) -> Unit:
-    return measure_of(figure).unit
-
-
-def joined(names: Sequence[str], word: str) -> str:
-    """Return the names as a list with `word` before the last.
-
-    >>> joined(["API Only", "Hybrid", "Vector Only"], "or")
-    'API Only, Hybrid or Vector Only'
-    """
-    return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
-def difference_name(difference: Difference) -> str:
-    """Return the name of a difference: the figure, with false negatives at 0 where they are."""
-    if difference.measure is not None:
-        return gettext(difference.measure.label)
-    label = figure_name(difference.figure, difference.scale)
-    if not difference.false_negatives_at_zero or difference.figure == "mrr_answerable":
-        return label
-    return gettext("%(figure)s, false negatives at 0", figure=label)
-
-
-def difference_unit(difference: Difference) -> Unit:
-    return (difference.measure or measure_of(difference.figure)).unit
 
 
 def name_of_test(test: str, *, exact: bool) -> str:

@@ -9,8 +9,13 @@ from typing import Any
 from msgspec.structs import asdict
 
 from webapp import notation
-from webapp.exporters.comparisons import document, words
-from webapp.exporters.comparisons.files import difference_json, signed_ranks_json
+from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.differences import (
+    difference_json,
+    difference_table,
+    signed_rank_table,
+    signed_ranks_json,
+)
 from webapp.exporters.comparisons.words import conclusion
 from webapp.exporters.frame import csv_cells
 from webapp.exporters.frame.csv_cells import csv_bytes
@@ -59,8 +64,8 @@ def section(found: ConstraintComparison) -> Section:
     tables = (
         _figures(found, basis),
         _matrices(found, basis),
-        document.difference_table("constraint_differences", found, (pairing, basis)),
-        document.signed_rank_table("constraint_signed_rank", found, (basis,)),
+        difference_table("constraint_differences", found, (pairing, basis)),
+        signed_rank_table("constraint_signed_rank", found, (basis,)),
     )
     return Section(PART, gettext("Constraints (V2)"), tuple(sentences), tables)
 

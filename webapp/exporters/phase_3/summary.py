@@ -13,10 +13,18 @@ from msgspec.structs import asdict
 
 from webapp import labels, notation
 from webapp.exporters.comparisons import pictures
+from webapp.exporters.comparisons.differences import interval_json
 from webapp.exporters.comparisons.document import CATEGORY_FIGURES
-from webapp.exporters.comparisons.files import XLSX, formats, interval_json, moment_json
+from webapp.exporters.comparisons.figure_names import (
+    figure_name,
+    unit_of,
+)
+from webapp.exporters.comparisons.files import XLSX, formats, moment_json
 from webapp.exporters.comparisons.pictures import Track
-from webapp.exporters.comparisons.words import figure_name, suggestion, unit_of, until
+from webapp.exporters.comparisons.words import (
+    suggestion,
+    until,
+)
 from webapp.exporters.exports.metrics_tables import whole
 from webapp.exporters.frame import csv_cells
 from webapp.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture

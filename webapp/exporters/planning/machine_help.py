@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from webapp import labels, notation
-from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.figure_names import (
+    figure_name,
+    unit_of,
+)
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
 from webapp.exporters.planning.samples import rule_json, told
 from webapp.i18n import gettext, mark, ngettext
@@ -194,7 +197,7 @@ def _row(help_: MachineHelp, one: HelpedFigure) -> tuple[Cell, ...]:
 def _estimate(one: HelpedFigure, estimate: MeanEstimate | None) -> Cell:
     if estimate is None:
         return Cell(notation.UNDEFINED, (None, None, None))
-    unit, is_difference = words.unit_of(one.figure), one.second is not None
+    unit, is_difference = unit_of(one.figure), one.second is not None
     value = notation.difference if is_difference else notation.figure
     lower, upper = estimate.interval.lower, estimate.interval.upper
     interval = notation.interval(lower, upper, unit, signed=is_difference)
@@ -203,7 +206,7 @@ def _estimate(one: HelpedFigure, estimate: MeanEstimate | None) -> Cell:
 
 
 def _name(help_: MachineHelp, one: HelpedFigure) -> str:
-    figure, first = words.figure_name(one.figure), help_.names[one.first]
+    figure, first = figure_name(one.figure), help_.names[one.first]
     if one.second is None:
         return f"{figure}, {first}"
     return f"{figure}, {first} − {help_.names[one.second]}"

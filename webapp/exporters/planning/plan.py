@@ -9,7 +9,13 @@ from typing import Any
 from msgspec.structs import asdict
 
 from webapp import notation
-from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.figure_names import (
+    difference_name,
+    difference_unit,
+    figure_name,
+    joined,
+    unit_of,
+)
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, whole_number
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.differences import Difference, highest_value
@@ -63,7 +69,7 @@ def _test(found: RatingPlan) -> str:
 
 
 def _sentences(found: RatingPlan) -> Iterator[str]:
-    wish, figure = found.wish, words.figure_name(found.wish.figure)
+    wish, figure = found.wish, figure_name(found.wish.figure)
     if found.deviation is None:
         yield gettext(
             "Nothing is known yet of how much two runs differ from question to question. Rate "
@@ -110,7 +116,7 @@ def _sentences(found: RatingPlan) -> Iterator[str]:
 
 
 def _amount(found: RatingPlan, value: float) -> str:
-    return notation.amount(value, words.unit_of(found.wish.figure))
+    return notation.amount(value, unit_of(found.wish.figure))
 
 
 def _needed(found: RatingPlan, needed: int) -> Iterator[str]:
@@ -202,7 +208,7 @@ def shown_by_one(difference: Difference) -> str:
         "%(n)s question can show differences from %(difference)s up (power %(power)s, this test).",
         "%(n)s questions can show differences from %(difference)s up (power %(power)s, this test).",
         difference.n,
-        difference=notation.amount(shown, words.difference_unit(difference)),
+        difference=notation.amount(shown, difference_unit(difference)),
         power=notation.percent(Demand().power),
     )
 
@@ -237,7 +243,7 @@ def shown_by_all(differences: Sequence[Difference]) -> str:
     """Return the same as a clause on several tests: of each figure the pair that shows least."""
     found: dict[str, tuple[float, Difference]] = {}
     for one in differences:
-        shown, name = None if too_few(one) else _shown(one), words.difference_name(one)
+        shown, name = None if too_few(one) else _shown(one), difference_name(one)
         if shown is not None and (name not in found or shown > found[name][0]):
             found[name] = shown, one
     if not found:
@@ -245,7 +251,7 @@ def shown_by_all(differences: Sequence[Difference]) -> str:
     amounts = [
         gettext(
             "%(difference)s on %(figure)s",
-            difference=notation.amount(shown, words.difference_unit(one)),
+            difference=notation.amount(shown, difference_unit(one)),
             figure=name,
         )
         for name, (shown, one) in found.items()
@@ -253,7 +259,7 @@ def shown_by_all(differences: Sequence[Difference]) -> str:
     return gettext(
         "which have a power of %(power)s to show a difference of %(differences)s",
         power=notation.percent(Demand().power),
-        differences=words.joined(amounts, gettext("and")),
+        differences=joined(amounts, gettext("and")),
     )
 
 

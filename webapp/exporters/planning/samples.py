@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from webapp import notation
-from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.figure_names import (
+    figure_name,
+    unit_of,
+)
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.intervals import CONFIDENCE, METHOD
@@ -126,12 +129,12 @@ def _table(found: QuestionSample) -> Table:
 
 
 def _row(one: SampledFigure) -> tuple[Cell, ...]:
-    unit, found = words.unit_of(one.figure), one.found
+    unit, found = unit_of(one.figure), one.found
     lower, upper, is_pair = found.interval.lower, found.interval.upper, len(one.runs) > 1
     shown = notation.difference if is_pair else notation.figure
     lines = (shown(found.value, unit), notation.interval(lower, upper, unit, signed=is_pair))
     return (
-        word(words.figure_name(one.figure)),
+        word(figure_name(one.figure)),
         word(" – ".join(one.runs)),
         stacked(lines, (found.value, lower, upper)),
         Cell(notation.number(found.values), (found.values,)),

@@ -7,6 +7,10 @@ from typing import Any
 
 from webapp import notation
 from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.figure_names import (
+    figure_name,
+    unit_of,
+)
 from webapp.exporters.frame.tables import (
     Cell,
     Column,
@@ -77,7 +81,7 @@ def _sentences(found: SettledOrders) -> Iterator[str]:
 def _row(found: SettledOrders, one: SettledOrder) -> tuple[Cell, ...]:
     bounds = Cell(notation.UNDEFINED, (None, None))
     if one.low is not None and one.high is not None:
-        unit = words.unit_of(one.figure)
+        unit = unit_of(one.figure)
         bounds = Cell(notation.interval(one.low, one.high, unit, signed=True), (one.low, one.high))
     if not one.settled:
         order = gettext("still open")
@@ -88,7 +92,7 @@ def _row(found: SettledOrders, one: SettledOrder) -> tuple[Cell, ...]:
     else:
         order = gettext("settled: %(run)s is ahead", run=found.names[one.ahead])
     return (
-        word(words.figure_name(one.figure)),
+        word(figure_name(one.figure)),
         word(f"{found.names[one.first]} – {found.names[one.second]}"),
         word(order),
         bounds,

@@ -17,6 +17,9 @@ from wtforms import Form
 
 from webapp import labels
 from webapp.exporters.comparisons import document, pictures, words
+from webapp.exporters.comparisons.figure_names import (
+    figure_name,
+)
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.comparisons.comparisons import PARTS as FEATURES
@@ -235,9 +238,7 @@ def _shown(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
         "sections": {name: found[name] for name in PARTS if name in found},
         "blindness": words.provenance(report) if report.files else words.blindness(report),
         "is_judged": bool(report.judged_until or report.files),
-        "figures": {
-            name: words.figure_name(name, report.comparison.scale) for name in address.figures
-        },
+        "figures": {name: figure_name(name, report.comparison.scale) for name in address.figures},
         "pairs": [
             ((one.run.run, other.run.run), f"{one.run.name} – {other.run.name}")
             for one, other in combinations(report.comparison.contenders, 2)

@@ -34,7 +34,7 @@ from webapp.web.comparisons import comparisons
 from webapp.web.evaluations import evaluations
 from webapp.web.frame import access, errors, guides, language, markdown, session_cookie, site
 from webapp.web.frame.workers import Workers
-from webapp.web.gold import card_marks, constraints, gold
+from webapp.web.gold import constraints, gold
 from webapp.web.machine_judges import judges
 from webapp.web.offline import offline
 from webapp.web.people import history, raters, sign_in, tokens
@@ -42,7 +42,7 @@ from webapp.web.phase_3 import findings, participants, user_studies
 from webapp.web.planning import planning
 from webapp.web.programs import api
 from webapp.web.proof_packs import packs
-from webapp.web.rating import judgments, rate
+from webapp.web.rating import card_decisions, judgments, rate
 from webapp.web.runs import imports, runs
 from webapp.web.study import home, study
 from webapp.web.workers import jobs
@@ -61,7 +61,7 @@ BLUEPRINTS = (
     *(
         module.blueprint
         for module in (
-            *(adjudications, agreement, api, card_marks, comparisons),
+            *(adjudications, agreement, api, card_decisions, comparisons),
             *(constraints, evaluations, findings, gold, history, home, imports),
             *(jobs, judges, judgments, offline),
             *(packs, participants, planning, rate, raters),

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from flask import Blueprint, Response, redirect, url_for
+from flask import url_for
 from msgspec import Struct
 from sqlalchemy.orm import Session
 from wtforms import Form
@@ -22,13 +22,10 @@ from webapp.services.gold import marks
 from webapp.services.gold.constraints import CheckedCard
 from webapp.services.gold.decisions import MOST_REASON, Decision, DecisionReasonMissing
 from webapp.services.gold.marks import CheckedAnswer
-from webapp.services.rating import pages
 from webapp.services.rating.pages import BlindPage, JudgedCard, RatingPage
-from webapp.web.frame import access, htmx
-from webapp.web.frame.forms import LONGEST_ID, REQUIRED, LineField, TextField, checked
+from webapp.web.frame import access
+from webapp.web.frame.forms import LONGEST_ID, REQUIRED, LineField, TextField
 from webapp.web.gold import constraint_words
-
-blueprint = Blueprint("card_decisions", __name__)
 
 
 class DecisionForm(Form):
@@ -172,51 +169,3 @@ def _below(
         "mistake": mistake,
         "words": constraint_words,
     }
-
-
-@blueprint.post("/runs/<run_id>/queries/<int:query_id>/results/<int:rank>/decision")
-def decide(run_id: str, query_id: int, rank: int) -> Response:
-    from webapp.web.rating import judgments
-
-    form = checked(DecisionForm)
-    with access.writing() as (session, rater):
-        decided = partial(marks.decide_on_answer, session, rater, run_id, query_id, rank)
-        mistake = refused(form, session, decided)
-    if mistake is None and not htmx.wants_part():
-        return _back("judgments.show", rank, run_id=run_id, query_id=query_id)
-    with access.reading() as (session, rater):
-        page = pages.rating_page(session, rater, run_id, query_id)
-        found = of_answer(session, rater.study, page, clicked=rank, mistake=mistake)
-    assert found is not None  # else there was no card to decide on
-    return _changed(found) if htmx.wants_part() else judgments.with_parts(page, found, 422)
-
-
-@blueprint.post("/rate/<task_id>/decision")
-def decide_blind(task_id: str) -> Response:
-    from webapp.web.rating import rate
-
-    form = checked(DecisionForm)
-    card = form.card.data
-    with access.writing() as (session, rater):
-        mistake = refused(
-            form, session, partial(marks.decide_in_task, session, rater, task_id, card)
-        )
-    with access.reading() as (session, rater):
-        page = pages.blind_page(session, rater, task_id)
-        found = of_task(session, rater, page, clicked=card, mistake=mistake)
-    assert found is not None  # else the decision would have been refused
-    if htmx.wants_part():
-        return _changed(found)
-    if mistake is None:
-        return _back("rate.show", found.changed[0], task_id=task_id)
-    return rate.with_parts(page, found, 422)
-
-
-def _changed(found: Marks) -> Response:
-    part = "gold/card_badges/_decided.html"
-    return htmx.respond(part, part, {"moved": found}, 200 if found.mistake is None else 422)
-
-
-def _back(endpoint: str, number: int, **where: str | int) -> Response:
-    address = url_for(endpoint, _anchor=f"badges-{number}", **where)  # type: ignore[arg-type]
-    return redirect(address, 303)  # type: ignore[return-value]

@@ -14,7 +14,9 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import RuleKind
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import QuestionSet, Study
-from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.figure_names import (
+    figure_name,
+)
 from webapp.exporters.planning import machine_help as help_words
 from webapp.exporters.planning import plan as plan_words
 from webapp.exporters.planning import samples as sample_words
@@ -145,7 +147,7 @@ def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> d
     return {
         "form": form,
         "errors": errors,
-        "figures": {name: words.figure_name(name) for name in samples.PLAN_FIGURES},
+        "figures": {name: figure_name(name) for name in samples.PLAN_FIGURES},
         "pairs": pairs,
         "section": plan_words.section(found),
         "raters": found.effort.raters if found.effort else None,
