@@ -39,6 +39,12 @@ class Page:
         return _words(self.element.xpath(inside))
 
     @property
+    def before(self) -> str:
+        """The words of the element that stands before this one beside it; empty without one."""
+        neighbour = self.element.getprevious()
+        return Page(self.source, neighbour).text if neighbour is not None else ""
+
+    @property
     def content(self) -> str:
         """The text as it is, of a script or a text area too."""
         return "".join(self.element.itertext())

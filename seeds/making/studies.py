@@ -181,7 +181,7 @@ def grade_blind(
         if item.question_id not in tasks_of:
             unit = Unit(item.question_id, None)
             tasks_of[item.question_id] = pool.give(session, rater, unit, POOL, at).id
-        given[item.id] = grades[question, item.card["doc_id"]]
+        given[item.id] = grades[str(question), (item.card or {})["doc_id"]]
         target = Target("verdict", item.id, None, tasks_of[item.question_id])
         click = Click(f"{rater.name}-{item.id}", at)
         changes.append(TargetChange(target, given[item.id], click))

@@ -20,8 +20,12 @@ from tests.web.rating.blind_study import set_study
 from tests.web.visitors import invited
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.records import BINARY, Relevance, Scale
+from webapp.services.agreement import adjudications
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.rating import tasks
 from webapp.services.study import assignments, studies
 from webapp.services.study.studies import Switches
@@ -552,3 +556,38 @@ def test_reports_count_what_was_blind_and_the_owner_has_the_rest_asked_again(
     assert [said(client, address) for address in pages] == [blind] * 3
     assert "Asked again and not" not in client.get("/study/standing").text
     assert client.post("/study/ask-again").status_code == 409
+
+
+def test_ties_are_one_state_on_every_page_and_the_button_leads_to_them(
+    client: FlaskClient, two_raters: str, web_database: Database
+) -> None:
+    """Both raters are done and contradict each other; then the tie is decided."""
+    stored(web_database, [query(1, card("a"))], method="other")  # its card is the same
+    with open_study(web_database) as (session, study):
+        for rater in studies.present(session, study):
+            for run in session.scalars(select(Run)):
+                rated = AnswerRating(quality=4)
+                events.rate(session, rater, run.id, 1, rated, click(f"{rater.id}-{run.id}"))
+    pages = ("/", "/runs/", f"/runs/{two_raters}", "/comparisons/")
+
+    for address in pages:
+        page = Page(client.get(address)).one("main")
+        state = "All raters are done · 1 tie waits for a decision (provisional)"
+        assert {*page.texts("#state"), *page.texts("[id^=left-]")} == {state}, address
+        assert "/adjudications/" in page.links("a.button"), address
+        assert page.texts("a.button[href='/adjudications/']") == ["Decide 1 tie"], address
+    named = client.get(f"/runs/{two_raters}/export.csv").headers["Content-Disposition"]
+    assert "_provisional.csv" in named
+    found = client.get(f"/runs/{two_raters}/metrics.json").get_json()["state"]
+    assert (found["stage"], found["ties"], found["finished"]) == ("ties", 1, False)
+
+    with open_study(web_database) as (session, study):
+        (dispute,) = adjudications.docket(session, study).open
+        owner = studies.raters(session, study)[0]
+        adjudications.adjudicate(session, owner, dispute.thing_id, "1", "a reason", NOW)
+    for address in ("/", "/runs/", f"/runs/{two_raters}?rule=adjudicated"):
+        page = Page(client.get(address)).one("main")
+        assert {*page.texts("#state, #finished"), *page.texts("[id^=left-]")} == {"Complete"}
+    page = Page(client.get(f"/runs/{two_raters}"))
+    assert page.texts("#state") == ["1 tie is decided, but this rule leaves it open (provisional)"]
+    assert f"/runs/{two_raters}?rule=adjudicated&part=questions" in page.links("a.button")

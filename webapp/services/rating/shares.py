@@ -10,7 +10,7 @@ changes. The second verdict, never the verdict, says how far a rater agrees with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
@@ -397,11 +397,14 @@ def progress(session: Session, rater: Rater) -> Progress:
         return of_share(session, rater, share)
     units = share.units.values()
     left = [(unit.open_judgments, unit.unrated, unit.open_lists) for unit in units]
+    judgments, grades, lists = _sums(left)
     return Progress(
         sum(not unit.is_open for unit in units),
         len(units),
         len({unit.question_id for unit in share.units}),
-        *map(sum, zip((0, 0, 0), *left, strict=True)),
+        judgments,
+        grades,
+        lists,
         open_questions=len({unit.question_id for unit, one in share.units.items() if one.is_open}),
     )
 
@@ -417,18 +420,27 @@ def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
     opened = sum(unit.is_open for unit in first_time) + open_again
     left = [(unit.open_judgments, unit.unrated, unit.open_lists) for unit in (*first_time, *free)]
     to_come = [(unit.judgments, unit.answers, unit.lists) for unit in planned]
-    repeats = tuple(map(sum, zip(again, *to_come, strict=True)))
+    repeats = _sums([again, *to_come])
+    judgments, grades, lists = _sums([repeats, *left])
     mine = (*own, *share.free)
     return Progress(
         len(share.given) - opened + sum(not unit.is_open for unit in free),
         len(share.given) + len(free) + len(planned),
         len({unit.question_id for unit in mine}),
-        *map(sum, zip(repeats, *left, strict=True)),
+        judgments,
+        grades,
+        lists,
         open_questions=len(
             {unit.question_id for unit in mine if unit in units and units[unit].is_open}
         ),
         repeats=repeats,
     )
+
+
+def _sums(left: Iterable[Sequence[int]]) -> tuple[int, int, int]:
+    """Return the sums of judgments, grades and empty lists."""
+    judgments, grades, lists = (sum(column) for column in zip((0, 0, 0), *left, strict=True))
+    return judgments, grades, lists
 
 
 def if_blind(session: Session, rater: Rater) -> Progress | None:

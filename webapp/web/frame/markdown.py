@@ -35,9 +35,23 @@ _FIRST_ITEM = re.compile(r"^[^\S\n]*(?:\d+[.)]|[-*#]+)\s", re.MULTILINE)
 
 
 def line(text: str | None) -> str:
-    """Return `text` as one line that fits a card: printable, cut when endless."""
-    words = printable_line((text or "")[: MOST_IN_A_LINE * 4])
-    return words if len(words) <= MOST_IN_A_LINE else words[:MOST_IN_A_LINE] + "…"
+    """Return `text` as one line that fits a card: printable, cut between two words when endless.
+
+    It is for what comes from outside; a sentence of ours is shown whole.
+    """
+    return shortened(printable_line((text or "")[: MOST_IN_A_LINE * 4]), MOST_IN_A_LINE)
+
+
+def shortened(words: str, most: int) -> str:
+    """Return words of at most `most` characters, cut between two of them; a single one inside.
+
+    >>> shortened("tidak ada kartu", 9), shortened("tidak ada", 9), shortened("panjangsekali", 7)
+    ('tidak …', 'tidak ada', 'panjang…')
+    """
+    if len(words) <= most:
+        return words
+    whole, blank, _ = words[: most - 1].rpartition(" ")
+    return f"{whole} …" if blank else f"{words[:most]}…"
 
 
 def is_long(text: str) -> bool:
