@@ -205,11 +205,9 @@ function paintWalk(query) {
 function whatIsLeft(open, questions) {
   const [cards, lists] = ["cards", "lists"].map((kind) => open.reduce((sum, one) => sum + one[kind], 0));
   const unrated = open.filter(({ isUnrated }) => isUnrated).length;
-  if (!cards && !lists) return counted(words, "answer", unrated);
-  const listed = [cards && counted(words, "card", cards), lists && counted(words, "list", lists)];
-  const things = listed.filter(Boolean).join(` ${words.and} `);
-  const left = filled(words.left, things, counted(words, "question", questions));
-  return unrated ? `${left} · ${filled(words.unrated, unrated)}` : left;
+  const listed = Object.entries({ card: cards, list: lists, answer: unrated }).filter(([, n]) => n);
+  const parts = listed.map(([thing, n]) => inWords(words, thing, n)).join(", ");
+  return `${inWords(words, "question", questions)} · ${parts}`;
 }
 
 /** Make a way of the walk lead to a question, or nowhere. */
@@ -245,7 +243,7 @@ function filled(pattern, ...values) {
   return values.reduce((text, value) => text.replace("{}", value), pattern);
 }
 
-function counted(texts, thing, n) {
+function inWords(texts, thing, n) {
   return filled(n === 1 ? texts[thing] : texts[`${thing}s`], n);
 }
 

@@ -98,7 +98,9 @@ def rate_two_questions(page: Page) -> None:
     page.keyboard.press("y")  # truly nothing
     wait_for_focus(page, "grades")
     expect(page.locator("#suggestion")).to_contain_text("0")
-    expect(page.locator("#left")).to_have_text("Tersisa 1 kartu di 3 pertanyaan · 3 tanpa kualitas")
+    expect(page.locator("#left")).to_have_text(
+        "Tersisa 3 pertanyaan · 1 kartu, 3 jawaban belum diberi nilai"
+    )
     page.keyboard.press("0")
     shown(page, 3)
 
@@ -119,11 +121,13 @@ def reload_and_finish(page: Page) -> None:
     page.keyboard.press("t")
     page.keyboard.press("1")
     shown(page, 4)  # the call failed, which has a quality too
-    expect(page.locator("#left")).to_have_text("1 jawaban belum ada nilai kualitasnya")
+    expect(page.locator("#left")).to_have_text(
+        "Tersisa 1 pertanyaan · 1 jawaban belum diberi nilai"
+    )
     wait_for_focus(page, "grades")
     page.keyboard.press("0")
     expect(page.locator("#done")).to_be_visible()
-    expect(page.locator("#left")).to_have_text("Sudah dinilai sampai tuntas")
+    expect(page.locator("#left")).to_have_text("Tidak ada yang tersisa untuk dinilai")
     page.keyboard.press("Escape")
 
 

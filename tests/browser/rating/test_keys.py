@@ -150,7 +150,7 @@ RECORD = f"""() => {{
     ({{ key }}) => window.pressed.push([key, place()]), true) ?? true;
   window.pressed = [];
 }}"""
-FINISHED = "Run ini sudah dinilai sampai tuntas"
+FINISHED = "Lengkap"
 
 
 @pytest.mark.journey
