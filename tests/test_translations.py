@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from gettext import NullTranslations
 from pathlib import Path
@@ -203,3 +203,20 @@ def test_every_word_of_the_demo_s_pages_is_in_a_catalogue(
 
     assert len(pages) > 40
     assert found == {}
+
+
+def test_words_of_findings_have_one_meaning_each() -> None:
+    """Ahead: significant after Holm. Order fixed: whatever is judged."""
+
+    def having(word: str, texts: Iterable[str]) -> set[str]:
+        return {text for text in texts if re.search(rf"\b{word}\b", text, re.IGNORECASE)}
+
+    found = set(pairs())
+    assert having("ahead", found) == {
+        "%(higher)s is ahead of %(lower)s on %(figures)s",
+        *[text for text in found if text.startswith("Here will stand which run is ahead on what")],
+        "Methods compared: which is ahead on what, and where no difference is shown.",
+    }
+    assert having("order fixed", found) == {"order fixed: %(higher)s above %(lower)s"}
+    assert having("not distinguishable", found) == having("not worse", found) == set()
+    assert len(having("unggul", pairs().values())) == 3

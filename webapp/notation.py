@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
 
@@ -24,9 +24,8 @@ from webapp.kinds.property import Card
 UNDEFINED = "-"
 MINUS = "−"
 UNBROKEN = "\N{NO-BREAK SPACE}"
-SMALLEST_PLAIN = 0.00005
+SMALLEST_P = Decimal("0.001")
 SMALLEST_SHOWN = 0.005
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 RATIO = "ratio"
 DECIMALS, PERCENT = "decimals", "percent"
 MILLION = 10**6
@@ -60,6 +59,22 @@ def writing_ratios(way: str) -> Iterator[None]:
         _ratios.reset(before)
 
 
+def half_up(value: Fraction | float, places: int) -> Decimal:
+    """Return a value with so many decimals, halves away from 0 as by hand.
+
+    A float is taken for the number that it stands for: 57 / 200 is a half of a hundredth, though
+    the float lies below, and the last digits of a mean are noise.
+
+    >>> half_up(0.625, 2), half_up(57 / 200, 2), half_up(-0.125, 2), half_up(Fraction(1, 160), 4)
+    (Decimal('0.63'), Decimal('0.29'), Decimal('-0.13'), Decimal('0.0063'))
+    """
+    if isinstance(value, Fraction):
+        exact = Decimal(value.numerator) / Decimal(value.denominator)
+    else:
+        exact = Decimal(str(round(value, 12)))
+    return exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+
+
 def figure(value: float | None, unit: str = RATIO) -> str:
     """Return a figure with two decimals; undefined is "-", never 0.
 
@@ -79,15 +94,13 @@ def figure(value: float | None, unit: str = RATIO) -> str:
 def four(value: Fraction | float | None, unit: str = RATIO) -> str:
     """Return a figure with the four decimals that files have of it; undefined is "-".
 
-    A fraction is rounded exactly, a float as ``round`` does.
-
     >>> four(Fraction(2, 3)), four(Fraction(1, 160)), four(1 / 160), four(None)
-    ('0,6667', '0,0062', '0,0063', '-')
+    ('0,6667', '0,0063', '0,0063', '-')
     """
     if value is None:
         return UNDEFINED
-    shown = float(round(Fraction(value), 4))
-    return f"{_hundredfold(shown, 4)}%" if _in_percent(unit) else _formatted(shown, "0.0000")
+    shown = half_up(value, 4)
+    return f"{_hundredfold(float(shown), 4)}%" if _in_percent(unit) else _formatted(shown, "0.0000")
 
 
 def scale(value: float, unit: str = RATIO) -> str:
@@ -97,7 +110,7 @@ def scale(value: float, unit: str = RATIO) -> str:
 def decimals(value: float, places: int) -> str:
     """Return a value with so many decimals."""
     # Babel's "0.00" writes the same in ten times the time, and a page has sixty of them.
-    return f"{Decimal(str(value)):.{places}f}".replace(".", decimal_mark())
+    return f"{half_up(value, places):f}".replace(".", decimal_mark())
 
 
 def decimal_mark() -> str:
@@ -113,7 +126,7 @@ def _in_percent(unit: str) -> bool:
 
 def _hundredfold(value: float, places: int) -> str:
     """Return a ratio in hundredths: the digits that it has with so many decimals."""
-    digits = round(Decimal(str(value)), places)
+    digits = half_up(value, places)
     return f"{100 * digits:.{places - 2}f}".replace(".", decimal_mark())
 
 
@@ -154,10 +167,10 @@ def difference(value: float | None, unit: str = RATIO) -> str:
     That of two percentages is in percentage points.
 
     >>> difference(0.125), difference(-0.5), difference(0.001), difference(None)
-    ('+0,12', '−0,50', '0,00', '-')
+    ('+0,13', '−0,50', '0,00', '-')
     >>> with writing_ratios(PERCENT):
     ...     difference(0.125), difference(-0.5, "grade 0-5")
-    ('+12 poin', '−0,50')
+    ('+13 poin', '−0,50')
     """
     if value is None:
         return UNDEFINED
@@ -165,12 +178,12 @@ def difference(value: float | None, unit: str = RATIO) -> str:
 
 
 def amount(value: float, unit: str = RATIO) -> str:
-    """Return how large a difference is: two decimals, or four digits where they would be 0."""
+    """Return how large a difference is: two decimals, or two digits where they would be 0."""
     size = abs(value)
     is_tiny = 0 < size < SMALLEST_SHOWN
     if _in_percent(unit):
-        return _points(p_value(100 * size) if is_tiny else _hundredfold(size, 2))
-    return p_value(size) if is_tiny else figure(size, unit)
+        return _points(_two_digits(100 * size) if is_tiny else _hundredfold(size, 2))
+    return _two_digits(size) if is_tiny else figure(size, unit)
 
 
 def interval(
@@ -208,21 +221,29 @@ def percent(share: float) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Return a probability to four significant digits, very small ones as a power of ten.
+    """Return a probability with two significant digits; undefined is "-".
 
-    The smallest of 10,000 permutations, 1 / 10,001, is 0.0001 and not 9.999 × 10⁻⁵.
-
-    >>> p_value(1.0), p_value(0.0625), p_value(1 / 10_001), p_value(2 / 2**21), p_value(None)
-    ('1', '0,0625', '0,0001', '9,537 × 10⁻⁷', '-')
+    >>> p_value(1.0), p_value(0.0625), p_value(0.6779), p_value(0.00099), p_value(None)
+    ('1', '0,063', '0,68', '< 0,001', '-')
     """
     if p is None:
         return UNDEFINED
-    mantissa, exponent = f"{p:.3e}".split("e")
-    if float(p) >= SMALLEST_PLAIN or p == 0:
-        digits = f"{p:.4g}" if p > 0.0001 else f"{p:.4f}"
-        return _formatted(float(digits), "0.#######")
-    power = str(int(exponent)).translate(SUPERSCRIPTS)
-    return f"{_formatted(float(mantissa), '0.###')} × 10{power}"
+    return _two_digits(p) if p >= SMALLEST_P else f"< {_formatted(SMALLEST_P, '0.###')}"
+
+
+def p_equals(p: float | None) -> str:
+    """Return the same after its name.
+
+    >>> p_equals(0.25), p_equals(0.0001)
+    ('p = 0,25', 'p < 0,001')
+    """
+    said = p_value(p)
+    return f"p {said}" if said.startswith("<") else f"p = {said}"
+
+
+def _two_digits(value: float) -> str:
+    places = max(0, 1 - Decimal(str(value)).adjusted())
+    return _formatted(half_up(value, places), "0.#########")
 
 
 def moment(when: datetime) -> str:

@@ -34,7 +34,9 @@ class Relevance(StrEnum):
 
 CannotTell = Literal["not_relevant", "left_out"]
 """The part of "cannot tell" in a study's precisions: in the denominator, or left out."""
-Number = int | Literal["unsure"] | None
+REPEATED: Literal["repeated"] = "repeated"
+"""In place of the grade of an item that a list holds further up already."""
+Number = int | Literal["unsure", "repeated"] | None
 """A verdict as exports write it and figures take it: its grade, "unsure", none if unjudged."""
 
 

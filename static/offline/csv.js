@@ -7,6 +7,7 @@ import {
   count,
   counted,
   firstRelevantRank,
+  halfUp,
   isComplete,
   precision,
   precisionAt5,
@@ -71,12 +72,9 @@ function text(value) {
   return value === null ? "" : String(value);
 }
 
-/** Return `value` to four decimals; of the halves, which are the odd 32ths, the even one. */
+/** Return `value` to four decimals, halves up. */
 function decimals(value) {
-  if (value === null) return "";
-  if (Math.abs((value * 32) % 2) !== 1) return value.toFixed(4);
-  const below = Math.floor(value * 10_000);
-  return ((below + (below % 2)) / 10_000).toFixed(4);
+  return value === null ? "" : halfUp(value, 4);
 }
 
 function cell(value) {

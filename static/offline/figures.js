@@ -157,3 +157,10 @@ function weighted(found, side) {
   );
   return parts.includes(null) ? null : parts.reduce((sum, part) => sum + part, 0);
 }
+
+/** Return `value`, 0 or more, with so many decimals; a half goes up, as the app has it. */
+export function halfUp(value, places) {
+  if (value < 0.00001) return (0).toFixed(places); // below that, digits come with an exponent
+  const exact = Number(value.toFixed(12)); // what the float stands for
+  return Number(`${Math.round(Number(`${exact}e${places}`))}e-${places}`).toFixed(places);
+}

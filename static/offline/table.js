@@ -1,6 +1,6 @@
 // The live figures of a page without a server, printed as the app prints them.
 
-import { figures, isComplete, MEANS, span } from "./figures.js";
+import { figures, halfUp, isComplete, MEANS, span } from "./figures.js";
 
 /** Fill the rows of `table` for the question shown, its category and the whole run. */
 export function fillTable(table, shown, queries) {
@@ -79,15 +79,9 @@ function explained(reason, words) {
   return button;
 }
 
-/** Return `value` (0 to 5) to two decimals; a half goes to the even side, as the app has it. */
+/** Return `value` (0 to 5) to two decimals, with the reader's decimal mark. */
 export function twoDecimals(value, decimal) {
-  if (value < 0.001) return `0${decimal}00`; // below that, digits come with an exponent
-  const [whole, part = ""] = String(value).split(".");
-  const hundredths = Number(whole + part.slice(0, 2).padEnd(2, "0"));
-  const rest = part.slice(2);
-  const up = rest > "5" || (rest === "5" && hundredths % 2 === 1);
-  const digits = String(hundredths + (up ? 1 : 0)).padStart(3, "0");
-  return `${digits.slice(0, -2)}${decimal}${digits.slice(-2)}`;
+  return halfUp(value, 2).replace(".", decimal);
 }
 
 function element(name, className, text = "") {

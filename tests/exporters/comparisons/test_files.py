@@ -92,8 +92,8 @@ def test_the_tables_hold_the_figures_of_the_json() -> None:
         names = ("first", "second", "first_value", "second_value", "mean")
         counts = ("n", "wins", "ties", "losses")
         assert line[1:8] == [*(one[name] for name in names), *one["interval"].values()]
-        assert line[8:12] == [one[name] for name in counts]
-        assert line[13:] == [one["p"], one["p_holm"], one["headline"]]
+        assert line[8:13] == [one["d_z"], *(one[name] for name in counts)]
+        assert line[14:] == [one["p"], one["p_holm"], one["headline"]]
     for line, one in zip(lines["signed_rank"], document["signed_rank"], strict=True):
         assert line[3:7] == [one[name] for name in ("n", "zeros", "positive", "negative")]
         assert line[8:] == [one["p"], one["p_holm"]]

@@ -55,10 +55,11 @@ def test_a_document_id_is_one_word_and_stays_distinct(doc_id: str, written: str)
     assert document(JudgedResult("1", 1, doc_id)) == written
 
 
-def test_a_property_listed_twice_is_two_documents() -> None:
+def test_a_property_listed_twice_is_in_the_run_twice_and_in_the_qrels_once() -> None:
     twice = [JudgedResult("1", rank, "slug:a/1", 1, repetition=rank) for rank in (1, 2)]
 
-    assert qrels(twice)[0] == "1 0 slug:a/1 1\n1 0 slug:a/1#2 1\n"
+    assert qrels(twice)[0] == qrels(twice, unjudged=True)[0] == "1 0 slug:a/1 1\n"
+    assert "slug:a/1#2 2 1 t" in run_file(twice, tag="t")
 
 
 def measured_by_ir_measures(found: list[JudgedResult]) -> dict[tuple[str, object], float]:

@@ -40,7 +40,7 @@ def test_too_few_questions_are_said_to_be_too_few() -> None:
             difference(5, 5)
         )
         said = shown_by_one(difference(3, 6, pairs=3))
-        assert "the smallest p is 0.0312, 0.0938 after Holm over 3 pairs" in said
+        assert "the smallest p is 0.0313, 0.0938 after Holm over 3 pairs" in said
         assert "smallest" not in shown_by_one(difference(3, 6))
         assert shown_by_all([difference(5, 5)]) == ""
 

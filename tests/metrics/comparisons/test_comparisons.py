@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from scipy import stats  # type: ignore[import-untyped]
 
 from tests.metrics.comparisons.compared import compared, differences_of
@@ -10,7 +11,9 @@ from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.differences import (
     MCNEMAR,
     SMALL,
+    ComparedRun,
     Difference,
+    conversations,
     counted,
     ranked,
     value_of,
@@ -203,3 +206,35 @@ def test_another_rater_and_another_rule_are_tried_as_given() -> None:
     raters = line(found, VariedPart.RATER, "mrr")
     assert (raters.tried, [moved.what for moved in raters.moved]) == (2, ["Budi"])
     assert line(found, VariedPart.RULE, "mrr").survives
+
+
+def test_each_conversation_counts_as_one() -> None:
+    """Questions 2 and 3 follow up 1: they are one conversation, and 4 is another."""
+
+    def in_conversations(run: ComparedRun) -> ComparedRun:
+        back = conversations({1: False, 2: True, 3: True, 4: False})
+        queries = [replace(one, conversation=back.get(one.position)) for one in run.queries]
+        return replace(run, queries=tuple(queries))
+
+    # P@5 by question: a 3/4, b 1/4. By conversation a (1 + 0) / 2, b (1/3 + 1) / 2.
+    runs = [compared("a", "1", "1", "1", "0"), compared("b", "1", "0", "0", "1")]
+    assert not any(one.change is VariedPart.CONVERSATION for one in stability(runs).lines)
+
+    found = stability([in_conversations(one) for one in runs])
+
+    (line,) = (
+        one
+        for one in found.lines
+        if one.change is VariedPart.CONVERSATION and one.figure == "mean_precision_at_5"
+    )
+    assert found.orders["mean_precision_at_5"] == (("a",), ("b",))
+    assert [one.orders["mean_precision_at_5"] for one in line.moved] == [(("b",), ("a",))]
+
+
+def test_the_effect_size_is_the_mean_by_the_deviation() -> None:
+    # P@5: 1 - 0, 1 - 1, 0 - 0, 1 - 0: mean 1/2, deviation sqrt(4 x 1/4 / 3).
+    runs = [compared("a", "1", "1", "0", "1"), compared("b", "0", "1", "0", "0")]
+    (found, *_) = differences_of(compare(runs, rule="majority"), "mean_precision_at_5")
+    assert found.d_z == pytest.approx(0.5 / (1 / 3) ** 0.5)
+    equal = compare([runs[0], replace(runs[0], run="c")], rule="majority")
+    assert differences_of(equal, "mrr")[0].d_z is None

@@ -14,7 +14,7 @@ from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.records import QueryState, Relevance
 
 Verdict = int | None
-FIGURES = ("P@2", "P@2 (trec_eval)", "success@2", "RR", "ERR@2")
+FIGURES = ("P@2", "success@2", "RR", "ERR@2")
 V1 = ("mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate")
 READ = {None: None, 0: Relevance.NOT_RELEVANT, 1: Relevance.RELEVANT}
 LISTS = st.lists(st.tuples(st.integers(1, 3), st.sampled_from([None, 0, 1])), max_size=3)

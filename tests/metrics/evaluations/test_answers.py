@@ -134,6 +134,16 @@ def test_an_answer_that_keeps_the_contract_can_be_the_gold_answer() -> None:
     assert as_it_stands.f1 == pytest.approx(0.8)  # 2 common of 3 + 2
 
 
+def test_a_gold_answer_with_citations_is_read_without_them_too() -> None:
+    copied = row("Tiga kamar [CIT:a].", gold="Tiga kamar [CIT:a].")
+    kept = AnswerScale(keep_citations=True)
+
+    assert (score(copied, AnswerScale()).em, score(copied, AnswerScale()).f1) == (1, 1.0)
+    assert score(copied, kept).em == 1
+    assert score(row("Tiga kamar.", gold="Tiga kamar [CIT:a]."), AnswerScale()).em == 1
+    assert score(row("Tiga kamar.", gold="Tiga kamar [CIT:a]."), kept).em == 0
+
+
 def test_tf_idf_supports_a_claim_and_has_its_own_threshold() -> None:
     lexical = LexicalEmbedder()
     found = score(row("Tiga kamar tidur [CIT:a]. Kolam [CIT:b]."), AnswerScale(lexical, 0.3))

@@ -166,7 +166,7 @@ def test_an_order_is_open_until_the_rest_cannot_turn_it() -> None:
         for question, (one, two) in enumerate(judged):
             said[question, 1:] = one, two
         order = order_of(found, said)
-        return order.settled, order.ahead, order.low, order.high
+        return order.settled, order.higher, order.low, order.high
 
     assert after() == (False, None, -1.0, 1.0)
     ahead = RELEVANT, NOT_RELEVANT

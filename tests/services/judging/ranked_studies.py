@@ -116,10 +116,15 @@ def from_scratch(session: Session, rater: Rater, query: Query) -> RankedGrades:
     ]
     below = [things.get(identity) for identity in query.extra.get(TAIL, ())]
     rest = set(things.values()) - {*listed, *below}
-    pool = [said.get(thing or 0) for thing in (*listed, *below, *rest)]
+    places = [*listed, *below]
+    grades: list[Number] = [
+        "repeated" if thing is not None and thing in places[:at] else said.get(thing or 0)
+        for at, thing in enumerate(places)
+    ]
+    pool = [*grades, *(said.get(thing) for thing in rest)]
     return RankedGrades(
-        tuple(said.get(thing or 0) for thing in listed),
+        tuple(grades[: len(listed)]),
         tuple(grade for grade in pool if isinstance(grade, int)),
         scale,
-        tuple(said.get(thing or 0) for thing in below),
+        tuple(grades[len(listed) :]),
     )

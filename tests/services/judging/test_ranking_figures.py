@@ -24,9 +24,10 @@ from webapp.db.tables.judging import StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
-from webapp.metrics.judging.figures import Totals, figures
+from webapp.metrics.judging.figures import Totals, figures, totals
 from webapp.metrics.judging.graded import kept, ranking_figure
 from webapp.metrics.judging.queries import NO_FURTHER, Span
+from webapp.services.exports import exports
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.runs import reports, stored_runs
@@ -221,3 +222,72 @@ def test_a_collection_has_the_figures_of_ir_measures(
     assert compared == 500
     assert live_metrics.check(session) == []
     assert all(a < b for a, b in pairwise(sorted(kept_here)))
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_figures_named_trec_eval_are_those_of_the_files_exported(
+    session: Session, study: Study, rater: Rater, seed: int
+) -> None:
+    """A half-judged study with documents listed twice, an empty list and cannot tell."""
+    measures = {
+        "P@5 (trec_eval)": ir_measures.P(rel=2) @ 5,
+        "nDCG@10 (trec_eval)": ir_measures.nDCG @ 10,
+        "recall@5 (trec_eval)": ir_measures.R(rel=2) @ 5,
+        "R-precision (trec_eval)": ir_measures.Rprec(rel=2),
+        "AP (trec_eval)": ir_measures.AP(rel=2),
+        "bpref (trec_eval)": ir_measures.Bpref(rel=2),
+    }
+    make_graded(session, study, *measures)
+    drawn = random.Random(seed)
+    docs = [f"d{number}" for number in range(12)]
+    questions = [f"q{number}" for number in range(1, 9)]
+    lists = {name: drawn.sample(docs, 8) for name in questions}
+    lists["q1"][3] = lists["q1"][5] = lists["q1"][0]
+    lists["q2"][1] = lists["q2"][0]
+    lists["q3"] = []
+    run_id = store_lists(session, study, "bm25", lists)
+    for number, name in enumerate(questions[:6], 1):  # nobody judges the last two
+        for rank in range(1, len(lists[name]) + 1):
+            verdict = drawn.choice(["0", "1", "2", "3", "unsure", None])
+            if verdict is not None:
+                judge(session, rater, run_id, number, rank, verdict, click(f"{number}-{rank}"))
+    store_qrels(session, study, rater, {"q3": {"d1": "2"}})
+
+    rule = reports.rule_of(session, study)
+    read: Any = ir_measures
+    written = [exports.export(session, study, run_id, rule, name) for name in ("qrels", "run")]
+    qrels = list(read.read_trec_qrels(written[0].data.decode()))
+    listed = list(read.read_trec_run(written[1].data.decode()))
+    theirs = ir_measures.calc_aggregate([*measures.values()], qrels, listed)
+    found = reports.report(session, study, run_id, rule)
+    ours = figures(totals(found), tuple(measures))
+    with_lines = {one.query_id for one in qrels}
+    assert 0 < len(with_lines) < len(questions)
+    for name, measure in measures.items():
+        assert ours[name].n == len(with_lines), name
+        assert ours[name].value == pytest.approx(theirs[measure], abs=1e-9), name
+
+
+def test_a_document_listed_again_gains_nothing_and_r_is_the_same_for_every_run(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """Relevant are d1 and d4, d3 is not; one run lists d1 three times."""
+    names = ("recall@5", "R-precision", "AP", "P@5", "nDCG@5", "Judged@5")
+    make_graded(session, study, *names)
+    once = store_lists(session, study, "dense", {"q": ["d1", "d3", "d4"]})
+    again = store_lists(session, study, "bm25", {"q": ["d1", "d1", "d1"]})
+    store_qrels(session, study, rater, {"q": {"d1": "2", "d3": "0", "d4": "2"}})
+    ours = {
+        run_id: {
+            name: live_metrics.summary(summary(session, rater, run_id, 1)).span(name).value
+            for name in names
+        }
+        for run_id in (once, again)
+    }
+    # dense: both of 2; AP (1 + 2/3) / 2. bm25: one of 2 at rank 1, then nothing.
+    assert [ours[once][name] for name in names[:4]] == pytest.approx([1, 0.5, 5 / 6, 2 / 3])
+    assert [ours[again][name] for name in names[:4]] == pytest.approx([0.5, 0.5, 0.5, 1 / 3])
+    ideal = 2 + 2 / 1.5849625007211562  # log2(3)
+    assert ours[again]["nDCG@5"] == pytest.approx(2 / ideal)
+    assert ours[again]["Judged@5"] == 1.0

@@ -66,11 +66,11 @@ def test_an_empty_list_is_one_open_outcome_for_all_runs_and_cannot_tell_stays(
     judge(session, rater, first, 2, 1, UNSURE)
 
     success = order(session, study, SUCCESS)
-    assert (success.settled, success.ahead, success.low, success.n) == (True, None, 0.0, 1)
+    assert (success.settled, success.higher, success.low, success.n) == (True, None, 0.0, 1)
     set_study(session, study, cannot_tell="not_relevant")
     success = order(session, study, SUCCESS)
     # Question 2 is a pair too: 0 for the card that is not relevant, and 0 for the failed call.
-    assert (success.settled, success.ahead, success.low, success.n) == (True, None, 0.0, 2)
+    assert (success.settled, success.higher, success.low, success.n) == (True, None, 0.0, 2)
 
 
 def test_cannot_tell_as_not_relevant_settles_precision_with_it_in_the_denominator(

@@ -49,7 +49,7 @@ def _two_raters(web_database: Database, run_id: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(0.575, "0.58"), (0.625, "0.62"), (-0.25, "−0.25"), (-0.001, "0.00"), (None, "-")],
+    [(0.575, "0.58"), (0.625, "0.63"), (-0.25, "−0.25"), (-0.001, "0.00"), (None, "-")],
 )
 def test_a_coefficient_is_rounded_as_every_figure_and_has_a_real_minus(
     value: float | None, shown: str

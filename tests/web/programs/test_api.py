@@ -22,7 +22,6 @@ from webapp.db.engine import Database
 from webapp.db.tables.judging import Event
 from webapp.db.tables.people import Rater
 from webapp.exporters.exports import metrics_tables
-from webapp.exporters.frame.csv_cells import rounded
 from webapp.i18n import speaking
 from webapp.importers.results.formats import examples
 from webapp.services.exports import exports
@@ -53,7 +52,7 @@ def test_figures_are_those_of_page_and_command(
 
     assert program.get(f"/runs/{run_id}/figures") == client.get(f"/runs/{run_id}/metrics.json").json
     asked = program.get(f"/runs/{run_id}/figures", figures="nDCG@10, AP")
-    assert asked == rounded(metrics_tables.metrics_json(named))
+    assert asked == metrics_tables.metrics_json(named)
 
 
 def test_every_export_is_that_of_the_page(

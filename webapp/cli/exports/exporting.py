@@ -36,7 +36,7 @@ from webapp.db.tables.study import Study
 from webapp.exporters.comparisons.words import positions
 from webapp.exporters.exports import metrics_tables
 from webapp.exporters.exports.metrics_tables import measures_markdown
-from webapp.exporters.frame.csv_cells import CsvStyle, rounded
+from webapp.exporters.frame.csv_cells import CsvStyle
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import csv_ratings, problems
 from webapp.metrics.judging.figures import RunReport, totals, undefined
@@ -147,7 +147,7 @@ def _newest_rated(folder: Path) -> Path | None:
 
 
 def _document(report: RunReport, found: Sequence[Problem], *, from_file: bool) -> dict[str, object]:
-    document: dict[str, object] = rounded(metrics_tables.metrics_json(report))
+    document: dict[str, object] = {**metrics_tables.metrics_json(report)}
     if from_file:
         document["undefined"] = [
             {"figure": figure, "why": str(why), "query_ids": list(ids)}

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from webapp import labels, notation
 from webapp.exporters.comparisons.files import formats
@@ -115,7 +115,13 @@ def _of_kind(found: KindAgreement) -> Section:
 
 def _tables(found: KindAgreement) -> Iterator[Table]:
     grouped = [name for name in COEFFICIENTS if name not in OF_TWO or len(found.raters) == 2]
-    yield overall(f"{found.kind}_overall", gettext("All raters"), found.overall)
+    basis = gettext(
+        "n: items that two raters or more decided. The chance term of Fleiss' kappa and Gwet's AC1 "
+        "is over all %(n)s items that anybody decided.",
+        n=notation.number(found.overall.n_rated),
+    )
+    table = overall(f"{found.kind}_overall", gettext("All raters"), found.overall)
+    yield replace(table, notes=(basis, *table.notes))
     if found.cannot_tell_by:
         yield _cannot_tell_table(found.cannot_tell_by)
     if len(found.raters) > 2:
@@ -333,6 +339,7 @@ def _kind(found: KindAgreement) -> dict[str, Any]:
         "scale": str(found.scale),
         "n_items": found.n_items,
         "n_shared": found.n_shared,
+        "n_rated": found.overall.n_rated,
         "cannot_tell": cannot_tell,
         "overall": _figures(found.overall),
         "pairs": [

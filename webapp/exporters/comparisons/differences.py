@@ -56,6 +56,7 @@ def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]
                 numeric=True,
                 parts=(gettext("Difference"), gettext("Lower"), gettext("Upper")),
             ),
+            Column("d", numeric=True),
             Column("n", numeric=True),
             Column(
                 gettext("Wins/ties/losses"),
@@ -70,6 +71,7 @@ def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]
         tuple(_difference(comparison, difference) for difference in comparison.differences),
         (
             *filter(None, [words.smallness(comparison)]),
+            gettext("d: Cohen's d of paired differences, mean by standard deviation."),
             words.settings(),
             *notes,
         ),
@@ -128,6 +130,7 @@ def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cel
         word(difference_name(difference)),
         Cell(runs, (first, second, *values)),
         stacked((apart,) if lower is None else (apart, bounds), (difference.mean, lower, upper)),
+        Cell(notation.difference(difference.d_z, "coefficient"), (difference.d_z,)),
         whole_number(difference.n),
         Cell("/".join(notation.number(count) for count in counts), counts),
         word_or_dash(None if difference.p is None else test),

@@ -144,7 +144,11 @@ def summary(report: ComparisonReport) -> Table:
         ),
         (
             *words.reversed_orders(comparison),
-            *([gettext(words.COMPOSITE_NOTE)] if "composite" in comparison.headline else []),
+            *(
+                (gettext(words.COMPOSITE_NOTE), *words.composite_parts(comparison))
+                if "composite" in comparison.headline
+                else ()
+            ),
             words.provenance(report),
         ),
     )

@@ -17,14 +17,13 @@ from webapp.exporters.comparisons.differences import (
     interval_json,
     signed_ranks_json,
 )
-from webapp.exporters.comparisons.words import unsaid
+from webapp.exporters.comparisons.words import parts_of, unsaid
 from webapp.exporters.exports.metrics_tables import (
     blindness_json,
     spans_json,
     state_json,
     whole,
 )
-from webapp.exporters.frame.csv_cells import rounded
 from webapp.exporters.frame.latex import latex
 from webapp.exporters.frame.spreadsheets import tables_workbook
 from webapp.exporters.frame.tables import Document, html, markdown
@@ -69,8 +68,8 @@ def formats(
 
 
 def comparison_bytes(report: ComparisonReport) -> bytes:
-    """Return ``comparison_json`` as a file, to four decimals; it is the same on every day."""
-    found = rounded(comparison_json(report))
+    """Return ``comparison_json`` as a file; it is the same on every day."""
+    found = comparison_json(report)
     return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
 
 
@@ -184,7 +183,10 @@ def _contender(contender: Contender) -> dict[str, Any]:
         "partial": contender.missing.partial,
         "counts": {name: getattr(contender.totals, name) for name in COUNTS},
         "missing": {name: [*where] for name, where in asdict(contender.missing).items()},
-        "figures": {name: _estimate(found) for name, found in contender.estimates.items()},
+        "figures": {
+            name: _estimate(found) | ({"parts": parts_of(contender)} if name == "composite" else {})
+            for name, found in contender.estimates.items()
+        },
         "categories": {
             category: {
                 name: {"value": figure.value, "n": figure.n} for name, figure in found.items()

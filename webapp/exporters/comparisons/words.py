@@ -1,7 +1,10 @@
 """The sentences of a comparison: one place for the page and every report of it.
 
-No sentence names a winner. A difference is significant or it is not distinguishable from
-chance, and a run that lacks something is said to lack it.
+Each says what its own line's test found at its own level, in words with one meaning: a run is
+"ahead" where the difference is significant after Holm; two runs are "equal" where no question
+differs; what the test does not reject is "no difference shown". That open verdicts cannot change
+an order is said by the settled orders alone: "order fixed". A run that lacks something is said to
+lack it.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from webapp.metrics.comparisons.comparisons import Comparison, ComparisonReport,
 from webapp.metrics.comparisons.differences import MCNEMAR, Difference, RunDifferences
 from webapp.metrics.comparisons.stability import Stability, Variation, VariedPart
 from webapp.metrics.intervals import CONFIDENCE, LEVEL
-from webapp.metrics.judging.figures import HEADLINES
+from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, figures
 from webapp.metrics.judging.queries import Undefined, why_undefined
 
 MOST_NAMED = 12
@@ -41,6 +44,7 @@ CHANGES = {
     VariedPart.CATEGORY: mark("One category left out"),
     VariedPart.QUESTION: mark("One question left out"),
     VariedPart.EMPTIES: mark("Empty lists counted another way"),
+    VariedPart.CONVERSATION: mark("Each conversation counted as one"),
 }
 COMPOSITE_NOTE = mark(
     "The composite of the original comparison, 0.4 Precision@5 + 0.3 MRR + 0.2 "
@@ -171,6 +175,8 @@ def variation(found: Variation) -> str:
         return f"K = {found.what}"
     if found.change is VariedPart.QUESTION:
         return positions([int(found.what)])
+    if found.change is VariedPart.CONVERSATION:
+        return gettext("conversations")
     if found.change is VariedPart.EMPTIES:
         is_counted = found.what == "counted"
         return gettext("false negatives at 0") if is_counted else gettext("empty lists left out")
@@ -261,8 +267,8 @@ def smallness(comparison: RunDifferences) -> str | None:
     least, most = notation.number(min(few)), notation.number(max(few))
     pairs = least if least == most else gettext("%(low)s to %(high)s", low=least, high=most)
     return gettext(
-        "Small: with %(pairs)s pairs of questions only large differences can show. Not "
-        "distinguishable does not mean equal.",
+        "Small: with %(pairs)s pairs of questions only large differences can show. Where none is "
+        "shown the runs need not be equal.",
         pairs=pairs,
     )
 
@@ -350,17 +356,7 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
         )
     lower, upper = difference.interval.lower, difference.interval.upper
     if difference.mean < 0:  # the interval is that of the higher run minus the lower
-        first, second = second, first
         lower, upper = (None if bound is None else -bound for bound in (upper, lower))
-    if round(difference.mean, 9) == 0:
-        apart = gettext("%(first)s and %(second)s are equal", first=first, second=second)
-    else:
-        apart = gettext(
-            "%(higher)s is %(amount)s higher than %(lower)s",
-            higher=first,
-            lower=second,
-            amount=notation.amount(difference.mean, unit),
-        )
     interval = gettext("too few for an interval")
     if lower is not None and upper is not None:
         interval = gettext(
@@ -369,15 +365,15 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
             interval=notation.interval(lower, upper, unit, signed=True),
         )
     is_significant = difference.significant
-    worth = gettext("not distinguishable")
+    worth = gettext("no difference shown")
     if is_significant:
         worth = gettext("significant at %(level)s", level=notation.percent(LEVEL))
-    tests = f"p = {notation.p_value(difference.p)}, Holm {notation.p_value(difference.p_holm)}"
+    tests = f"{notation.p_equals(difference.p)}, Holm {notation.p_value(difference.p_holm)}"
     sentences = [
         gettext(
             "%(values)s; %(apart)s (%(details)s): %(worth)s.",
             values=paired_values(comparison, difference),
-            apart=apart,
+            apart=_apart(comparison, difference),
             details=f"{interval}, {tests}",
             worth=worth,
         )
@@ -389,11 +385,35 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
                 "of its run that have a value, the difference only over those both share."
             )
         )
-    if not is_significant:
+    excludes_0 = lower is not None and upper is not None and not lower <= 0 <= upper
+    if excludes_0 and not is_significant:
+        sentences.append(
+            gettext(
+                "The interval is of this pair alone, without correction: that it leaves out 0 does "
+                "not show a difference."
+            )
+        )
+    if not is_significant and (difference.wins or difference.losses):
         sentences += filter(None, [plan.shown_by_one(difference)])
     if not comparison.partial.isdisjoint((difference.first, difference.second)):
         sentences.append(gettext("Provisional: not everything is rated."))
     return " ".join(sentences)
+
+
+def _apart(comparison: RunDifferences, difference: Difference) -> str:
+    first, second = comparison.names[difference.first], comparison.names[difference.second]
+    mean = difference.mean or 0.0
+    if not difference.wins and not difference.losses:
+        return gettext("%(first)s and %(second)s are equal", first=first, second=second)
+    if round(mean, 9) == 0:
+        return gettext("%(first)s and %(second)s have the same mean", first=first, second=second)
+    higher, lower = (first, second) if mean > 0 else (second, first)
+    return gettext(
+        "%(higher)s is %(amount)s higher than %(lower)s",
+        higher=higher,
+        lower=lower,
+        amount=notation.amount(mean, difference_unit(difference)),
+    )
 
 
 def paired_values(comparison: RunDifferences, difference: Difference) -> str:
@@ -420,6 +440,25 @@ def paired_values(comparison: RunDifferences, difference: Difference) -> str:
     )
 
 
+def parts_of(contender: Contender) -> dict[str, int]:
+    """Return the number of questions behind each part of a run's composite."""
+    parts = figures(contender.totals)
+    return {name: parts[name].n for name in COMPOSITE_WEIGHTS}
+
+
+def composite_parts(comparison: Comparison) -> Iterator[str]:
+    """Yield for each run the n of every part of its composite."""
+    for contender in comparison.contenders:
+        listed = (
+            f"{figure_name(name)} {notation.number(n)}" for name, n in parts_of(contender).items()
+        )
+        yield gettext(
+            "n of the composite's parts, %(run)s: %(parts)s.",
+            run=contender.run.name,
+            parts=", ".join(listed),
+        )
+
+
 def reversed_orders(comparison: RunDifferences) -> Iterator[str]:
     """Yield where the paired values of two runs are in another order than their figures."""
     for one in of(comparison):
@@ -434,7 +473,7 @@ MOST_IN_ANSWER = 6
 
 
 def answer(comparison: RunDifferences, asked_for: Collection[str]) -> tuple[str, ...]:
-    """Return who is ahead on the figures `asked_for`; and what cannot be told apart, how surely.
+    """Return who is ahead on the figures `asked_for`; where no difference is shown, how surely.
 
     One sentence says so where no two runs share a question with a value.
     """
@@ -448,26 +487,26 @@ def answer(comparison: RunDifferences, asked_for: Collection[str]) -> tuple[str,
         return (gettext("Nothing can be concluded yet: no two runs share a rated question."),)
     apart = [one for one in paired if one.significant]
     figures = _listed(list(dict.fromkeys(map(difference_name, paired))), gettext("or"))
-    ahead = gettext("No run is ahead of another on %(figures)s", figures=figures)
+    found = gettext("No difference shown between any two runs on %(figures)s", figures=figures)
     if apart:
-        ahead = _ahead(comparison, apart)
+        found = _ahead(comparison, apart)
     elif len({(one.first, one.second) for one in paired}) == 1:
-        ahead = gettext(
-            "Neither %(first)s nor %(second)s is ahead on %(figures)s",
+        found = gettext(
+            "No difference shown between %(first)s and %(second)s on %(figures)s",
             first=comparison.names[paired[0].first],
             second=comparison.names[paired[0].second],
             figures=figures,
         )
     if any(run in comparison.partial for one in asked for run in (one.first, one.second)):
-        ahead = gettext("%(ahead)s; this is provisional, as not everything is rated", ahead=ahead)
+        found = gettext("%(found)s; this is provisional, as not everything is rated", found=found)
     tested = _tested(paired)
     if len(apart) == len(paired):
         rest = gettext("Every difference is significant in %(tests)s", tests=tested)
     elif not apart and len(paired) == len(asked):
-        rest = gettext("They cannot be told apart in %(tests)s", tests=tested)
+        rest = gettext("Result of %(tests)s", tests=tested)
     else:
         rest = gettext("%(alike)s, in %(tests)s", alike=_alike(comparison, paired), tests=tested)
-    return (f"{ahead}.", f"{rest}.")
+    return (f"{found}.", f"{rest}.")
 
 
 def _grouped(
@@ -504,7 +543,7 @@ def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
     named = _grouped(comparison, ((one.first, one.second, one) for one in alike))
     parts = [
         gettext(
-            "%(first)s from %(others)s on %(figures)s",
+            "between %(first)s and %(others)s on %(figures)s",
             first=first,
             others=_listed(seconds, gettext("or")),
             figures=figures,
@@ -516,7 +555,7 @@ def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
         parts.append(ngettext("%(n)s further pair", "%(n)s further pairs", more))
     first, seconds, figures = named[0]
     first_part = gettext(
-        "%(first)s cannot be told apart from %(others)s on %(figures)s",
+        "No difference shown between %(first)s and %(others)s on %(figures)s",
         first=first,
         others=_listed(seconds, gettext("or")),
         figures=figures,

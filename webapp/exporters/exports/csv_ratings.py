@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 
 from webapp import labels
 from webapp.exporters.exports.metrics_tables import by_column, said_unasked
-from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
+from webapp.exporters.frame.csv_cells import DECIMALS, Cell, CsvStyle, csv_bytes
 from webapp.i18n import ngettext
 from webapp.metrics.judging.figures import QueryRow, RunReport, of_queries
+from webapp.notation import half_up
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 RATED_COLUMNS = (
@@ -172,4 +173,4 @@ def _rows(report: RunReport, style: CsvStyle) -> list[list[Cell]]:
 
 
 def _rounded(cell: Cell, style: CsvStyle) -> Cell:
-    return style.number(f"{cell:.4f}") if isinstance(cell, float) else cell
+    return style.number(f"{half_up(cell, DECIMALS):f}") if isinstance(cell, float) else cell

@@ -93,7 +93,8 @@ def qrels(
 ) -> tuple[str, tuple[str, ...]]:
     """The judgments, ``query 0 document grade`` per line.
 
-    "Cannot tell" and unjudged results are left out, and the notes beside the text count them.
+    An item that is listed again is there once: its repetition has no gain, and no line. "Cannot
+    tell" and unjudged results are left out, and the notes beside the text count them.
     With `unjudged` they have the grade -1, as infAP reads what was pooled and not judged.
     """
     found = list(results)
@@ -102,6 +103,7 @@ def qrels(
         f"{result.verdict if isinstance(result.verdict, int) else -1}\n"
         for result in found
         if isinstance(result.verdict, int) or (unjudged and result.is_pooled)
+        if result.repetition == 1
     ]
     return "".join(dict.fromkeys(lines)), () if unjudged else tuple(_left_out(found))
 

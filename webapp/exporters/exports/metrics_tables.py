@@ -216,7 +216,7 @@ def metrics_csv(report: RunReport) -> bytes:
     """One line per figure of the run, then of each category: 4 decimals, blank if undefined."""
     parts = [(None, totals(report)), *category_totals(report).items()]
     rows: list[tuple[Cell, ...]] = [
-        (category, name, *rounded([figure.value, figure.lower, figure.upper]), figure.n)
+        (category, name, *map(rounded, (figure.value, figure.lower, figure.upper)), figure.n)
         for category, part in parts
         for name, figure in figures(part, with_judged(report.headline)).items()
     ]
@@ -431,16 +431,12 @@ def measures_markdown() -> str:
 
 
 def rounding() -> str:
-    """Return how figures are rounded wherever they are shown, with an example of each direction."""
-    down, up = ((decimals(value, 3), decimals(value, 2)) for value in (0.625, 0.375))
+    """Return how figures are rounded wherever they are shown, with an example."""
     return gettext(
-        "A figure is rounded only where it is shown. Halfway between two values it becomes the one "
-        "with the even last digit: %(down)s is shown as %(to_down)s and "
-        "%(up)s as %(to_up)s, where a spreadsheet always rounds up.",
-        down=down[0],
-        to_down=down[1],
-        up=up[0],
-        to_up=up[1],
+        "A figure is rounded only where it is shown, and in CSV: halves up, as by hand. %(half)s "
+        "is shown as %(shown)s. JSON has every digit.",
+        half=decimals(0.625, 3),
+        shown=decimals(0.625, 2),
     )
 
 

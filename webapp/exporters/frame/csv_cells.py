@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Any
 
-from webapp.notation import decimal_mark
+from webapp.notation import decimal_mark, half_up
 
 Cell = str | int | float | None  # the content of one cell: text, a number, or nothing
 
@@ -77,16 +76,8 @@ def csv_bytes(rows: Iterable[Sequence[Cell]], *, style: CsvStyle = CsvStyle.PLAI
 
 
 DECIMALS = 4
-PROBABILITIES = frozenset({"p", "p_holm"})
-"""Keys of p-values: of these four digits are kept, since very small ones matter."""
 
 
-def rounded(value: Any, key: object = None) -> Any:
-    """Return a JSON document, or the value of a key in one, with every figure to four decimals."""
-    if isinstance(value, Mapping):
-        return {key: rounded(one, key) for key, one in value.items()}
-    if isinstance(value, list):
-        return [rounded(one) for one in value]
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.{DECIMALS}g}") if key in PROBABILITIES else round(value, DECIMALS)
+def rounded(value: float | None) -> float | None:
+    """Return a figure with the decimals that a CSV has of it, halves up."""
+    return None if value is None else float(half_up(value, DECIMALS))

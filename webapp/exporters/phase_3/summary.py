@@ -28,7 +28,6 @@ from webapp.exporters.comparisons.words import (
 from webapp.exporters.exports.metrics_tables import whole
 from webapp.exporters.frame import csv_cells
 from webapp.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
-from webapp.exporters.frame.csv_cells import rounded
 from webapp.exporters.frame.spreadsheets import Sheet, workbook
 from webapp.exporters.frame.tables import (
     Cell,
@@ -651,7 +650,7 @@ def _figures(found: Mapping[str, ClusteredMean]) -> dict[str, Any]:
 
 
 def user_study_bytes(report: UserStudyReport) -> bytes:
-    found = rounded(user_study_json(report))
+    found = user_study_json(report)
     return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
 
 

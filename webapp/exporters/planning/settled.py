@@ -83,14 +83,19 @@ def _row(found: SettledOrders, one: SettledOrder) -> tuple[Cell, ...]:
     if one.low is not None and one.high is not None:
         unit = unit_of(one.figure)
         bounds = Cell(notation.interval(one.low, one.high, unit, signed=True), (one.low, one.high))
-    if not one.settled:
-        order = gettext("still open")
-    elif one.n == 0:
+    if one.n == 0:
         order = gettext("no question in common")
-    elif one.ahead is None:
-        order = gettext("settled: equal")
+    elif not one.settled:
+        order = gettext("still open")
+    elif one.higher is None:
+        order = gettext("equal")
     else:
-        order = gettext("settled: %(run)s is ahead", run=found.names[one.ahead])
+        lower = one.second if one.higher == one.first else one.first
+        order = gettext(
+            "order fixed: %(higher)s above %(lower)s",
+            higher=found.names[one.higher],
+            lower=found.names[lower],
+        )
     return (
         word(figure_name(one.figure)),
         word(f"{found.names[one.first]} – {found.names[one.second]}"),
@@ -112,15 +117,17 @@ def _places(positions: tuple[int, ...]) -> str:
 def part_json(found: SettledOrders) -> list[dict[str, Any]]:
     """Return each order as plain values.
 
-    ``{runs, figure, settled, ahead, min, max, n, open_cards, questions, judged, of}``: judged
-    of all distinct cards and empty lists.
+    ``{runs, figure, settled, ahead, equal, min, max, n, open_cards, questions, judged, of}``:
+    ``ahead`` is the run that stays above, ``equal`` that none does; judged of all distinct cards
+    and empty lists.
     """
     return [
         {
             "runs": [one.first, one.second],
             "figure": one.figure,
             "settled": one.settled,
-            "ahead": one.ahead,
+            "ahead": one.higher,
+            "equal": one.equal,
             "min": one.low,
             "max": one.high,
             "n": one.n,

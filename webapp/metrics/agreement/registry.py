@@ -17,6 +17,10 @@ KIND_LABELS = {
 SHARED_ITEMS = mark("items that at least two raters decided")
 CANNOT_TELL = mark('"Cannot tell" counts as missing.')
 ONE_LABEL = mark("No value when only one label was used.")
+CHANCE_OF_ALL = mark(
+    "Pa is over the items that at least two raters decided, the labels' shares are over all that "
+    "anybody decided, as irrCAC has it: both counts are shown."
+)
 BEYOND_CHANCE = mark("0 is agreement no better than chance, below 0 is worse, 1 is perfect.")
 WEIGHED = (
     mark("For exactly two raters, in studies with more than two grades."),
@@ -73,6 +77,7 @@ COEFFICIENTS = by_name(
         mark("Agreement of any number of raters beyond the labels' overall shares."),
         mark("(Pa − Pe) / (1 − Pe), Pe = sum over labels of their overall share squared"),
         SHARED_ITEMS,
+        CHANCE_OF_ALL,
         ONE_LABEL,
         BEYOND_CHANCE,
         source="Fleiss, J. L. (1971). Psychological Bulletin 76(5), 378-382.",
@@ -99,6 +104,7 @@ COEFFICIENTS = by_name(
         mark("Agreement beyond chance that stays steady where one label prevails."),
         mark("(Pa − Pe) / (1 − Pe), Pe = sum over labels of p (1 − p) / (labels − 1)"),
         SHARED_ITEMS,
+        CHANCE_OF_ALL,
         mark("Defined, as 1, when only one label was used."),
         BEYOND_CHANCE,
         source=(

@@ -22,8 +22,9 @@ class ComparedQuery(Struct, frozen=True):
 
     ``position`` is the question's in the set (from 1) and pairs the runs; ``query_id`` is
     the run's own number for it. ``verdicts`` are those of its results in rank order, as the
-    study counts them (``ranking.counted``). ``is_open`` says whether an item of the study's pool
-    has no label, ``None`` where no study says.
+    study counts them (``ranking.counted``). ``conversation`` is the position of the standalone
+    question that it follows up, ``None`` where it is its own. ``is_open`` says whether an item of
+    the study's pool has no label, ``None`` where no study says.
     """
 
     position: int
@@ -32,6 +33,7 @@ class ComparedQuery(Struct, frozen=True):
     category: str
     summary: QuerySummary
     verdicts: tuple[Relevance | None, ...] = ()
+    conversation: int | None = None
     is_open: bool | None = None
 
     @property
@@ -49,6 +51,22 @@ class ComparedRun(Struct, frozen=True):
     search_method: str | None
     llm: str | None
     queries: tuple[ComparedQuery, ...]
+
+
+def conversations(is_follow_up: Mapping[int, bool]) -> dict[int, int]:
+    """The position of the standalone question that each follow-up goes back to, by its own.
+
+    >>> conversations({1: False, 2: True, 3: True, 4: False})
+    {2: 1, 3: 1}
+    """
+    found: dict[int, int] = {}
+    begun = None
+    for position in sorted(is_follow_up):
+        if not is_follow_up[position]:
+            begun = position
+        elif begun is not None:
+            found[position] = begun
+    return found
 
 
 def counted(query: ComparedQuery, headline: str) -> float | None:
@@ -119,7 +137,7 @@ def signed_rank(differences: Iterable[float], *, pairs: int = 1) -> SignedRank |
     >>> found.n, found.zeros, found.positive, found.negative, found.p
     (3, 1, 6.0, 0.0, 0.25)
     """
-    import numpy as np  # noqa: PLC0415 - a tenth of a second
+    import numpy as np
 
     rounded = np.round(list(differences), 9)
     if not len(rounded):

@@ -167,11 +167,12 @@ COMPARISON_MEASURES = by_name(
         mark("Whether the order of the runs survives another way of counting."),
         mark("variations in which two runs change places / variations tried"),
         mark(
-            "one rater, category, question or conversation left out; another rule; K of 1, 3 and "
-            "10; empty lists counted another way; each conversation counted once"
+            "one rater, category or question left out; another rule; K of 1, 3 and 10; empty lists "
+            "counted another way; each conversation counted as one"
         ),
         mark("Runs that become equal, or stop being equal, have not changed places."),
         mark("A rater can be left out only where several are merged."),
+        mark("A conversation is a standalone question with the follow-ups that depend on it."),
         source=(
             "Buckley, C., & Voorhees, E. M. (2000). Evaluating evaluation measure stability. "
             "SIGIR, 33-40."

@@ -43,6 +43,7 @@ class VariedPart(StrEnum):
     CATEGORY = "category left out"
     QUESTION = "question left out"
     EMPTIES = "empty lists"
+    CONVERSATION = "conversations"
 
 
 class Variation(Struct, frozen=True):
@@ -115,6 +116,7 @@ def stability(
         *_left_out(VariedPart.CATEGORY, runs, watched, lambda query: query.category),
         *_left_out(VariedPart.QUESTION, runs, watched, lambda query: str(query.position)),
         *_other_empties(runs),
+        *_conversations(runs, watched),
     ]
     lines = tuple(
         line
@@ -209,6 +211,23 @@ def _left_out(
         }
         found.append(Variation(change, name, _orders(left, watched)))
     return found
+
+
+def _conversations(runs: Sequence[ComparedRun], watched: Sequence[str]) -> list[Variation]:
+    """Each conversation counted as one: the means are over the means of conversations."""
+    names, sums = _averaged(watched), {}
+    if all(query.conversation is None for run in runs for query in run.queries):
+        return []
+    for run in runs:
+        parts: dict[int, list[_Numbers]] = {}
+        for query in run.queries:
+            begun = query.conversation or query.position
+            parts.setdefault(begun, []).append(_numbers(query, names))
+        means = [
+            [total / n if n else None for total, n in _sums(rows, names)] for rows in parts.values()
+        ]
+        sums[run.run] = _sums(means, names)
+    return [Variation(VariedPart.CONVERSATION, "each once", _orders(sums, watched))]
 
 
 def _averaged(watched: Sequence[str]) -> tuple[str, ...]:

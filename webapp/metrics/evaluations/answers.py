@@ -223,8 +223,10 @@ def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
     overlap = (supported / len(claims) if claims else 0.0) if known else None
     em = f1 = None
     if row.gold is not None:
-        text = row.answer if scale.keep_citations else _CITATION.sub(" ", row.answer)
-        em, f1 = match_gold(text, row.gold)
+        both = row.answer, row.gold  # a gold answer may be written with citations too
+        em, f1 = match_gold(
+            *(both if scale.keep_citations else (_CITATION.sub(" ", text) for text in both))
+        )
     calls = row.calls
     return AnswerScore(
         row=row,

@@ -7,7 +7,10 @@ The rules of every figure here, in any study (the V1 figures of ``queries`` have
 - An item that is unjudged or "cannot tell" holds its rank, has no gain and is not in R, so
   that a figure has a value before the judging is complete: ``Judged@k`` stands beside.
 - A figure that divides by R, or by what an ideal list gains, is undefined (``None``, not 0)
-  where that is 0. trec_eval's 0 has a name of its own: ``AP (trec_eval)``.
+  where that is 0. trec_eval's 0 has a name of its own: ``AP (trec_eval)``. Like trec_eval's means,
+  a mean of that name is over the questions that have a line in the exported qrels.
+- An item that a list holds further up already holds its rank without gain (``REPEATED``), and R
+  counts it once.
 - Bounds: what the value can still become while open results of the list are judged. The lower
   one gives each the grade 0, which is the value itself; the upper one the highest grade. None
   are claimed where a grade moves R or the ideal too (nDCG, recall, R-precision, AP, bpref,
@@ -36,9 +39,9 @@ class RankedGrades(Struct, frozen=True):
     """The grades of one list for one question, and of everything judged for that question.
 
     ``listed`` are the results in rank order, each as ``Scale.number`` has it: a grade,
-    "unsure", or ``None`` while unjudged. ``tail`` are the ranks below, which no rater is
-    shown. ``pool`` are the grades of all judged items of the question, those of the list
-    among them (an item that is listed twice is there twice, as in the exported qrels).
+    "unsure", "repeated", or ``None`` while unjudged. ``tail`` are the ranks below, which no rater
+    is shown. ``pool`` are the grades of all judged items of the question, those of the list
+    among them, each once, as in the exported qrels.
     """
 
     listed: tuple[Number, ...]
@@ -255,7 +258,7 @@ def inferred_ap(ranked: RankedGrades) -> float | None:
     wanted, unjudged, above, terms = ranked.n_relevant, 0, [0, 0], []
     for rank, grade in enumerate(ranked.ranks, 1):
         if not isinstance(grade, int):
-            unjudged += grade is not None or rank <= len(ranked.listed)
+            unjudged += grade == "unsure" or (grade is None and rank <= len(ranked.listed))
             continue
         relevant = grade >= ranked.scale.relevant_from
         if relevant:
@@ -281,14 +284,18 @@ def _bounded(value: Callable[..., float | None]) -> Form:
 
 
 def _of_pool(name: str, value: Callable[..., float | None]) -> dict[str, Form]:
-    zero = Form(lambda ranked, *number: value(ranked, *number) or 0.0)
-    return {name: Form(value), f"{name} (trec_eval)": zero}
+    return {name: Form(value), f"{name} (trec_eval)": _of_qrels(value)}
+
+
+def _of_qrels(value: Callable[..., float | None]) -> Form:
+    """0 where a figure is undefined, but no value where the qrels have no line of the question."""
+    return Form(lambda ranked, *number: (value(ranked, *number) or 0.0) if ranked.pool else None)
 
 
 _RBP = Form(rank_biased_precision, rbp_with_residual)
 FORMS = {
     "P@k": _bounded(precision_at),
-    "P@k (trec_eval)": _bounded(lambda ranked, k: relevant_at(ranked, k) / k),
+    "P@k (trec_eval)": _of_qrels(lambda ranked, k: relevant_at(ranked, k) / k),
     "success": _bounded(success_at),
     "success@k": _bounded(success_at),
     "RR": _bounded(reciprocal_rank),

@@ -40,7 +40,7 @@ _MEASURES = (
     Measure(
         name="settled_order",
         label=mark("Settled order"),
-        meaning=mark("Whether open verdicts can still change which of two runs is ahead."),
+        meaning=mark("Whether open verdicts can still change the order of two runs."),
         unit="difference",
         formula=mark(
             "the smallest and the largest sum of differences over every way the open verdicts can "

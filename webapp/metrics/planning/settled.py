@@ -71,14 +71,22 @@ class SettledOrder(Struct, frozen=True):
 
     @property
     def settled(self) -> bool:
-        """Whether no open judgment can change which of the two is ahead, or that neither is."""
-        if self.low is None or self.high is None:
-            return True
-        return self.low > EQUAL or self.high < -EQUAL or self.high - self.low < EQUAL
+        """Whether no open judgment can change the order of the two, or that they are equal.
+
+        Where no question can be compared nothing is settled.
+        """
+        return self.higher is not None or self.equal
 
     @property
-    def ahead(self) -> str | None:
-        """The run that is ahead for certain; ``None`` while it is open, or where they are equal."""
+    def equal(self) -> bool:
+        """Whether the difference is 0 however the open judgments turn out."""
+        if self.low is None or self.high is None:
+            return False
+        return self.higher is None and self.high - self.low < EQUAL
+
+    @property
+    def higher(self) -> str | None:
+        """The run that stays above the other; ``None`` while that is open, or if none does."""
         if self.low is not None and self.low > EQUAL:
             return self.first
         if self.high is not None and self.high < -EQUAL:
@@ -115,7 +123,7 @@ def settled_orders(
 
     `states` has the state of each thing of each question, `positions` those of the questions.
     """
-    import numpy as np  # noqa: PLC0415 - a tenth of a second
+    import numpy as np
 
     moving, effects = np.zeros(states.shape, dtype=bool), np.zeros(len(states))
     orders: list[SettledOrder] = []
@@ -188,7 +196,7 @@ def reach(lists: PooledLists, states: Codes, figure: str, first: int, second: in
 
 
 def _of_precision(counts: Counts, states: Codes, first: int, second: int) -> Reach:
-    import numpy as np  # noqa: PLC0415 - a tenth of a second
+    import numpy as np
 
     decides = (states != CANNOT_TELL) & (states != ABSENT)
     one, has_one = _weights(counts[:, first], decides)
@@ -208,7 +216,7 @@ def _of_precision(counts: Counts, states: Codes, first: int, second: int) -> Rea
 
 def _weights(counts: Counts, decides: Flags) -> tuple[Numbers, Flags]:
     """Return what each thing adds to a precision, and where there is one."""
-    import numpy as np  # noqa: PLC0415 - a tenth of a second
+    import numpy as np
 
     counted = np.where(decides, counts, 0)
     of = counted.sum(axis=1)
@@ -216,7 +224,7 @@ def _weights(counts: Counts, decides: Flags) -> tuple[Numbers, Flags]:
 
 
 def _of_rank(lists: PooledLists, states: Codes, first: int, second: int) -> Reach:
-    import numpy as np  # noqa: PLC0415 - a tenth of a second
+    import numpy as np
 
     one, two = lists.reciprocal[:, first], lists.reciprocal[:, second]
     fixed, is_open = states == RELEVANT, states == OPEN
@@ -234,7 +242,7 @@ def _of_rank(lists: PooledLists, states: Codes, first: int, second: int) -> Reac
 
 
 def _of_success(lists: PooledLists, states: Codes, first: int, second: int) -> Reach:
-    import numpy as np  # noqa: PLC0415 - a tenth of a second
+    import numpy as np
 
     one, two = lists.succeeds[:, first], lists.succeeds[:, second]
     fixed, is_open = states == RELEVANT, states == OPEN

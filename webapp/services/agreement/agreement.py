@@ -85,7 +85,7 @@ def items(
 ) -> list[LabelledItem]:
     """Return the items to agree on, in question order, with each of `raters`' verdicts."""
     scope: Scope = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
-    by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters])
+    by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters], pooled=True)
     said: dict[int, dict[str, str | float]] = defaultdict(dict)
     for rater in raters:
         own = by_rater[rater.id]
@@ -112,7 +112,10 @@ def items(
 
 
 def _asked(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, str]]:
-    """Return the key and category of every judged thing or answer in `scope` that is asked."""
+    """Return the key and category of every judged thing or answer in `scope` that is asked.
+
+    Items that no run lists, but people judged, are among them.
+    """
     if kind is ItemKind.QUALITY:
         key = Query.id
         wanted = select(Query.id, Question.category).join(Question).where(scope)
@@ -121,7 +124,7 @@ def _asked(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, st
         wanted = (
             select(JudgedThing.id, Question.category)
             .join(Question, Question.id == JudgedThing.question_id)
-            .where(JudgedThing.id.in_(verdicts.judged_things(scope)))
+            .where(JudgedThing.id.in_(verdicts.pool_of(scope)))
             .where(is_card if kind is ItemKind.CARDS else ~is_card)
         )
     asked = wanted.where(is_put_to_raters(Question.id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -30,6 +31,8 @@ from webapp.services.study.question_sets import is_put_to_raters
 FEWEST = 2
 """A run alone is compared with nothing."""
 
+MOST_NAMED = 3
+"""So many questions that runs do not share are named, of each run; the rest are counted."""
 PHASES = {1: ("search_method", "llm"), 2: ("llm", "search_method")}
 """Each phase: the label in which its runs differ, and the one they share."""
 
@@ -72,11 +75,16 @@ class DifferentQuestions(Refused):
             for name, found in asked.items()
         }
         alone = (
-            f"{name}: {', '.join(str(position) for position, _ in entries)}"
-            for name, entries in self.only.items()
-            if entries
+            f"{name}: {_question_names(entries)}" for name, entries in self.only.items() if entries
         )
         super().__init__("; ".join(alone))
+
+
+def _question_names(entries: Sequence[tuple[int, str]]) -> str:
+    """Return the first questions by their texts: positions of two sets would look shared."""
+    texts = [shorten(text, 60, placeholder="…") or str(place) for place, text in entries]
+    more = len(texts) - MOST_NAMED
+    return ", ".join([*texts[:MOST_NAMED], *([f"+ {more}"] if more > 0 else [])])
 
 
 class Candidate(NamedTuple):

@@ -16,8 +16,9 @@ from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.problems import ImportRefused, error, warning
+from webapp.importers.runs.questions import context_dependent as is_follow_up
 from webapp.metrics.comparisons.comparisons import ComparisonReport, compare
-from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
+from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun, conversations
 from webapp.metrics.comparisons.stability import stability
 from webapp.records import Blindness, Problem
 from webapp.services.agreement.agreement import distinct
@@ -59,10 +60,7 @@ def compare_files(
             name=name,
             search_method=label if varying == "search_method" else None,
             llm=label if varying == "llm" else None,
-            queries=tuple(
-                ComparedQuery(row.query_id, row.query_id, row.question, row.category, row.summary)
-                for row in sorted(one.report.rows, key=lambda row: row.query_id)
-            ),
+            queries=_queries(one),
         )
         for name, one, label in zip(names_of(files), found.values(), stated, strict=True)
     ]
@@ -88,6 +86,18 @@ def compare_files(
             cannot_tell=next(iter(ways)) if len(ways) == 1 else None,
         ),
         problems,
+    )
+
+
+def _queries(file: RatedFile) -> tuple[ComparedQuery, ...]:
+    rows = sorted(file.report.rows, key=lambda row: row.query_id)
+    back = conversations({row.query_id: bool(is_follow_up(None, row.category)) for row in rows})
+    return tuple(
+        ComparedQuery(
+            *(row.query_id, row.query_id, row.question, row.category, row.summary),
+            conversation=back.get(row.query_id),
+        )
+        for row in rows
     )
 
 

@@ -12,7 +12,7 @@ from webapp.db.tables.judging import Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
-from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
+from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun, conversations
 from webapp.metrics.judging.graded import kept
 from webapp.metrics.judging.queries import counted
 from webapp.services.comparisons.chosen_runs import FEWEST, names_of
@@ -69,6 +69,9 @@ class RunsUnderRules:
         left_out = unasked(session, study.id)
         self._asked = [one for one in everything if self._questions[one.key].id not in left_out]
         everywhere = self._questions.values()
+        self._conversations = conversations(
+            {one.position: one.context_dependent for one in everywhere}
+        )
         self._made: dict[tuple[object, ...], ComparedQuery] = {}
         self.unasked = sorted({one.position for one in everywhere if one.id in left_out})
 
@@ -170,6 +173,7 @@ class RunsUnderRules:
                 query_id=asked.query_id,
                 question=question.text,
                 category=question.category,
+                conversation=self._conversations.get(question.position),
                 summary=said.summary(asked, cannot_tell=self._cannot_tell, further=self._further),
                 verdicts=counted(judgments.verdicts, cannot_tell=self._cannot_tell),
                 is_open=bool(said.open_items(asked)),

@@ -46,6 +46,7 @@ from webapp.metrics.judging.graded import RankedGrades, spans_of
 from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, Span, summarise
 from webapp.records import (
     BINARY,
+    REPEATED,
     Blindness,
     CannotTell,
     EmptyOutcome,
@@ -135,6 +136,13 @@ class Verdicts(Struct, frozen=True):
         listed, tail, others = (
             tuple(map(self._grade, things)) for things in (asked.things, asked.tail, asked.others)
         )
+        if len({*asked.things, *asked.tail}) < len(asked.things) + len(asked.tail):
+            places = (*asked.things, *asked.tail)
+            once = [
+                REPEATED if thing is not None and thing in places[:at] else grade
+                for at, (thing, grade) in enumerate(zip(places, listed + tail, strict=True))
+            ]
+            listed, tail = tuple(once[: len(listed)]), tuple(once[len(listed) :])
         pool = tuple([one for one in (*listed, *tail, *others) if isinstance(one, int)])
         return RankedGrades(listed, pool, self.scale, tail)
 

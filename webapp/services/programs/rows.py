@@ -20,7 +20,6 @@ from webapp.db.tables.judging import JudgedThing, Judgment, Property, QueryRatin
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result
 from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.exporters.frame.csv_cells import rounded
 from webapp.kinds import from_row, shown
 from webapp.metrics.judging.figures import figures, totals
 from webapp.records import LARGEST_INTEGER, Number, Scale, State
@@ -204,7 +203,7 @@ def run_rows(session: Session, study: Study, among: Container[str] | None = None
                 state=state,
                 timestamp=run.timestamp,
                 imported_at=run.imported_at,
-                latency_ms=rounded(asdict(latency)) if latency else None,
+                latency_ms=asdict(latency) if latency else None,
             )
         )
     return found

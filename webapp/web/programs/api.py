@@ -19,7 +19,6 @@ from webapp.exporters.agreement import report as agreement_files
 from webapp.exporters.comparisons import files as comparison_files
 from webapp.exporters.comparisons.files import ReportFormat
 from webapp.exporters.exports.metrics_tables import metrics_json
-from webapp.exporters.frame.csv_cells import rounded
 from webapp.exporters.offline import page
 from webapp.failures import Missing
 from webapp.i18n import gettext, mark
@@ -440,8 +439,7 @@ def show_figures(run_id: str, query: OfFigures) -> dict[str, Any]:
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, query.rule)
         found = reports.in_words(session, rater.study, run_id, rule, figures=wanted)
-    figures: dict[str, Any] = rounded(metrics_json(found))
-    return figures
+    return metrics_json(found)
 
 
 @operation("/runs/<run_id>/results", "read")
@@ -477,7 +475,7 @@ def export_run(run_id: str, name: str, query: Merged) -> ExportedFile | JobRow:
             return ExportedFile(f"rate_{run.name}.html", "text/html; charset=utf-8", made)
         if name != "proof-pack":
             raise UnknownFormat(name)
-        from webapp.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
+        from webapp.services.proof_packs import packs  # brings pandas, which no page needs
 
         wanted = kinds.packing(run_id, rule)
         if not packs.is_long(session, study, run_id, rule):
