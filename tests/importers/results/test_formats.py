@@ -517,6 +517,7 @@ def test_a_decimal_comma_orders_where_commas_do_not_part_cells() -> None:
         ("query,doc_id,text\nq,d,Größe\n", "utf-8", None),
         ("query,doc_id,text\nq,d,Größe\n", "utf-8-sig", None),
         ("query\tdoc_id\ttext\nq\td\tGröße\n", "utf-16", None),
+        ("query\tdoc_id\ttext\nq\td\tGröße\n", "utf-16-le", None),
         ("query;doc_id;text\nq;d;Größe\n", "cp1252", "encoding_assumed"),
         ("query,doc_id,text\rq,d,Größe\r", "utf-8", None),
         ("sep=;\nquery;doc_id;text\nq;d;Größe\n", "utf-8", None),
@@ -613,6 +614,66 @@ def test_a_label_names_the_run_of_a_file_that_names_none() -> None:
         with pytest.raises(ImportRefused) as refused:
             read(files, method="hybrid")
         assert refused.value.problem.code == "results_method_stated"
+
+
+def test_answers_of_engines_are_read_beside_their_question_under_any_usual_key() -> None:
+    hits = [{"id": "d7", "payload": {"text": "Long red dress"}}]
+    lists = [
+        {"query": "q", "response": {"points": hits}},
+        {"question": "q", "result": {"matches": hits}},
+        {"q": "q", "body": {"value": hits}},
+        {"searchQuery": "q", "searchResults": hits},
+    ]
+
+    for value in lists:
+        (run,) = read({"a.json": json.dumps(value)}).runs
+        assert lists_of(run) == {"q": ["d7"]}
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        [{"index": 1, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.2}],
+        [{"corpus_id": 1, "score": 0.9}, {"corpus_id": 0, "score": 0.2}],
+    ],
+)
+def test_results_that_point_at_texts_are_never_read_in_the_order_of_these(results: object) -> None:
+    value = {"query": "q", "documents": ["blue", "red"], "results": results}
+
+    assert lists_of(read({"a.json": json.dumps(value)}).runs[0]) == {"q": ["red", "blue"]}
+    out_of_range = {**value, "documents": ["blue"]}
+    with pytest.raises(ImportRefused):
+        read({"a.json": json.dumps([{**out_of_range, "results": [{"index": 1}]}])})
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"query": {"0": "q", "1": "q"}, "doc_id": {"0": "a", "1": "b"}},
+        {"0": {"query": "q", "doc_id": "a"}, "1": {"query": "q", "doc_id": "b"}},
+        {"columns": ["query", "doc_id"], "index": [0, 1], "data": [["q", "a"], ["q", "b"]]},
+        {"schema": {"fields": []}, "data": [{"query": "q", "doc_id": d} for d in "ab"]},
+        {"query": ["q", "q"], "doc_id": ["a", "b"]},
+    ],
+)
+def test_tables_as_json_come_in_every_orientation_of_pandas(table: object) -> None:
+    assert lists_of(read({"t.json": json.dumps(table)}).runs[0]) == {"q": ["a", "b"]}
+
+
+def test_files_of_a_folder_that_name_no_system_are_one_run_unless_they_answer_alike() -> None:
+    lists = {n: json.dumps({"query": n, "results": [n.upper()]}) for n in "ab"}
+
+    (run,) = read({f"out/{n}.json": text for n, text in lists.items()}).runs
+    assert (run.search_method, lists_of(run)) == ("out", {"a": ["A"], "b": ["B"]})
+    two = read({"out/x.json": lists["a"], "out/y.json": lists["a"]}).runs
+    assert [run.search_method for run in two] == ["x", "y"]
+
+
+def test_three_columns_are_grades_if_the_name_says_so_and_else_a_run() -> None:
+    rows = "q1\td7\t1\nq1\td2\t2\n"
+
+    assert lists_of(read({"dev.tsv": rows}).runs[0]) == {"q1": ["d7", "d2"]}
+    assert [one.verdict for one in read({"qrels.tsv": rows}).judged] == ["1", "2"]
 
 
 UNKNOWN = {

@@ -69,7 +69,7 @@ def reading_options(command: Command) -> Command:
             "mapping",
             help="Where what stands in JSON: query=q.text,items=out.hits,doc_id=id,text=body,...",
         ),
-        click.option("--grades", help="Which grade of the files is which here: 0=0,0.5=1,1=2."),
+        click.option("--grades", help="Which grade of the files is which here: 0=0,50=1,100=2."),
     ):
         command = option(command)
     return command
@@ -183,7 +183,7 @@ def _grades(text: str | None) -> dict[str, str]:
     table = grades_in(text or "")
     if table is None:
         raise click.BadParameter(
-            gettext("grades are named as GRADE=HERE, such as 0=0,0.5=1,1=2"),
+            gettext("grades are named as GRADE=HERE, such as 0=0,50=1,100=2"),
             param_hint="--grades",
         )
     return table

@@ -267,7 +267,7 @@ def svg_file(picture: Picture) -> bytes:
 
 
 def png_file(picture: Picture) -> bytes:
-    import resvg_py  # loaded when somebody asks for such a file
+    import resvg_py  # noqa: PLC0415 - loaded when somebody asks for such a file
 
     picture.svg.set("font-family", FONT)
     drawn = resvg_py.svg_to_bytes(
@@ -280,6 +280,6 @@ def png_file(picture: Picture) -> bytes:
 
 
 def _font_file() -> str:
-    import fontpkg_arimo
+    import fontpkg_arimo  # noqa: PLC0415 - for pictures alone
 
     return str(fontpkg_arimo.ROOT / "files" / "Arimo[wght].ttf")

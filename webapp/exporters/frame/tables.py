@@ -210,7 +210,7 @@ def html(found: Document) -> bytes:
 
 @cache
 def _template() -> Template:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - a tenth of a second
 
     loader = FileSystemLoader(resource("templates"))
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)

@@ -147,7 +147,7 @@ def _limit(limits: Limits) -> None:
     """Give this process its limits; on Windows the server ends what takes too long."""
     if sys.platform == "win32":
         return
-    import resource
+    import resource  # noqa: PLC0415 - no module of Windows
 
     os.nice(10)  # clicks come first
     signal.setitimer(signal.ITIMER_REAL, PATIENCE * limits.seconds)
@@ -164,7 +164,7 @@ def _limit(limits: Limits) -> None:
 
 
 def _set(limit: int, most: int) -> None:
-    import resource
+    import resource  # noqa: PLC0415 - no module of Windows
 
     _, hard = resource.getrlimit(limit)
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)
@@ -180,7 +180,7 @@ def _end_beyond(memory: int) -> None:
 
 
 def _peak() -> int:
-    import resource
+    import resource  # noqa: PLC0415 - no module of Windows
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

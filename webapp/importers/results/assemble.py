@@ -209,7 +209,7 @@ class Gathered:
         if row.query and question.text != row.query:
             differs = normalised(question.text) != normalised(row.query)
             file.counts["results_question_differs"] += differs
-        return self._lists[row.system or file.stem, file].setdefault(key, _List())
+        return self._lists[row.system, file].setdefault(key, _List())
 
     def _know(self, doc_id: str, item: Document) -> None:
         """Keep the texts that are stated of one id, the longest of those that begin alike."""
@@ -324,16 +324,23 @@ class Gathered:
         return {key: place for place, key in enumerate(keys, 1)}
 
     def _labelled(self) -> Iterator[tuple[str, list[_Source]]]:
-        """Each system with its lists: of all files, unless two answer the same question."""
-        by_system: dict[str, list[_Source]] = defaultdict(list)
-        for source in self._lists:
-            by_system[source[0]].append(source)
-        for system, sources in by_system.items():
+        """Each system with its lists: of all files, unless two answer the same question.
+
+        Files that name no system are those of their folder's, if each answers other questions.
+        """
+        by_system: dict[tuple[str, str], list[_Source]] = defaultdict(list)
+        for system, file in self._lists:
+            by_system[system, "" if system else file.folder or file.name].append((system, file))
+        for (system, folder), sources in by_system.items():
             counts = Counter(key for source in sources for key in self._lists[source])
-            if max(counts.values()) == 1 or len(sources) == 1:
-                yield system, sources
-            else:
+            if len(sources) == 1:
+                yield system or sources[0][1].stem, sources
+            elif max(counts.values()) == 1:
+                yield system or folder, sources
+            elif system:
                 yield from ((f"{system} ({source[1].name})", [source]) for source in sources)
+            else:
+                yield from ((source[1].stem, [source]) for source in sources)
 
     def _query(self, number: int, key: str, answered: _List) -> ReadQuery:
         question = self._questions[key]

@@ -91,6 +91,11 @@ class File(Struct, eq=False):
     counts: Counter[str] = field(default_factory=Counter)
 
     @property
+    def folder(self) -> str:
+        """The name of the folder or archive's folder that it was dropped in, "" for none."""
+        return self.name.rpartition("/")[0].rpartition("/")[2]
+
+    @property
     def stem(self) -> str:
         return re.sub(r"(\.gz)?$", "", self.name.rpartition("/")[2]).rpartition(".")[0] or self.name
 
@@ -123,7 +128,8 @@ class File(Struct, eq=False):
             marked = next((name for mark, name in _MARKS if start.startswith(mark)), None)
             if not start.removeprefix(codecs.BOM_UTF8).strip(_BLANKS):
                 self.refuse("file_empty", expected="results_file")
-            if marked == "utf-16":
+            marked = marked or _unmarked_utf16(start)
+            if marked and marked.startswith("utf-16"):
                 return marked
             kind = next((kind for sign, kind in _BINARY if start.startswith(sign)), "binary")
             if kind != "binary" or start.count(b"\x00") * 10 > len(start):
@@ -186,6 +192,14 @@ class File(Struct, eq=False):
         more = [error("results_more", self.name, {"count": self.n_more})] if self.n_more else []
         counted = [warning(code, self.name, {"count": n}) for code, n in self.counts.items() if n]
         return [*self.problems, *more, *counted]
+
+
+def _unmarked_utf16(start: bytes) -> str | None:
+    """The order of bytes in a text of UTF-16 without a mark, told by where its zeros are."""
+    for name, zeros in (("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
+        if zeros.count(0) * 10 > len(zeros) * 9:
+            return name
+    return None
 
 
 def expanded(dropped: Iterable[Dropped]) -> Iterator[File]:

@@ -58,6 +58,7 @@ _TOP = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]
 _TOPIC_LINE = re.compile(r"\S+\t[^\t]+")
 _YAML = re.compile(r"\s*(?:---\s*$|- [\w\"' ]+:(?:\s|$))", re.MULTILINE)
 _MOST_GRADE = 4
+_OF_GRADES = "qrel|grade|judg|relevan"
 
 
 class Source(Struct, frozen=True):
@@ -115,7 +116,7 @@ def recognise(file: File, chosen: Columns) -> Source:
         return _collection(file)
     if text.startswith("<"):
         file.refuse("unknown_format", found="html", expected="results_file")
-    if _YAML.match(text):
+    if _YAML.match(text) or _is_named(file, r"\.ya?ml$"):
         file.refuse("unknown_format", found="yaml", expected="results_file")
     return _lines(file, chosen, text)
 
@@ -147,11 +148,12 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
     def are(pattern: re.Pattern[str]) -> bool:
         return sum(bool(pattern.fullmatch(line.strip())) for line in lines) * 2 > len(lines)
 
-    is_text = _is_named(file, r"\.(?:txt|md)$")
+    is_text, is_graded = _is_named(file, r"\.(?:txt|md)$"), _is_named(file, _OF_GRADES)
     if role_of(columns_of(tables.header_of(file, {*chosen.values()}), chosen)):
         return _table(file, chosen)
     readers = (
         (are(trec.RUN_LINE), "results", RUN, trec.read_run),
+        (are(trec.RANKS_LINE) and is_graded, "grades", QRELS, trec.read_grades),
         (are(trec.RANKS_LINE), "results", RUN, trec.read_ranks),
         (are(trec.QRELS_LINE) and not are(_TOPIC_LINE), "grades", QRELS, trec.read_qrels),
     )
@@ -359,7 +361,7 @@ def _are_scores(value: Values) -> bool:
 def _are_grades(file: File, value: Values) -> bool:
     numbers = [one for inner in value.values() for one in inner.values()]  # type: ignore[attr-defined]
     small = all(isinstance(one, int) and -2 <= one <= _MOST_GRADE for one in numbers)
-    return small and _is_named(file, "qrel|grade|judg|relevan")
+    return small and _is_named(file, _OF_GRADES)
 
 
 def _read_scores(file: File, role: str, _beside: Beside) -> Iterator[Row]:

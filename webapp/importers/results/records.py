@@ -120,7 +120,8 @@ def literal(text: str) -> object:
 def at(value: object, path: str) -> object:
     """What stands at a path of names with dots; of lists on the way, what their entries have there.
 
-    A text on the way that holds JSON is read. ``None`` where nothing stands there.
+    A name ``*`` is any one, if only one of them leads on. A text on the way that holds JSON is
+    read. ``None`` where nothing stands there.
 
     >>> at({"out": [{"text": "a"}, {"text": "b"}]}, "out.text")
     ['a', 'b']
@@ -133,6 +134,9 @@ def at(value: object, path: str) -> object:
         if path in value:
             return value[path]
         name, _, rest = path.partition(".")
+        if name == "*":
+            inner = [one for one in (at(own, rest) for own in value.values()) if one is not None]
+            return inner[0] if len(inner) == 1 else None
         return at(value.get(name), rest) if name in value else None
     if isinstance(value, list):
         inner = [one for one in (at(entry, path) for entry in value[:10_000]) if one is not None]
@@ -144,28 +148,50 @@ def at(value: object, path: str) -> object:
 def rows_of_columns(value: object) -> list[Values] | None:
     """The rows of a table that is stored by columns, ``None`` for another value.
 
-    As pandas writes it (an object of columns, or ``columns`` beside ``data``), or as lists of one
-    length, one of them of texts.
+    As pandas writes it (an object of columns or of rows, ``columns`` beside ``data``, or rows below
+    ``data``), or as lists of one length, one of them of texts.
 
     >>> rows_of_columns({"query": {"0": "a"}, "text": {"0": "b"}})
     [{'query': 'a', 'text': 'b'}]
     """
     if not isinstance(value, dict):
         return None
-    names, data = value.get("columns"), value.get("data")
-    if isinstance(names, list) and isinstance(data, list):
-        cells = [row for row in data if isinstance(row, list) and len(row) == len(names)]
-        return [dict(zip(map(str, names), row, strict=True)) for row in cells] or None
-    columns = {name: inner for name, inner in value.items() if isinstance(inner, dict)}
-    keys = next((list(inner) for inner in columns.values()), [])
-    is_table = len(columns) == len(value) > 1 and keys
-    if is_table and all(list(inner) == keys for inner in columns.values()):
-        return [{name: inner[key] for name, inner in columns.items()} for key in keys]
+    objects = [inner for inner in value.values() if isinstance(inner, dict)]
+    if len(objects) == len(value) > 0:
+        return _of_objects(value, objects)
+    return _of_split(value) or _of_lists(value)
+
+
+def _of_objects(value: Values, objects: list[Values]) -> list[Values] | None:
+    """The rows of an object of rows, by number, or of columns, whose values have the same keys."""
+    if all(name.isdecimal() for name in value):
+        return objects
+    keys = list(objects[0])
+    if len(value) < 2 or not keys or any(list(inner) != keys for inner in objects):
+        return None
+    return [dict(zip(value, [inner[key] for inner in objects], strict=True)) for key in keys]
+
+
+def _of_split(value: Values) -> list[Values] | None:
+    """The rows of ``data``, where these are lists in the order of ``columns``, or objects."""
+    names, data = value.get("columns"), value.get("data", value.get("rows"))
+    if not isinstance(data, list) or not data:
+        return None
+    if all(isinstance(row, dict) for row in data):
+        return data
+    if not isinstance(names, list):
+        return None
+    if any(not isinstance(row, list) or len(row) != len(names) for row in data):
+        return None
+    return [dict(zip(map(str, names), row, strict=True)) for row in data]
+
+
+def _of_lists(value: Values) -> list[Values] | None:
+    """The rows of lists of one length, which is that of the first list of texts."""
     lists = {name: inner for name, inner in value.items() if isinstance(inner, list) and inner}
     texts = [inner for inner in lists.values() if all(isinstance(one, str) for one in inner)]
     if not texts:
         return None
-    length = len(texts[0])
-    whole = {name: inner for name, inner in lists.items() if len(inner) == length}
-    rows = zip(*whole.values(), strict=True)
-    return [dict(zip(whole, row, strict=True)) for row in rows] if len(whole) > 1 else None
+    whole = {name: inner for name, inner in lists.items() if len(inner) == len(texts[0])}
+    cells = zip(*whole.values(), strict=True)
+    return [dict(zip(whole, row, strict=True)) for row in cells] if len(whole) > 1 else None

@@ -39,17 +39,19 @@ from webapp.records import QueryState
 
 QUERY = (
     "query|question|user_input|inputs.question|inputs.query|inputs.input|input.question|"
-    "input.query|input.value|inputs|input|request.query|request|prompt|search_query|"
+    "input.query|input.value|inputs|input|request.query|request.q|request|prompt|search_query|"
+    "queryText|searchQuery|userInput|search_text|params.query|params.q|q|"
     "example.inputs.question|pertanyaan"
 )
 ANSWER = (
     "response|answer|outputs.answer|outputs.output|outputs.response|output.answer|"
-    "generated_answer|actual_output|result|prediction|jawaban"
+    "generated_answer|actual_output|actualOutput|result|prediction|jawaban"
 )
 USUAL_ITEMS = (
     "retrieved_contexts|hits.hits|response.hits.hits|results|hits|documents|contexts|"
     "retrieved_context|retrieved_chunks|retrieved_documents|passages|chunks|docs|nodes|sources|"
-    "context|outputs.documents|outputs.context|outputs.output|outputs.results|outputs|"
+    "context|search_results|searchResults|sourceDocuments|retrievedContexts|retrievedDocuments|"
+    "retrievedChunks|retrieved|outputs.documents|outputs.context|outputs.output|outputs.results|outputs|"
     "output.documents|output.context|retrieved_context_ids|retrieved_doc_ids"
 )
 
@@ -84,17 +86,20 @@ class Shape(Struct, frozen=True):
 _SOLR_QUERY = f"responseHeader.params.q|{QUERY}"
 SHAPES = (
     Shape("Langfuse", "langfuse.json", "output", only=("type", "RETRIEVER")),
-    Shape("promptfoo", "promptfoo.json", "response.metadata.context",
-          query="vars.query|vars.question|vars.input", answer="response.output",
+    Shape("promptfoo", "promptfoo.json",
+          "response.metadata.context|response.metadata.contexts|response.metadata.documents|"
+          "response.output.context|response.output.contexts|response.output.documents",
+          query="vars.query|vars.question|vars.input",
+          answer="response.output.answer|response.output",
           system="provider.label|provider.id"),
-    Shape("DeepEval", "deepeval.json", "retrieval_context"),
+    Shape("DeepEval", "deepeval.json", "retrieval_context|retrievalContext"),
     Shape("TruLens", "trulens.json", "record_json.calls.rets", answer="output"),
     Shape("Ragas", "ragas.jsonl", "retrieved_contexts"),
     Shape("MLflow", "mlflow.json", "retrieved_context|retrieved_doc_ids",
           answer="outputs|response"),
-    Shape("Haystack", "haystack.json", "retriever.documents|documents",
-          answer="llm.replies|answer_builder.answers.data|data|" + ANSWER,
-          sign="retriever.documents.content|documents.content"),
+    Shape("Haystack", "haystack.json", "documents|*.documents|*.answers.documents",
+          answer="*.replies|*.answers.data|data|" + ANSWER,
+          sign="documents.content|*.documents.content|*.answers.documents.content"),
     Shape("LlamaIndex", "llamaindex.json", "source_nodes|response.source_nodes",
           answer=f"response.response|{ANSWER}"),
     Shape("LangChain, LangSmith", "langchain.json", "source_documents|context|outputs"),
@@ -118,7 +123,8 @@ SHAPES = (
           url="document.derivedStructData.link",
           sign="results.document.derivedStructData|results.document.structData|"
           "results.chunk.content"),
-    Shape("Amazon Bedrock", "bedrock.json", "retrievalResults", text="content.text"),
+    Shape("Amazon Bedrock", "bedrock.json", "retrievalResults|citations.retrievedReferences",
+          text="content.text"),
     Shape("Cohere", "cohere.json", "results", sign="results.relevance_score"),
     Shape("OpenAI vector store", "vector_store.json", "data", query="search_query"),
     Shape("OpenAI Responses", "responses.json", "output.results", query="input",
@@ -131,6 +137,8 @@ SHAPES = (
 )  # fmt: skip
 """Every shape, the usual one last: the first that fits an object reads its file."""
 
+_ENVELOPES = ("", "response.", "result.", "results.", "output.", "data.", "body.")
+"""Where the answer of an engine may stand beside its question."""
 _IDS = ("retrieved_context_ids", "context_ids", "retrieved_doc_ids", "document_ids", "ids")
 _TEXTS = ("documents", "passages", "texts", "corpus")
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
@@ -174,7 +182,8 @@ def text_at(value: object, paths: str) -> str:
 def _list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
     """The list at the first of these paths that has one; else what stands there instead."""
     other: object = None
-    for path in paths.split("|"):
+    candidates = (start + path for start in _ENVELOPES for path in paths.split("|"))
+    for path in candidates:
         inner = at(value, path)
         if isinstance(inner, str):
             parsed = literal(inner)
@@ -183,7 +192,7 @@ def _list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
             return inner, None
         if inner is None and path in value:
             return [], None
-        other = other if inner is None else inner
+        other = inner if other is None else other
     return None, other
 
 
@@ -197,7 +206,9 @@ def fits(shape: Shape, value: object) -> bool:
     if listed is None:
         return False
     asked = question_at(value, shape.query)[1] or text_at(value, shape.query_id)
-    return bool(asked) and (not listed or any(_may_be_item(entry, shape) for entry in listed))
+    if not asked or not listed:
+        return bool(asked)
+    return any(_may_be_item(entry, shape) for entry in listed) or bool(_texts_beside(value, listed))
 
 
 def _is_wanted(shape: Shape, value: Values) -> bool:
@@ -316,12 +327,10 @@ def _has_questions_for_keys(value: Values) -> bool:
     lists = all(isinstance(inner, list) for inner in value.values())
     entries = (entry for inner in value.values() if isinstance(inner, list) for entry in inner)
     first = [*islice(entries, _LOOKED_AT)]
-    return (
-        lists
-        and known.isdisjoint(name.lower() for name in value)
-        and bool(first)
-        and all(isinstance(entry, dict) and _may_be_item(entry, SHAPES[-1]) for entry in first)
-    )
+    are_items = bool(first) and all(_may_be_item(entry, SHAPES[-1]) for entry in first)
+    are_objects = all(isinstance(entry, dict) for entry in first)
+    are_questions = are_objects or all(" " in name.strip() for name in value)
+    return lists and are_items and are_questions and known.isdisjoint(map(str.lower, value))
 
 
 def read(file: File, values: Iterable[tuple[int, object]], shape: Shape) -> Rows:
@@ -414,9 +423,8 @@ def _items(
 ) -> Iterator[Row]:
     file.budget.spend("records", file, len(listed))
     ids = next((value[name] for name in _IDS if isinstance(value.get(name), list)), [])
-    texts = next((value[name] for name in _TEXTS if _are_texts(value.get(name), listed)), [])
     assert isinstance(ids, list)
-    assert isinstance(texts, list)
+    texts = _texts_beside(value, listed)
     ranks = _ranks(file, line, listed, shape)
     if ranks is None:
         yield replace(common, state=QueryState.UNREADABLE)
@@ -453,19 +461,22 @@ def _ranks(file: File, line: int, listed: list[object], shape: Shape) -> list[in
     return None
 
 
-def _are_texts(value: object, listed: list[object]) -> bool:
-    """Whether a list holds the texts that all results only point at, by their places."""
-    if not isinstance(value, list) or value is listed:
-        return False
-    if not all(isinstance(text, str) for text in value):
-        return False
-    places = [_place_in(entry) for entry in listed]
-    return all(place is not None and place < len(value) for place in places)
+def _texts_beside(value: Values, listed: list[object]) -> list[object]:
+    """The list beside the results that holds the texts at which all of them only point."""
+    places = [place for place in map(_place_in, listed) if place is not None]
+    if not places or len(places) < len(listed):
+        return []
+    for name in _TEXTS:
+        texts = value.get(name)
+        if isinstance(texts, list) and texts is not listed and len(texts) > max(places):
+            return texts if all(isinstance(text, str) for text in texts) else []
+    return []
 
 
 def _place_in(entry: object) -> int | None:
-    place = at(entry, "corpus_id") if isinstance(entry, dict) else None
-    place = at(entry, "index") if place is None and isinstance(entry, dict) else place
+    if not isinstance(entry, dict):
+        return None
+    place = entry.get("corpus_id", entry.get("index"))
     return place if isinstance(place, int) and place >= 0 else None
 
 

@@ -205,7 +205,7 @@ def _sheets(file: File, chosen: Collection[str]) -> Iterator[Table]:
 
 
 def _workbook(file: File, *, formulas: bool = False) -> Any:
-    from openpyxl import load_workbook  # which no other format needs
+    from openpyxl import load_workbook  # noqa: PLC0415 - which no other format needs
 
     with file.opened() as opened:
         data = BytesIO(opened.read(MOST_UNPACKED + 1))
@@ -316,7 +316,7 @@ def _has_formulas(file: File, number: int, column: int) -> bool:
 
 def _parquet(file: File) -> Table:
     try:
-        from pyarrow import parquet  # type: ignore[import-not-found]  # an extra
+        from pyarrow import parquet  # type: ignore[import-not-found]  # noqa: PLC0415 - an extra
     except ImportError:
         file.refuse("parquet_unsupported")
     with file.opened() as opened:

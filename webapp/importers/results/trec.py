@@ -89,6 +89,13 @@ def read_ranks(file: File, _columns: Columns) -> Rows:
         yield Row(number, query_id=query_id, item=doc_id, rank=rank)
 
 
+def read_grades(file: File, _columns: Columns) -> Rows:
+    """Every line of qrels without an iteration: query, document, grade."""
+    for number, (query_id, doc_id, grade) in _words(file, 3):
+        file.budget.spend("records", file)
+        yield Row(number, "grade", query_id=query_id, item=doc_id, grade=grade)
+
+
 def read_qrels(file: File, _columns: Columns) -> Rows:
     """Every line of qrels: query, iteration, document, grade."""
     for number, (query_id, _, doc_id, grade) in _words(file, 4):

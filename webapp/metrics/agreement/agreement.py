@@ -156,7 +156,7 @@ def _measuring(
     units: Mapping[Any, int], unfit: NoAgreement | None
 ) -> Callable[[Formula], Coefficient]:
     """What makes a coefficient of a formula; a table that is `unfit` has none."""
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     kinds = sorted(units)
     counts = np.array([units[kind] for kind in kinds], dtype=np.float64)
@@ -185,7 +185,7 @@ def _interval(
     The jackknife's, ``((N - 1) / N)^2 sum (c_i - mean)^2``, over the N items but those without
     which the coefficient is undefined (Efron & Tibshirani 1993, ch. 11; by N, not N - 1).
     """
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     present = ~np.isnan(without_one)
     weights = counts[present]
@@ -284,7 +284,7 @@ def alpha(kinds: Kinds, times: Times, distance: Distance) -> tuple[Floats, Float
     *d_ck* the squared `distance` (Krippendorff 2011). Undefined when only one label was used
     on those items.
     """
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     items = [(at, Counter(kind)) for at, kind in enumerate(kinds) if len(kind) > 1]
     labels = sorted({label for _, used in items for label in used})
@@ -330,7 +330,7 @@ def _shares(kinds: Kinds, times: Times) -> list[Floats]:
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = np.where(whole == 0, np.nan, part / whole)
@@ -339,14 +339,14 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 def _defined(values: Floats, uses: Sequence[Floats]) -> Floats:
     """The values, NaN where fewer than two labels have any use."""
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     used = sum(((use > 0).astype(int) for use in uses), np.zeros(len(values), dtype=int))
     return np.where(used > 1, values, np.nan)
 
 
 def _sum(terms: Sequence[Floats], times: Times) -> Floats:
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     return np.sum(terms, axis=0) if terms else np.zeros(len(times))
 

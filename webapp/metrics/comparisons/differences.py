@@ -137,7 +137,7 @@ def signed_rank(differences: Iterable[float], *, pairs: int = 1) -> SignedRank |
     >>> found.n, found.zeros, found.positive, found.negative, found.p
     (3, 1, 6.0, 0.0, 0.25)
     """
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     rounded = np.round(list(differences), 9)
     if not len(rounded):

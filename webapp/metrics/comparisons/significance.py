@@ -64,7 +64,7 @@ def randomisation_test(differences: Sequence[float], *, pairs: int = 1) -> Rando
 
 @lru_cache(maxsize=1024)  # a page, its pictures and its reports ask for the same
 def _randomisation_test(differences: tuple[float, ...], pairs: int) -> Randomisation:
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     if (whole := _whole_numbers(differences)) is not None:
         return Randomisation(exact_p(whole))
@@ -96,7 +96,7 @@ def exact_p(differences: Sequence[int]) -> float:
     >>> exact_p([1, 1, 1, 1, 1]), exact_p([])
     (0.0625, 1.0)
     """
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     sizes = [abs(one) for one in differences]
     shares = np.zeros(sum(sizes) + 1)  # of the sums of those whose sign is +
@@ -113,7 +113,7 @@ def exact_p(differences: Sequence[int]) -> float:
 
 
 def _drawn(sizes: Floats, observed: float, pairs: int) -> Randomisation:
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     stream, hits, draws = np.random.default_rng(_SEED), 0, 0
     levels = [LEVEL / number for number in range(1, pairs + 1)]

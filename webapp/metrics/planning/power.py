@@ -107,8 +107,8 @@ def power_of_test(mixed: DifferenceMixture, n: int, difference: float, level: fl
     won, lost, factor = mixed.raised(difference)
     if mixed.is_binary:
         return mcnemar_power(n, won, lost, level)
-    import numpy as np
-    from scipy.special import ndtr  # type: ignore[import-untyped]  # late: it takes a while
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
+    from scipy.special import ndtr  # type: ignore[import-untyped]  # noqa: PLC0415 - late: it takes a while
 
     stream = np.random.default_rng(_SEED)
     drawn = stream.random((STUDIES, n))
@@ -141,8 +141,8 @@ def mcnemar_power(n: int, won: float, lost: float, level: float = LEVEL) -> floa
     >>> round(mcnemar_power(30, 0.16, 0.0), 3)  # P(Bin(30, 0.16) >= 6)
     0.345
     """
-    import numpy as np
-    from scipy.special import bdtr, bdtrik  # late: it takes a while
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
+    from scipy.special import bdtr, bdtrik  # noqa: PLC0415 - late: it takes a while
 
     apart = np.arange(1, n + 1)  # so many questions on which one run alone succeeds
     most = np.floor(bdtrik(level / 2, apart, 0.5))
@@ -259,13 +259,13 @@ def t_quantile(p: float, df: float) -> float:
     >>> round(t_quantile(0.975, 29), 6)
     2.04523
     """
-    from scipy.special import stdtrit
+    from scipy.special import stdtrit  # noqa: PLC0415 - a quarter of a second
 
     return float(stdtrit(df, p))
 
 
 def _power(n: int, shift: float, level: float) -> float:
-    from scipy.special import nctdtr
+    from scipy.special import nctdtr  # noqa: PLC0415 - a quarter of a second
 
     limit = t_quantile(1 - level / 2, n - 1)
     above, below = 1 - float(nctdtr(n - 1, shift, limit)), float(nctdtr(n - 1, shift, -limit))

@@ -123,7 +123,7 @@ def settled_orders(
 
     `states` has the state of each thing of each question, `positions` those of the questions.
     """
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     moving, effects = np.zeros(states.shape, dtype=bool), np.zeros(len(states))
     orders: list[SettledOrder] = []
@@ -196,7 +196,7 @@ def reach(lists: PooledLists, states: Codes, figure: str, first: int, second: in
 
 
 def _of_precision(counts: Counts, states: Codes, first: int, second: int) -> Reach:
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     decides = (states != CANNOT_TELL) & (states != ABSENT)
     one, has_one = _weights(counts[:, first], decides)
@@ -216,7 +216,7 @@ def _of_precision(counts: Counts, states: Codes, first: int, second: int) -> Rea
 
 def _weights(counts: Counts, decides: Flags) -> tuple[Numbers, Flags]:
     """Return what each thing adds to a precision, and where there is one."""
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     counted = np.where(decides, counts, 0)
     of = counted.sum(axis=1)
@@ -224,7 +224,7 @@ def _weights(counts: Counts, decides: Flags) -> tuple[Numbers, Flags]:
 
 
 def _of_rank(lists: PooledLists, states: Codes, first: int, second: int) -> Reach:
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     one, two = lists.reciprocal[:, first], lists.reciprocal[:, second]
     fixed, is_open = states == RELEVANT, states == OPEN
@@ -242,7 +242,7 @@ def _of_rank(lists: PooledLists, states: Codes, first: int, second: int) -> Reac
 
 
 def _of_success(lists: PooledLists, states: Codes, first: int, second: int) -> Reach:
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     one, two = lists.succeeds[:, first], lists.succeeds[:, second]
     fixed, is_open = states == RELEVANT, states == OPEN

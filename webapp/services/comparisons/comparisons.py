@@ -16,7 +16,9 @@ from webapp.metrics.judging.graded import kept
 from webapp.metrics.judging.headline import headline_of
 from webapp.records import Scale, Tell, nobody
 from webapp.services.comparisons.chosen_runs import comparable, names_of, phase_of
+from webapp.services.gold import constraints
 from webapp.services.judging.judged_runs import RunsUnderRules
+from webapp.services.planning import machine_help, samples, settled
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
 from webapp.services.study import assignments, studies
@@ -79,9 +81,6 @@ def report(
 
 
 def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:
-    from webapp.services.gold import constraints
-    from webapp.services.planning import machine_help, samples, settled
-
     names, set_id = names_of(runs), runs[0].question_set_id
     named = {run.id: names[run.id] for run in runs}
     parts = (

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from webapp.chatbot import client
+from webapp.chatbot.failures import EMBEDDER, CallFailed, NotTheContract
 from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder, LexicalEmbedder, cosine
@@ -116,9 +118,6 @@ class VectorEmbedder:
 def endpoint(url: str, model: str, key: str | None = None) -> VectorEmbedder:
     """An OpenAI-compatible embeddings endpoint; `url` may leave ``/embeddings`` out."""
     # Imported here, since only callers of an endpoint need them.
-    from webapp.chatbot import client
-    from webapp.chatbot.failures import EMBEDDER, CallFailed
-
     address = url.rstrip("/")
     if not address.endswith("/embeddings"):
         address += "/embeddings"
@@ -156,8 +155,6 @@ def packaged() -> VectorEmbedder:
 
 def _vectors(document: Any, n: int) -> Vectors:
     """The vectors in the order of the texts; numbers that JSON lacks were read as null."""
-    from webapp.chatbot.failures import NotTheContract
-
     try:
         listed = sorted(document["data"], key=lambda entry: int(entry["index"]))
         vectors = [

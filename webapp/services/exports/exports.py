@@ -18,6 +18,7 @@ from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
+from webapp.exporters.comparisons import files as comparison_files
 from webapp.exporters.exports import csv_ratings, judged_results, metrics_tables, run_folders
 from webapp.exporters.exports.judged_results import JudgedResult, grade_word
 from webapp.exporters.exports.metrics_tables import JsonValue, said_unasked
@@ -42,7 +43,7 @@ from webapp.records import (
     Scale,
 )
 from webapp.services.agreement import agreement
-from webapp.services.comparisons import chosen_runs
+from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import TAIL
 from webapp.services.rating import particulars
@@ -549,9 +550,6 @@ def _unrated(report: RunReport) -> RunReport:
 def _comparisons(
     session: Session, study: Study, rule: Rule, rated: Mapping[str, ReadRun]
 ) -> Iterator[tuple[str, bytes]]:
-    from webapp.exporters.comparisons.files import FORMATS
-    from webapp.services.comparisons import comparisons  # brings numpy
-
     for phase in chosen_runs.phases_of(session, study):
         ids = [run for run in chosen_runs.of_phase(session, study, phase) if run in rated]
         if len(ids) < chosen_runs.FEWEST:
@@ -560,7 +558,10 @@ def _comparisons(
         day = _day(rated[run] for run in ids)
         # A run without a date leaves no other day that is the same at every export.
         on = date.fromisoformat(day) if day.isdecimal() else date.min
-        yield f"phase{phase}_comparison_{day}.md", FORMATS["markdown"].render(compared, on)
+        yield (
+            f"phase{phase}_comparison_{day}.md",
+            comparison_files.FORMATS["markdown"].render(compared, on),
+        )
 
 
 def _day(runs: Iterable[ReadRun]) -> str:

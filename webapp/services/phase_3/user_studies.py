@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -13,15 +12,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.chatbot import mappings
+from webapp.chatbot.client import Chatbot, Patience, UnusableAddress, public_address
 from webapp.config import resource
 from webapp.db.tables.phase_3 import ConsentText, UserStudy
 from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, mark, texts_of
 from webapp.services.study import studies
-
-if TYPE_CHECKING:
-    from webapp.chatbot.client import Chatbot
 
 CONTRACT, OPENAI, MAPPING = "contract", "openai", "mapping"
 APIS = (CONTRACT, OPENAI, MAPPING)
@@ -108,8 +105,6 @@ def set_settings(session: Session, study: Study, wanted: UserStudySettings, now:
 
 def chatbot(wanted: UserStudySettings) -> Chatbot:
     """Return the chatbot that answers participants; raises ``UnfitChatbot``, of stored keys too."""
-    from webapp.chatbot.client import Chatbot, Patience, UnusableAddress, public_address
-
     if not wanted.endpoint:
         raise UnfitChatbot("endpoint", mark("Please fill this in."))
     patience = Patience(seconds=wanted.answer_seconds, tries=wanted.tries)

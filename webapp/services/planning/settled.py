@@ -62,7 +62,7 @@ def settled_orders(
     session: Session, study: Study, runs: Sequence[Run], names: Mapping[str, str], rule: Rule
 ) -> SettledOrders:
     """Return the orders of `runs`, which share a question set, under `rule`."""
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     pooled = _pooled(session, [run.id for run in runs], unasked(session, study.id))
     given = _given(session, study, pooled)
@@ -98,7 +98,7 @@ class _Pooled(Struct, frozen=True, eq=False):
 
 
 def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) -> _Pooled:
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     connection = tables(session)
     every = connection.execute(
@@ -170,7 +170,7 @@ def _merged(
     *,
     is_adjudicated: bool,
 ) -> Codes:
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     people = {one.id for one in studies.raters(session, study)} & given.keys()
     state_of = states(study)
@@ -210,7 +210,7 @@ def _given(session: Session, study: Study, pooled: _Pooled) -> dict[int, Codes]:
 
     They come in one row for each rater and kind of verdict.
     """
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     things = func.aggregate_strings(cast(Judgment.judged_thing_id, String), " ")
     rows = tables(session).execute(
@@ -235,7 +235,7 @@ def _awaited(
     session: Session, study: Study, pooled: _Pooled, judging: set[int]
 ) -> NDArray[np.int64]:
     """Return how many raters each question is to have, of those who judged any of the set."""
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     present = {one.id for one in studies.present(session, study)}
     own = assignments.by_rater(session, study)

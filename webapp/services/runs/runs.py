@@ -233,8 +233,8 @@ def add_cards(
 ) -> int:
     """Give an unreadable answer its cards, in the chatbot's own form; return how many were read."""
     # Readers of run files, which a list of runs, that every start shows, does not need.
-    from webapp.importers.runs import property_cards
-    from webapp.services.runs import stored_runs
+    from webapp.importers.runs import property_cards  # noqa: PLC0415 - a list of runs needs no reader
+    from webapp.services.runs import stored_runs  # noqa: PLC0415 - a list of runs needs no reader
 
     run = find(session, study, run_id)
     query = session.scalar(select(Query).where(Query.run_id == run.id, Query.query_id == query_id))

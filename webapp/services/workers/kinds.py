@@ -164,7 +164,7 @@ def packing(run_id: str | None, rule: Rule) -> dict[str, Any]:
 def make_pack(
     session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
 ) -> ExportedFile:
-    from webapp.services.proof_packs import packs  # brings pandas, which no page needs
+    from webapp.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
 
     chosen = wanted["rule"]
     if isinstance(chosen, int):

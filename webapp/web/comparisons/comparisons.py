@@ -20,6 +20,7 @@ from webapp.exporters.comparisons import document, pictures, words
 from webapp.exporters.comparisons.figure_names import (
     figure_name,
 )
+from webapp.exporters.comparisons.files import FORMATS, file_name
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.comparisons.comparisons import PARTS as FEATURES
@@ -149,8 +150,6 @@ def question(position: int) -> str:
 @blueprint.get(f"/report.<{REPORT}:file_format>")
 @rated.get(f"/report.<{REPORT}:file_format>")
 def take_away(file_format: str) -> Response:
-    from webapp.exporters.comparisons.files import FORMATS, file_name
-
     report, _ = _report()
     today = access.now().astimezone().date()
     made = FORMATS[file_format]
@@ -219,8 +218,6 @@ def _address_for(
 
 def _shown(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
     """Return what the templates of a comparison read: its document, and what of it to show."""
-    from webapp.exporters.comparisons.files import FORMATS
-
     if report is None:
         return {"document": None, "address": address, "phase": None}
     written = document.document(

@@ -66,7 +66,7 @@ def _source(name: str) -> Path | None:
 
 def _rendered(source: str) -> tuple[str, dict[str, str], Markup]:
     """Return the heading of a guide, the headings below it by their ids, and its text as HTML."""
-    from markdown_it import MarkdownIt  # 60 modules that the first page need not pay for
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - 60 modules that the first page need not pay for
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(OTHER_LANGUAGE.sub("", source, count=1))

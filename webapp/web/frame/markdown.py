@@ -111,7 +111,7 @@ def picture(url: str | None) -> str | None:
 
 @cache
 def _parser(*, pictures: bool) -> MarkdownIt:
-    from markdown_it import MarkdownIt  # 60 modules that the first page need not pay for
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - 60 modules that the first page need not pay for
 
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table")
     return parser if pictures else parser.disable("image")

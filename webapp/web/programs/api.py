@@ -475,7 +475,7 @@ def export_run(run_id: str, name: str, query: Merged) -> ExportedFile | JobRow:
             return ExportedFile(f"rate_{run.name}.html", "text/html; charset=utf-8", made)
         if name != "proof-pack":
             raise UnknownFormat(name)
-        from webapp.services.proof_packs import packs  # brings pandas, which no page needs
+        from webapp.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
 
         wanted = kinds.packing(run_id, rule)
         if not packs.is_long(session, study, run_id, rule):

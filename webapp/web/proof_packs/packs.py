@@ -20,7 +20,7 @@ blueprint = Blueprint("proof_packs", __name__)
 @blueprint.get("/study/proof-pack.zip", endpoint="of_study")
 @blueprint.get("/runs/<run_id>/proof-pack.zip", endpoint="of_run")
 def pack(run_id: str | None = None) -> Response:
-    from webapp.services.proof_packs import packs  # brings pandas, which no page needs
+    from webapp.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
 
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, study.wanted_rule())

@@ -5,12 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import (
+    Blueprint,
+    Response,
+    jsonify,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from msgspec import structs
 
 from webapp import labels, notation
 from webapp.exporters.exports.csv_ratings import columns_of
-from webapp.exporters.exports.metrics_tables import by_column, said_blindness, said_unasked
+from webapp.exporters.exports.metrics_tables import (
+    by_column,
+    chapters,
+    metrics_json,
+    read_together,
+    rounding,
+    said_blindness,
+    said_unasked,
+)
 from webapp.i18n import gettext, mark
 from webapp.importers.runs import problems
 from webapp.metrics.judging.figures import QueryRow, RunReport, Totals, category_totals
@@ -74,8 +91,6 @@ measures = Blueprint("measures", __name__, url_prefix="/measures")
 @measures.get("/", endpoint="show")
 def explain() -> str:
     """Explain every figure and column of the product, from its registries."""
-    from webapp.exporters.exports.metrics_tables import chapters, read_together, rounding
-
     return render_template(
         "runs/measures/page.html",
         chapters=chapters(),
@@ -218,10 +233,6 @@ def remove_sample() -> Response:
 @blueprint.get("/<run_id>/metrics.json")
 def metrics(run_id: str) -> Response:
     """Return the same numbers as the page and the command line, as JSON."""
-    from flask import jsonify
-
-    from webapp.exporters.exports.metrics_tables import metrics_json
-
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, study.wanted_rule())
         report = reports.report(session, rater.study, run_id, rule)
