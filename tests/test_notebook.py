@@ -140,6 +140,15 @@ def test_an_empty_table_has_the_same_types(instance: Path) -> None:
         assert one.dtypes.to_dict() == other.dtypes.to_dict()
 
 
+def test_documents_with_another_text_are_the_same_ones_where_that_is_said(instance: Path) -> None:
+    rows = "query_id,query,doc_id,text,system\nq1,how,d1,Turn the tap {0},{1}\n"
+    with relevansi.open(instance / "taps.sqlite", new=True) as taps:
+        for text, system, same in (("off", "a", False), ("on", "b", True), ("out", "c", False)):
+            (instance / "r.csv").write_text(rows.format(text, system), "utf-8")
+            taps.import_files(instance / "r.csv", same_documents=same, rating="open")
+        assert len(taps.items()) == 2  # the text of b, which a has too, and that of c
+
+
 def test_a_database_is_opened_by_its_url(instance: Path, database: Database) -> None:
     """On SQLite and PostgreSQL alike."""
     url = database.url.render_as_string(hide_password=False)

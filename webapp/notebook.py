@@ -332,10 +332,11 @@ class Study:
         Of a folder every file in it is taken. `said` are method, llm, rater (whose the grades are),
         columns and map (dicts of roles and names of columns, or paths in JSON), grades (a dict of
         grades in the files and what they are here), depth, split, metadata (a list), rating
-        ("blind" or "open") and confirm (how many changes of what the study has are meant). What is
-        stored in the background is waited for, at most `longest_wait`
-        seconds. The columns are those of ``runs``. Files that are wrong raise ``RelevansiError``
-        with ``problems``.
+        ("blind" or "open"), confirm (how many changes of what the study has are meant) and
+        same_documents (True: verdicts carry over to documents whose text is another than before).
+        What is stored in the background is waited for, at most `longest_wait` seconds. The
+        columns are those of ``runs``. Files that are wrong raise ``RelevansiError`` with
+        ``problems``.
         """
         answer = self._ask("POST", "/runs", data=_form(said), files=_uploads(paths))
         found = json.decode(answer.content)

@@ -43,6 +43,20 @@ def test_columns_are_named_once_and_remembered(tmp_path: Path) -> None:
     assert [run["search_method"] for run in first["runs"] + second["runs"]] == ["a", "b"]
 
 
+def test_documents_with_another_text_are_the_same_ones_where_an_option_says_so(
+    tmp_path: Path,
+) -> None:
+    rows = "query_id,query,doc_id,text,system\nq1,how,d1,Turn the tap {0},{1}\n"
+    codes = []
+    for text, system, options in (("off", "a", ()), ("on", "b", ("--same-documents",)),
+                                  ("out", "c", ())):  # fmt: skip
+        (tmp_path / "r.csv").write_text(rows.format(text, system), "utf-8")
+        said = document(relevansi(tmp_path, "import", tmp_path / "r.csv", *options, "--json"))
+        codes.append([one["code"] for one in said["problems"]])
+
+    assert codes == [[], ["results_texts_replaced"], ["results_texts_differ"]]
+
+
 def test_grades_for_a_rater_of_the_study_need_that_rater_s_name(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text(RUN, "utf-8")
     (tmp_path / "qrels.txt").write_text("q1 0 d7 1\n", "utf-8")

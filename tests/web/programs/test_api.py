@@ -221,6 +221,21 @@ def test_grades_of_questions_that_nobody_was_asked_are_remarked_on(program: Prog
     assert [one["code"] for one in found["remarks"]] == ["results_grades_unasked"]
 
 
+def test_documents_with_another_text_are_the_same_ones_by_all_scopes_only(
+    app: Flask, program: Program
+) -> None:
+    """Else they are judged anew; either way a remark says how many they are."""
+    rows = "query_id,query,doc_id,text,system\nq1,how,d1,Turn the tap {0},{1}\n"
+    program.send(("a.csv", rows.format("off", "a").encode()), rating="open")
+    mended = ("b.csv", rows.format("on", "b").encode())
+    Program(app, "read", "import").send(mended, status=403, same_documents="true")
+    [replaced] = program.send(mended, same_documents="true")["remarks"]
+    [differ] = program.send(("c.csv", rows.format("out", "c").encode()))["remarks"]
+
+    assert (replaced["code"], differ["code"]) == ("results_texts_replaced", "results_texts_differ")
+    assert len(program.get("/items")["data"]) == 2  # the text of b, which a has too, and of c
+
+
 def test_a_run_is_deleted_by_all_scopes_only(app: Flask, program: Program, run_id: str) -> None:
     """Then it is gone for pages too."""
     assert (

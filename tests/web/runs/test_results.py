@@ -190,6 +190,29 @@ def test_grades_of_a_rater_of_the_study_are_stored_only_when_that_is_ticked(
     assert count(web_database, Judgment) == 1
 
 
+def test_documents_with_another_text_are_the_same_ones_where_that_is_ticked(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """The tick is there where a text differs, of a new run and of one that is stored."""
+    rows = "query_id,query,doc_id,text,system\nq1,how,d1,Turn the tap {0},{1}\n"
+    first = drop(client, ("a.csv", rows.format("off", "a")))
+    assert not Page(first).has("[name^=same_documents]")
+    decide(client, first, "store")
+
+    report = drop(client, ("b.csv", rows.format("on", "b")))
+    assert Page(report).has("[name^=same_documents]")
+    looked = decide(client, report, "look", depth="5")
+    assert Page(looked).has("[name^=same_documents]")
+    decide(client, looked, "store", same_documents="on")
+    again = drop(client, ("a.csv", rows.format("out", "a")))
+    decide(client, again, "store", same_documents="on")
+
+    with web_database.reading() as session:
+        [card] = session.scalars(select(JudgedThing.card))
+        assert card is not None
+        assert card["text"] == "Turn the tap out"
+
+
 @pytest.mark.parametrize(("name", "kind"), [("answers", "answers"), ("chunks", "chunks")])
 def test_a_file_that_can_be_scored_and_judged_is_both_by_one_upload(
     client: FlaskClient, web_database: Database, name: str, kind: str

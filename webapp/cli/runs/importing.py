@@ -87,6 +87,11 @@ def reading_options(command: Command) -> Command:
     help="Whether raters rate blind; else they do as soon as two runs share their questions.",
 )
 @reading_options
+@click.option(
+    "--same-documents",
+    is_flag=True,
+    help="Documents with another text than before are the same: verdicts on them carry over.",
+)
 @click.option("--metadata", help="The keys of metadata that raters see, with commas between.")
 @as_json_option
 def import_command(
@@ -114,6 +119,7 @@ def import_command(
         llm=said["llm"] or "",
         grader=said["rater"] or "",
         meta=None if said["metadata"] is None else _listed(said["metadata"]),
+        same_documents=said["same_documents"],
     )
     names = ("depth", "split", "columns", "mapping", "grades", "method", "llm")
     choices = choices_of(**{name: said[name] for name in names})

@@ -84,7 +84,8 @@ class OfflineTurn(Struct, frozen=True):
 class OfflineQuestion(Struct, frozen=True):
     """One question of the run with its answer and the owner's note, as the rating page has them.
 
-    ``asks_quality``: the quality of its answer is asked.
+    ``asks_quality``: the quality of its answer is asked. ``holes`` are the ranks whose results
+    could not be read.
     """
 
     query_id: int
@@ -97,6 +98,7 @@ class OfflineQuestion(Struct, frozen=True):
     note: str = ""
     turns: tuple[OfflineTurn, ...] = ()
     cards: tuple[OfflineCard, ...] = ()
+    holes: tuple[int, ...] = ()
     asks_quality: bool = True
 
 

@@ -200,7 +200,8 @@ class Side(Struct, frozen=True):
     """One run's answer to the question; ``answer`` is ``None`` where it was not run.
 
     ``results`` are the cards of its list with rank, verdict, and the ranks of the same judged
-    thing in the other lists by the names of their runs.
+    thing in the other lists by the names of their runs; ``holes`` the ranks whose results could not
+    be read.
     """
 
     name: str
@@ -208,6 +209,7 @@ class Side(Struct, frozen=True):
     response: str = ""
     notes: str = ""
     results: tuple[tuple[int, Item, str | None, list[tuple[str, int]]], ...] = ()
+    holes: tuple[int, ...] = ()
 
 
 class ComparedQuestion(Struct, frozen=True):
@@ -258,6 +260,7 @@ def find(
     for result, run in session.execute(results):
         ranks.setdefault(result.judged_thing.id, []).append((names[run], result.rank))
         shown[run].append(result)
+    holes = verdicts.holes(session, scope)
     question = next(iter(queries.values())).question
     sides = {run: Side(name) for run, name in names.items()}
     for run, query in queries.items():
@@ -278,6 +281,7 @@ def find(
                 )
                 for result in shown[run]
             ),
+            holes=holes.get(query.id, ()),
         )
     return ComparedQuestion(
         position=position,

@@ -279,15 +279,17 @@ def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
 
     Details that only a listing's record has are in it, even if raters may not see them. A result's
     ``relevance`` is a grade (1 or 0 on a binary scale), "unsure" or, unjudged, null. Whole areas
-    and grades are whole numbers. ``not_asked`` is there only where a sample left questions out. Of
-    a collection, ``kind``, ``scale`` and ``merging`` are stated, ``external_id`` for each question,
-    and the `texts` of documents only where they are wanted.
+    and grades are whole numbers. ``not_asked`` is there only where a sample left questions out,
+    ``holes`` where results at these ranks could not be read. Of a collection, ``kind``, ``scale``
+    and ``merging`` are stated, ``external_id`` for each question, and the `texts` of documents only
+    where they are wanted.
     """
     session, study, run_id, rule = of
     kind, scale, run = KINDS[study.kind], Scale.stored(study.scale), of.run
     without = () if texts else ("text",)
     said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
     blindness = reports.blindness(session, study, Query.run_id == run_id, rule)
+    holes = verdicts.holes(session, Query.run_id == run_id)
     unasked = reports.unasked(session, run_id)
     head: dict[str, JsonValue] = {
         "run": run.id,
@@ -329,6 +331,7 @@ def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
                 )
                 for result in results
             ],
+            **({"holes": [*holes[query.id]]} if query.id in holes else {}),
         }
         for query, results, known in particulars.of_run(session, run, asked, with_record=True)
     )

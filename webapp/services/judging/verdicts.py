@@ -158,6 +158,16 @@ class Verdicts(Struct, frozen=True):
         return {item for item in items if item and item not in self.by_thing}
 
 
+def holes(session: Session, scope: Scope) -> dict[int, tuple[int, ...]]:
+    """Return, by query, the ranks whose results could not be read; nothing of the others."""
+    unread = select(Result.query_key, Result.rank).join(Query)
+    unread = unread.where(scope, Result.judged_thing_id.is_(None))
+    ranks: dict[int, tuple[int, ...]] = {}
+    for key, rank in tables(session).execute(unread.order_by(Result.query_key, Result.rank)):
+        ranks[key] = (*ranks.get(key, ()), rank)
+    return ranks
+
+
 def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> list[AskedQuery]:
     """Return the queries in `scope`; `pooled` with what ranking figures rest on."""
     things: dict[int, list[int]] = defaultdict(list)

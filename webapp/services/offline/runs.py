@@ -18,6 +18,7 @@ from webapp.kinds import shown
 from webapp.kinds.property import CardParticulars
 from webapp.metrics.judging.headline import headline_of
 from webapp.records import Item, QueryState, Scale
+from webapp.services.judging import verdicts
 from webapp.services.judging.judged_things import blind_identity_of, identity_of
 from webapp.services.rating import particulars
 from webapp.services.runs import reports, runs
@@ -62,6 +63,7 @@ def _questions(
     conversation: list[OfflineTurn] = []
     told = particulars.of_run(session, run, Query.run_id == run.id, with_record=study.show_record)
     known = {answer.id: cards for answer, _, cards in told}
+    holes = verdicts.holes(session, Query.run_id == run.id)
     left_out = set(reports.unasked(session, run.id))
     things = selectinload(Query.results).joinedload(Result.judged_thing)
     rows = select(Query).where(Query.run_id == run.id).order_by(Query.id)
@@ -86,6 +88,7 @@ def _questions(
             note=question.note or "",
             turns=turns,
             cards=_cards(query, known[query.id], blind=blind),
+            holes=() if blind else holes.get(query.id, ()),
             asks_quality=query.asks_quality,
         )
 

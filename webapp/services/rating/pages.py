@@ -208,7 +208,10 @@ class QuestionPage(Struct, frozen=True, kw_only=True):
 
 
 class RatingPage(QuestionPage, frozen=True, kw_only=True):
-    """One query of a run as its rater sees it; ``asked_at`` is its question's place in the set."""
+    """One query of a run as its rater sees it; ``asked_at`` is its question's place in the set.
+
+    ``holes`` are the ranks whose results could not be read.
+    """
 
     run_id: str
     search_method: str | None
@@ -231,6 +234,7 @@ class RatingPage(QuestionPage, frozen=True, kw_only=True):
     place: PlaceInWalk
     allow_bulk: bool
     pool_depth: int | None
+    holes: tuple[int, ...]
 
     @property
     def name(self) -> str:
@@ -254,6 +258,7 @@ def rating_page(
         **{name: asked._mapping[name] for name in _AS_READ},
         earlier_turns=of_question(session, run_id, asked.question_id),
         cards=_cards(session, rater, asked.id),
+        holes=verdicts.holes(session, Query.id == asked.id).get(asked.id, ()),
         empty_outcome=summary.empty_outcome,
         scale=Scale.stored(asked.scale),
         headline=headline_of(asked),

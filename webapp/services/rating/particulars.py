@@ -126,6 +126,7 @@ def _answers(
     ).join(Question)
     listed = select(Result.query_key, Result.rank, Result.card, Result.judged_thing_id)
     listed = listed.add_columns((JudgedThing.card if with_things else null()).label("shared"))
+    listed = listed.where(Result.judged_thing_id.is_not(None))
     listed = listed.join(JudgedThing) if with_things else listed
     keys = iter(numbers)
     while portion := list(islice(keys, PORTION)):

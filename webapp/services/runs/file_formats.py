@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from webapp import labels
@@ -51,6 +52,7 @@ class FileDecision(Struct, frozen=True):
     depends: list[str] = field(default_factory=list)
     grader: str = ""
     meta: list[str] | None = None
+    same_documents: bool = False
 
 
 class StoredFile(Struct, frozen=True):
@@ -177,6 +179,14 @@ def with_known_columns(study: Study, file: OpenedFile, tell: Tell = nobody) -> O
     return opened_results(file.read.name, file.read.given, known, tell)
 
 
+def with_differing_texts(session: Session, study: Study, file: OpenedFile) -> OpenedFile:
+    """Return a file that counts the documents whose text the study has otherwise."""
+    if file.format is not RESULTS or isinstance(file.read, ImportRefused):
+        return file
+    differing = stored_results.documents_that_differ(session, study, file.read.group.runs)
+    return OpenedFile(RESULTS, replace(file.read, n_differing=differing))
+
+
 def look(session: Session, study: Study, file: OpenedFile, rater: str | None, now: datetime) -> Any:
     """Return the report of a file beside the study, or why it is refused; nothing is stored."""
     if isinstance(file.read, ImportRefused):
@@ -248,9 +258,12 @@ def store(
     if file.format is RESULTS:
         if not (read.runs or read.group.raters):
             return StoredFile(StoredResults((), {}, read.problems))
-        who = decision.grader
         done = stored_results.store(
-            session, study, read, now, who, confirmed=is_sure, meta=decision.meta, tell=tell
+            *(session, study, read, now, decision.grader),
+            confirmed=is_sure,
+            meta=decision.meta,
+            same_documents=decision.same_documents,
+            tell=tell,
         )
         return StoredFile(done, tuple(run.id for run in done.runs))
     depends = {one.query_id: str(one.query_id) in decision.depends for one in read.undecided}

@@ -83,8 +83,9 @@ class ResultsReport(Struct, frozen=True):
 
     ``scorable`` has the kind of evaluation that scores a file of that name, too. ``refused`` is why
     they cannot be stored, ``fits`` the scale that is set with them: the study has no verdict yet,
-    or none that is above. ``turns_blind``: its runs will compete with one another. ``given`` are
-    the files; without them a report is for looking at only.
+    or none that is above. ``turns_blind``: its runs will compete with one another. So many
+    documents differ, ``n_differing``, from the text that the study had of them when the files were
+    read. ``given`` are the files; without them a report is for looking at only.
     """
 
     name: str
@@ -97,12 +98,13 @@ class ResultsReport(Struct, frozen=True):
     known_raters: tuple[str, ...] = ()
     scorable: Mapping[str, str] = field(default_factory=dict)
     turns_blind: bool = False
+    n_differing: int = 0
 
     @property
     def brings_something(self) -> bool:
         """Whether storing the files changes anything."""
         new = any(run.run_id is None or run.is_fuller for run in self.runs)
-        return not self.refused and (new or bool(self.group.raters))
+        return not self.refused and (new or bool(self.group.raters) or self.n_differing > 0)
 
 
 def packed(files: Iterable[tuple[str, bytes]], choices: Choices | None = None) -> bytes:

@@ -191,7 +191,9 @@ def documents_that_differ(session: Session, study: Study, runs: Sequence[ReadRun
 
     Nothing is stored. All that is stored of their questions is read.
     """
-    known = question_sets.known_collection(session, study, runs[0].queries) if runs else None
+    if not runs or stored_runs.is_other_kind(session, study, Document.kind):
+        return 0
+    known = question_sets.known_collection(session, study, runs[0].queries)
     if known is None:
         return 0
     pools = _filled(session, known[1], runs, lambda card: card, same_documents=False)

@@ -51,7 +51,12 @@ def read_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: 
     """Return that the files are read and wait for a decision; raises ``UnknownUpload``."""
     opened = _opened(session, study, wanted, tell)
     # Before the transaction that clicks wait for: it may take as long again.
-    read = {t: file_formats.with_known_columns(study, file) for t, file in opened.items()}
+    read = {
+        token: file_formats.with_differing_texts(
+            session, study, file_formats.with_known_columns(study, file)
+        )
+        for token, file in opened.items()
+    }
 
     def finish(session: Session, study: Study, _now: datetime) -> dict[str, Any]:
         for token, file in read.items():

@@ -153,13 +153,16 @@ class ImportForm(OfFiles, kw_only=True):
 
     ``rater`` names whose the grades or ratings of the files are. ``metadata`` are the columns that
     raters see. ``rating`` sets how the study is rated. ``confirm`` is how many changes are meant of
-    what the study has: judgments of raters whom it has, settings. Both take the scope everything.
+    what the study has: judgments of raters whom it has, settings. Documents whose text is another
+    than before are judged anew, unless they are the ``same_documents``: these have the new text,
+    and verdicts on them carry over. All three take the scope everything.
     """
 
     rater: Text = ""
     metadata: list[Text] = []
     rating: Literal["", "blind", "open"] = ""
     confirm: Id = 0
+    same_documents: bool = False
 
     def choices(self) -> Choices:
         return replace(super().choices(), method=self.method, llm=self.llm)
@@ -172,6 +175,7 @@ class ImportForm(OfFiles, kw_only=True):
             llm=label_line(self.llm),
             grader=self.rater,
             meta=self.metadata or None,
+            same_documents=self.same_documents,
         )
 
 
@@ -387,7 +391,7 @@ def import_runs(form: ImportForm) -> Imported | JobRow:
     409 until ``confirm`` names how many changes these are; ``problems`` lists them. Large files are
     stored in the background: the answer is 202 with the job.
     """
-    if form.rating or form.confirm:
+    if form.rating or form.confirm or form.same_documents:
         access.need_scope()
     files = file_formats.together(chosen_files(), form.choices())
     decision, blind = form.decision(), form.rating == "blind" if form.rating else None

@@ -80,6 +80,7 @@ class WaitingFileForm(Form):
     depends = ListField()
     grader = LineField(LONGEST_LABEL)
     shown_meta = ListField()
+    same_documents = BooleanField()
     column = ListField()
     depth = WholeField(1, MOST_DEPTH)
     split = LineField(LONGEST_LABEL)
@@ -111,6 +112,7 @@ class WaitingFileForm(Form):
             depends=self.depends.data,
             grader=self.grader.data,
             meta=[key for key in self.shown_meta.data if key] if self.shown_meta.raw_data else None,
+            same_documents=self.same_documents.data,
         )
 
 
@@ -153,9 +155,10 @@ def upload() -> Response:
         return _answer([], unfit.messages["files"], 422)
     given = file_formats.together(chosen)
     is_long = waiting_files.is_long(form.size(data) for form, _, data in given)
-    with access.reading() as (_, rater):
+    with access.reading() as (session, rater):
         opened = (file_formats.opened(*file) for file in ([] if is_long else given))
-        read = [file_formats.with_known_columns(rater.study, file) for file in opened]
+        known = (file_formats.with_known_columns(rater.study, file) for file in opened)
+        read = [file_formats.with_differing_texts(session, rater.study, file) for file in known]
     with access.writing() as (session, rater):
         files = [
             waiting_files.keep(session, rater.study, name, data, access.now(), form)
@@ -278,7 +281,9 @@ def _read_again(sent: Mapping[str, WaitingFileForm]) -> None:
         if isinstance(report, ResultsReport):
             given, _ = results.unpacked(data)
             choices = chosen[token].choices(report)
-            read[token] = file_formats.opened_results(report.name, given, choices)
+            file = file_formats.opened_results(report.name, given, choices)
+            with access.reading() as (session, rater):
+                read[token] = file_formats.with_differing_texts(session, rater.study, file)
     with access.writing() as (session, rater):
         for token, file in read.items():
             waiting_files.put(waiting_files.find(session, rater.study, token), file)

@@ -1,0 +1,148 @@
+"""A result that could not be read keeps its rank and counts as one that is not relevant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pytest
+from msgspec.structs import replace
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.proof_packs.packs import verified
+from tests.services.runs.runs import click
+from webapp.db.tables.judging import Event
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
+from webapp.metrics.judging.queries import QuerySummary
+from webapp.services.agreement import adjudications, agreement
+from webapp.services.comparisons import chosen_runs
+from webapp.services.exports import exports
+from webapp.services.judging import events, live_metrics
+from webapp.services.offline.runs import offline_run
+from webapp.services.planning import settled
+from webapp.services.proof_packs import packs
+from webapp.services.rating import pages, particulars
+from webapp.services.runs import reports, results, runs, stored_results
+from webapp.services.study import studies
+
+TWO = """\
+system,query_id,query,rank,doc_id,text
+bm25,q1,red dress,1,,
+bm25,q1,red dress,2,d2,Dress in red
+bm25,q1,red dress,3,d3,Blue shoes
+dense,q1,red dress,1,d2,Dress in red
+dense,q1,red dress,2,d3,Blue shoes
+"""
+
+
+@pytest.fixture(name="methods")
+def _methods(session: Session, study: Study, rater: Rater) -> Mapping[str, str]:
+    """The runs by their methods; d2 is relevant, d3 is not, and the first rank of bm25 a hole."""
+    read = results.read_files("two.csv", [("two.csv", TWO.encode())])
+    done = stored_results.store(session, study, read, NOW)
+    study.measures = ["P@1", "RR", "Judged@5", "nDCG@5"]
+    session.commit()
+    methods = {str(run.search_method): run.id for run in done.runs}
+    for rank, verdict in ((2, "1"), (3, "0")):
+        at = click(f"{rank}")
+        events.judge(session, rater, methods["bm25"], 1, rank, verdict, at)
+    session.commit()
+    return methods
+
+
+def summary(session: Session, study: Study, run_id: str, rater: Rater) -> QuerySummary:
+    [row] = reports.report(session, study, run_id, reports.of_rater(rater)).rows
+    return row.summary
+
+
+def test_figures_count_it_as_not_relevant_at_its_rank(
+    session: Session, study: Study, rater: Rater, methods: Mapping[str, str]
+) -> None:
+    with_hole = summary(session, study, methods["bm25"], rater)
+    whole = summary(session, study, methods["dense"], rater)
+
+    assert with_hole.reciprocal_rank.value == 0.5
+    # One relevant of three: the hole is in the denominator.
+    assert with_hole.precision_at_5.value == pytest.approx(1 / 3)
+    assert with_hole.overall_precision.value == pytest.approx(1 / 3)
+    assert whole.overall_precision.value == whole.precision_at_5.value == 0.5
+    found = {name: span.value for name, span in with_hole.further.items()}
+    assert found["P@1"] == 0.0
+    assert found["Judged@5"] == 1.0
+    assert found["RR"] == 0.5
+    # Gain 1 at rank 2, of the gain 1 at rank 1: 1 / log2(3).
+    assert found["nDCG@5"] == pytest.approx(0.6309297535714575)
+    assert with_hole.complete
+    assert live_metrics.check(session) == []
+
+
+def test_the_order_of_its_run_is_settled_exactly(
+    session: Session, study: Study, rater: Rater, methods: Mapping[str, str]
+) -> None:
+    own = runs.in_order(session, study)
+    names = {run.id: str(run.search_method) for run in own}
+    found = settled.settled_orders(session, study, own, names, reports.of_rater(rater))
+    orders = {one.figure: one for one in found.orders}
+
+    precision = orders["mean_overall_precision"]
+    assert (precision.settled, precision.ahead) == (True, methods["dense"])
+    assert precision.low == precision.high == pytest.approx(1 / 3 - 1 / 2)
+    rank = orders["mrr"]
+    assert rank.low == rank.high == pytest.approx(1 / 2 - 1)
+
+
+@pytest.mark.usefixtures("rater")
+def test_undo_agreement_and_adjudication_know_nothing_of_it(
+    session: Session, study: Study, methods: Mapping[str, str]
+) -> None:
+    second = studies.add_rater(session, study, "Ani", NOW)
+    for rank in (2, 3):
+        events.judge(session, second, methods["bm25"], 1, rank, "1", click(f"a{rank}"))
+    session.commit()
+    cards = agreement.report(session, study).kinds[0]
+    disputes = adjudications.open_disputes(session, study)
+    events.take_back(session, second, click("undo"), Event.rater_id == second.id)
+    session.commit()
+
+    assert [pair.n_rated for pair in cards.pairs.values()] == [2]
+    assert disputes == 1
+    assert not summary(session, study, methods["bm25"], second).complete
+    assert live_metrics.check(session) == []
+
+
+def test_packs_verify_with_it(
+    session: Session, study: Study, rater: Rater, methods: Mapping[str, str]
+) -> None:
+    data = packs.pack(session, study, None, reports.of_rater(rater)).data
+
+    assert methods
+    assert verified(data).equal
+
+
+def test_it_is_shown_at_its_rank_and_said_in_the_json_export(
+    session: Session, study: Study, rater: Rater, methods: Mapping[str, str]
+) -> None:
+    """On the page of the question, beside the other run, and in the file without a server."""
+    run_id, rule = methods["bm25"], reports.of_rater(rater)
+    page = pages.rating_page(session, rater, run_id, 1)
+    known = particulars.of_answer(session, study, run_id, 1)
+    compared = chosen_runs.find(session, study, [*methods.values()], 1, rule)
+    exported = {
+        method: json.loads(exports.export(session, study, run, rule, "json").data)["queries"][0]
+        for method, run in methods.items()
+    }
+    [offline] = offline_run(session, study, run_id).questions
+
+    assert (page.holes, [card.number for card in page.cards]) == ((1,), [2, 3])
+    assert known.cards == {}
+    assert [side.holes for side in compared.sides] == [(1,), ()]
+    assert exported["bm25"]["holes"] == [1]
+    assert [one["rank"] for one in exported["bm25"]["results"]] == [2, 3]
+    assert "holes" not in exported["dense"]
+    assert studies.is_blind(session, study)
+    assert (offline.holes, [card.number for card in offline.cards]) == ((), [2, 3])
+    studies.set_switches(session, study, replace(studies.switches(study), blind=False), NOW)
+    [offline] = offline_run(session, study, run_id).questions
+    assert offline.holes == (1,)
