@@ -404,6 +404,18 @@ def test_the_first_of_doubled_documents_and_questions_counts() -> None:
         ("a.csv", "query,doc_id\nq,d\0\0\0\0\0\0\0\0", "not_text", None),
         ("a.json", '- query: why\n  results: ["A"]\n', "unknown_format", None),
         ("a.json", '{"q1": {"d7": 1.5, "d2": null}}', "results_json_unknown", None),
+        (
+            "a.json",
+            '{"query": "q", "context": {"hits": [{"id": 1}]}}',
+            "results_json_unknown",
+            None,
+        ),
+        (
+            "a.jsonl",
+            '{"query": "q", "text": "A"}\n{"query": "q", "text": {"hits": [1]}}',
+            "results_value_nested",
+            2,
+        ),
     ],
 )
 def test_what_leaves_a_place_open_refuses_the_file_by_name_and_line(

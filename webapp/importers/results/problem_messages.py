@@ -117,6 +117,10 @@ MESSAGES = {
         "%(file)s, line %(line)s: %(place)s is “%(value)s”, which is no usable number, so the "
         "place of the result is not known. Write a number there."
     ),
+    "results_value_nested": mark(
+        "%(file)s, line or entry %(line)s: %(place)s should be a text; found: %(found)s. Write the "
+        "text itself there."
+    ),
     "results_names_no_item": mark(
         "%(file)s, line %(line)s names no document. Fill in its id or its text."
     ),

@@ -237,7 +237,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     """JSON with an object for each row, question or document; raises `UnknownNames`."""
     rows = [row for value in values for row in (value if isinstance(value, list) else [value])]
     first = next((row for row in rows if isinstance(row, dict)), {})
-    flat = flattened(first)
+    flat = {name: value for name, value in flattened(first).items() if as_text(value)}
     role = role_of(columns_of(tuple(flat), chosen))
 
     def read(beside: Beside) -> Iterator[Row]:

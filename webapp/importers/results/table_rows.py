@@ -118,6 +118,11 @@ def read_json(file: File, values: Iterator[tuple[int, object]], chosen: Columns)
             columns = columns_of(names, chosen)
             # A row may leave out what is blank: the first one says what the rows are.
             layout = _Layout(layout.role if layout else role_of(columns) or "result", columns)
+        for role in ("query", "query_id", "doc_id", "text"):
+            inner = row.get(layout.columns.get(role, ""))
+            if isinstance(inner, list | dict) and inner and not as_text(inner):
+                place = {"place": layout.columns[role], "found": shapes.kind_word(inner)}
+                file.refuse("results_value_nested", line=line, **place)
         yield from _rows(file, line, row, layout, comma=False, system="")
 
 
