@@ -12,8 +12,7 @@ from tests.page import Page
 from tests.web.conftest import in_english
 from tests.web.reached import reached
 from webapp.app import create_app
-from webapp.cli.frame import demo
-from webapp.config import Settings, sqlite_url
+from webapp.cli.frame.demo import prepared_demo
 from webapp.web.comparisons.comparisons import PARTS
 
 SHORT = 20
@@ -27,10 +26,10 @@ KINDS = ("properties", "documents")
 def _pages(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[FlaskClient, list[str]]]:
-    folder = tmp_path_factory.mktemp("texts")
-    file = folder / "demo.sqlite"
-    demo.restore(file, documents=request.param == "documents")
-    app = create_app(Settings(sqlite_url(file), folder, is_demo=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELEVANSI_INSTANCE", str(tmp_path_factory.mktemp("texts")))
+        settings = prepared_demo(documents=request.param == "documents")
+    app = create_app(settings)
     client = in_english(app)
     yield client, [*_addresses(client)]
     app.extensions["database"].close()
