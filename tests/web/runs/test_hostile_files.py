@@ -103,8 +103,9 @@ def test_the_memory_of_the_server_stays_as_it_was(server: Server) -> None:
     with httpx.Client(base_url=server.url, timeout=WAIT, follow_redirects=True) as client:
         client.post("/runs/import", files={"files": ("small.csv", SMALL)})
         before = _highest(server)
-        workbook = ("empty_rows.xlsx", HOSTILE["empty_rows.xlsx"]())
-        assert client.post("/runs/import", files={"files": workbook}).status_code == 200
+        for name in ("nested.json", "empty_rows.xlsx"):
+            sent = {"files": (name, HOSTILE[name]())}
+            assert client.post("/runs/import", files=sent).status_code == 200
         assert client.get("/healthz").status_code == 200
     assert _highest(server) - before < MOST_MB
 

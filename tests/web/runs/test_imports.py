@@ -332,14 +332,13 @@ def test_a_file_is_recognised_and_read_once_however_often_it_is_looked_at(
     """On the page and in the background: by one POST, three looks and the storing."""
     monkeypatch.setattr(waiting_files, "LONG_FROM", long_from)
     calls: list[str] = []
-    for module, name in ((file_formats, "recognised"), (bounded, "call")):
-        whole = getattr(module, name)
+    whole = bounded.call
 
-        def counted(*given: Any, whole: Any = whole, name: str = name, **options: Any) -> Any:
-            calls.append(name)
-            return whole(*given, **options)
+    def counted(file: str, function: Any, *given: Any, **options: Any) -> Any:
+        calls.append(function.__name__)
+        return whole(file, function, *given, **options)
 
-        monkeypatch.setattr(module, name, counted)
+    monkeypatch.setattr(bounded, "call", counted)
     page = sent(client, files(run_file()))
     assert workers(app).is_idle(WAIT)
     for _ in range(2):
@@ -350,7 +349,7 @@ def test_a_file_is_recognised_and_read_once_however_often_it_is_looked_at(
     assert workers(app).is_idle(WAIT)
 
     assert "1 card" in client.get("/runs/").text
-    assert calls == ["recognised", "call"]
+    assert calls == ["recognises", "read"]
 
 
 @pytest.mark.usefixtures("long")

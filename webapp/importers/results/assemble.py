@@ -235,8 +235,13 @@ class Gathered:
     def wanted(self) -> frozenset[str]:
         """The ids of items that will be cards and have no text yet; puts the lists in order."""
         ids: set[str] = set()
-        for (_, file), lists in self._lists.items():
-            base = _rank_base(file, [*lists.values()])
+        bases = {
+            source: _rank_base(source[1], [*lists.values()])
+            for source, lists in self._lists.items()
+        }
+        self._check_that_files_count_alike(bases)
+        for source, lists in self._lists.items():
+            file, base = source[1], bases[source]
             for answered in lists.values():
                 self._put_in_order(file, answered, base)
                 ids |= {
@@ -263,6 +268,14 @@ class Gathered:
             if answered.rest:
                 file.error("results_ranks_deep", ranked[0].line, rank=ranked[0].rank)
             answered.state, answered.top, answered.rest = QueryState.UNREADABLE, [], []
+
+    def _check_that_files_count_alike(self, bases: Mapping[_Source, int | None]) -> None:
+        """Raise an `ImportRefused` where a file counts the ranks of one system from 0, not all."""
+        for file in {file for (_, file), base in bases.items() if base == 0}:
+            of_file = [source for source in bases if source[1] is file]
+            if any(bases[source] == 1 for source in of_file):
+                listed = [one for source in of_file for one in self._lists[source].values()]
+                raise _zero_refused(file, listed)
 
     def runs(self, method: str = "", llm: str = "") -> tuple[ReadRun, ...]:
         """One run for each system, with the questions of all, in one order.
@@ -511,9 +524,13 @@ def _rank_base(file: File, lists: Sequence[_List]) -> int | None:
     ordered = [ranks for ranks in several if len(ranks) > 1]
     if all(0 in ranks for ranks in stated) and all(1 in ranks for ranks in ordered):
         return 0
+    raise _zero_refused(file, lists)
+
+
+def _zero_refused(file: File, lists: Iterable[_List]) -> ImportRefused:
     answered = next(one for one in lists if 0 in one.ranks)
     line = answered.lines[answered.ranks.index(0)]
-    raise ImportRefused(error("results_rank_0", file.name, line=line))
+    return ImportRefused(error("results_rank_0", file.name, line=line))
 
 
 def _ranked(file: File, entries: list[_Entry], base: int | None) -> list[_Entry]:

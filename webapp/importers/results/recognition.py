@@ -236,9 +236,13 @@ def _of_tool(file: File, values: Sequence[object], first: object) -> Source | No
 def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     """JSON with an object for each row, question or document; raises `UnknownNames`."""
     rows = [row for value in values for row in (value if isinstance(value, list) else [value])]
-    first = next((row for row in rows if isinstance(row, dict)), {})
-    flat = {name: value for name, value in flattened(first).items() if as_text(value)}
-    role = role_of(columns_of(tuple(flat), chosen))
+    objects = [row for row in rows if isinstance(row, dict)]
+    looked_at = [(_stated(row), row) for row in objects[:_LOOKED_AT]] or [({}, {})]
+    roles = [role_of(columns_of(tuple(flat), chosen)) for flat, _ in looked_at]
+    # One that lacks what the others have may be the first.
+    known = (at for at, role in enumerate(roles) if role in ("result", "grade"))
+    at = next(known, 0)
+    (flat, first), role = looked_at[at], roles[at]
 
     def read(beside: Beside) -> Iterator[Row]:
         entries = (
@@ -247,7 +251,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
             for entries in [shapes.columnar(value)]
             for place, entry in enumerate(entries if isinstance(entries, list) else [entries], 1)
         )
-        return table_rows.read_json(file, entries, beside.columns)
+        return table_rows.read_json(file, entries, beside.columns, role or "result")
 
     if role in ("result", "grade"):
         names = {name: as_text(value)[:80] for name, value in flat.items()}
@@ -258,6 +262,10 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
         is_list = file.start().removeprefix(BOM_UTF8).startswith(b"[")
         return Source(file, "documents", COLLECTION, read) if is_list else _collection(file)
     raise unknown_json(file, first or (values[0] if values else None))
+
+
+def _stated(row: Values) -> Values:
+    return {name: value for name, value in flattened(row).items() if as_text(value)}
 
 
 def unknown_json(file: File, value: object) -> UnknownNames:

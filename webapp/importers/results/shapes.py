@@ -284,15 +284,15 @@ def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
 
 
 def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | None:
-    """The shape of the first of these values that has one."""
-    candidates = (chosen,) if chosen else SHAPES
-    fitting = (
-        shape
-        for value in values
-        for shape in candidates
-        if next(records(value, shape), None) is not None
-    )
-    return next(fitting, None)
+    """The shape of the first of these values that has one and results, else of the first empty."""
+    empty: Shape | None = None
+    for value in values:
+        for shape in (chosen,) if chosen else SHAPES:
+            record = next(records(value, shape), None)
+            if record is not None and _list_at(record, shape.items)[0]:
+                return shape
+            empty = empty or (shape if record is not None else None)
+    return empty
 
 
 def prepared(value: object) -> object:

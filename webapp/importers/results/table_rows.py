@@ -105,23 +105,23 @@ def read(file: File, chosen: Columns, known: Known) -> Iterator[Row]:
             yield from _rows(file, line, values, layout, comma=table.comma, system=table.name)
 
 
-def read_json(file: File, values: Iterator[tuple[int, object]], chosen: Columns) -> Iterator[Row]:
-    """The rows of JSON with an object for each; raises an `ImportRefused`."""
-    layout: _Layout | None = None
-    names: tuple[str, ...] = ()
+def read_json(
+    file: File, values: Iterator[tuple[int, object]], chosen: Columns, role: str
+) -> Iterator[Row]:
+    """The rows of JSON with an object for each, all of one role; raises an `ImportRefused`."""
+    layout = _Layout(role, {})
+    names: tuple[str, ...] | None = None  # a row may leave out what is blank
     for line, value in values:
         if not isinstance(value, dict):
             file.refuse("line_not_an_object", line=line, expected="object", found="other_value")
         row = flattened(value)
-        if layout is None or tuple(row) != names:
+        if tuple(row) != names:
             names = tuple(row)
-            columns = columns_of(names, chosen)
-            # A row may leave out what is blank: the first one says what the rows are.
-            layout = _Layout(layout.role if layout else role_of(columns) or "result", columns)
-        for role in ("query", "query_id", "doc_id", "text"):
-            inner = row.get(layout.columns.get(role, ""))
+            layout = _Layout(role, columns_of(names, chosen))
+        for needed in ("query", "query_id", "doc_id", "text"):
+            inner = row.get(layout.columns.get(needed, ""))
             if isinstance(inner, list | dict) and inner and not as_text(inner):
-                place = {"place": layout.columns[role], "found": shapes.kind_word(inner)}
+                place = {"place": layout.columns[needed], "found": shapes.kind_word(inner)}
                 file.refuse("results_value_nested", line=line, **place)
         yield from _rows(file, line, row, layout, comma=False, system="")
 
@@ -204,7 +204,8 @@ def _rows(
     texts = {role: as_text(values.get(column)).strip() for role, column in columns.items()}
     query, query_id = texts.get("query", ""), texts.get("query_id", "")
     if layout.role != "document" and not (query or query_id):
-        file.refuse("csv_cell_blank", line=line, column=columns.get("query") or columns["query_id"])
+        column = columns.get("query") or columns.get("query_id") or "query"
+        file.refuse("csv_cell_blank", line=line, column=column)
     if "system" in columns and not texts["system"] and layout.role == "result":
         file.refuse("csv_cell_blank", line=line, column=columns["system"])
     of_items = {role: name for role, name in columns.items() if role in ITEM_ROLES}

@@ -254,11 +254,11 @@ def _filled(
 ) -> Iterator[tuple[int, list[object]]]:
     """The values of each row, a blank question or system being that of the row above.
 
-    Cells that run over several rows have their value in the first one. What a workbook changes of
-    ids is reported.
+    Cells that run over several rows have their value in the first one; what is of a question ends
+    where a row names another one. What a workbook changes of ids is reported.
     """
     columns = guessed(tuple(filter(None, names)))
-    carried = [names.index(columns[role]) for role in _CARRIED if role in columns]
+    carried = {role: names.index(columns[role]) for role in _CARRIED if role in columns}
     ids = {names.index(columns[role]): role for role in ("doc_id", "query_id") if role in columns}
     above: list[object] = [None] * len(names)
     lacking: tuple[int, int] | None = None
@@ -270,13 +270,14 @@ def _filled(
                 _report_id(file, cells[at])
                 if values[at] is None and lacking is None:
                     lacking = number, at
-        for at in carried:
-            if values[at] in (None, ""):
-                if above[at] not in (None, ""):
-                    values[at] = above[at]
-                    file.counts["workbook_filled"] += 1
-            else:
-                above[at] = values[at]
+        asked = [carried[role] for role in ("query_id", "query") if role in carried]
+        is_another = any(values[at] not in (None, "", above[at]) for at in asked)
+        for role, at in carried.items():
+            is_blank = values[at] in (None, "")
+            if is_blank and above[at] not in (None, "") and (role == "system" or not is_another):
+                values[at] = above[at]
+                file.counts["workbook_filled"] += 1
+            above[at] = values[at]
         yield number, values
     if lacking and _has_formulas(file, *lacking):
         file.counts["workbook_formulas"] += 1

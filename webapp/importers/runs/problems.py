@@ -293,8 +293,8 @@ class ImportRefused(Refused):
         self.problem = problem
         self.problems: Sequence[Problem] = (problem, *others)
 
-    def __reduce__(self) -> tuple[type[ImportRefused], tuple[Problem, ...]]:
-        return type(self), tuple(self.problems)
+    def __reduce__(self) -> tuple[type[ImportRefused], tuple[Problem, ...], dict[str, object]]:
+        return type(self), tuple(self.problems), self.__dict__
 
     def __str__(self) -> str:
         return message(self.problem)

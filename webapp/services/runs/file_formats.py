@@ -82,6 +82,13 @@ class FileFormat(Struct, frozen=True):
     whole: Callable[[Any, bytes], Any] = lambda report, _rest: report
 
 
+def _is_run(name: str, data: bytes) -> bool:
+    try:
+        return bounded.call(name, json_runs.recognises, data)
+    except ImportRefused:
+        return False  # another reader refuses it, as a file among others
+
+
 RATED_CSV = FileFormat(
     name="rated_csv",
     kind=RatedFile,
@@ -99,7 +106,7 @@ RATINGS = FileFormat(
 RUN = FileFormat(
     name="run",
     kind=ImportReport,
-    sniff=lambda _name, data: json_runs.recognises(data),
+    sniff=_is_run,
     read=imports.read,
     size=lambda data: data.count(b'"query_id"'),
     parted=imports.parted,

@@ -145,7 +145,7 @@ def _scorable(given: Dropped) -> tuple[str, str] | None:
     else:
         return None
     for line in head.splitlines()[:5]:
-        with suppress(DecodeError):
+        with suppress(DecodeError, RecursionError):
             keys = json.decode(line, type=dict[str, Raw]).keys()
             for kind, needed in SCORED.items():
                 if needed <= keys:
