@@ -22,7 +22,7 @@ from webapp.services.runs.stored_runs import Labels
 from webapp.services.study import studies
 
 FIGURES = {"raw", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"}
-FIGURE = {"value", "n", "lower", "upper", "why_undefined", "left_out"}
+FIGURE = {"value", "n", "lower", "upper", "why_undefined"}
 
 
 @pytest.fixture(name="instance")
@@ -45,7 +45,7 @@ def _instance(tmp_path: Path) -> Path:
 def test_json_holds_every_breakdown(instance: Path) -> None:
     found = document(relevansi(instance, "agreement", "--format", "json"))
 
-    assert list(found) == ["raters", "bootstrap", "cards", "empty_lists", "quality", "repeats"]
+    assert list(found) == ["raters", "interval", "cards", "empty_lists", "quality", "repeats"]
     cards = found["cards"]
     assert set(cards["overall"]) == FIGURES
     assert set(cards["overall"]["raw"]) == FIGURE
@@ -65,7 +65,6 @@ def test_json_holds_every_breakdown(instance: Path) -> None:
         "lower": None,
         "upper": None,
         "why_undefined": "no_shared_item",
-        "left_out": 0,
     }
     assert found["quality"]["cannot_tell"] is None
     assert found["repeats"] == []
