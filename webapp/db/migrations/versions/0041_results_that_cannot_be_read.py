@@ -10,28 +10,36 @@ down_revision: str | None = "0040"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 
-# As it is, since SQLite makes the table anew: what it says of itself is not all read back.
-RESULTS = sa.Table(
-    "results",
-    sa.MetaData(),
-    sa.Column("id", sa.Integer, nullable=False),
-    sa.Column("query_key", sa.Integer, nullable=False),
-    sa.Column("rank", sa.Integer, nullable=False),
-    sa.Column("judged_thing_id", sa.Integer, nullable=False),
-    sa.Column("card", sa.JSON, nullable=False),
-    sa.PrimaryKeyConstraint("id", name="pk_results"),
-    sa.ForeignKeyConstraint(
-        ["query_key"], ["queries.id"], "fk_results_query_key_queries", ondelete="CASCADE"
-    ),
-    sa.ForeignKeyConstraint(
-        ["judged_thing_id"], ["judged_things.id"], "fk_results_judged_thing_id_judged_things"
-    ),
-    sa.UniqueConstraint("query_key", "rank", name="uq_results_query_key_rank"),
-    sa.Index("ix_results_judged_thing_id", "judged_thing_id"),
+# SQLite changes no column, so the table is made anew. Not by Alembic's batches: they state the
+# constraints in another order each time, and restored databases are held against new ones.
+ANEW = (
+    """
+CREATE TABLE results_anew (
+    id INTEGER NOT NULL,
+    query_key INTEGER NOT NULL,
+    rank INTEGER NOT NULL,
+    judged_thing_id INTEGER,
+    card JSON NOT NULL,
+    CONSTRAINT pk_results PRIMARY KEY (id),
+    CONSTRAINT uq_results_query_key_rank UNIQUE (query_key, rank),
+    CONSTRAINT fk_results_query_key_queries
+        FOREIGN KEY(query_key) REFERENCES queries (id) ON DELETE CASCADE,
+    CONSTRAINT fk_results_judged_thing_id_judged_things
+        FOREIGN KEY(judged_thing_id) REFERENCES judged_things (id)
+)""",
+    """
+INSERT INTO results_anew (id, query_key, rank, judged_thing_id, card)
+SELECT id, query_key, rank, judged_thing_id, card FROM results""",
+    "DROP TABLE results",
+    "ALTER TABLE results_anew RENAME TO results",
+    "CREATE INDEX ix_results_judged_thing_id ON results (judged_thing_id)",
 )
 
 
 def upgrade() -> None:
     """Bring the tables to this version."""
-    with op.batch_alter_table("results", copy_from=RESULTS) as results:
-        results.alter_column("judged_thing_id", existing_type=sa.Integer(), nullable=True)
+    if op.get_bind().dialect.name == "sqlite":
+        for statement in ANEW:
+            op.execute(statement)
+    else:
+        op.alter_column("results", "judged_thing_id", existing_type=sa.Integer(), nullable=True)
