@@ -37,8 +37,9 @@ from webapp.services.exports.exports import (
 )
 from webapp.services.judging import events
 from webapp.services.proof_packs import packs, verification
-from webapp.services.runs import reports, results, stored_results
+from webapp.services.runs import file_formats, reports, results, stored_results
 from webapp.services.runs.reports import Rule
+from webapp.services.study import studies
 
 SEEDS = Path(__file__).parents[3] / "seeds" / "documents"
 MERGED = Rule(reports.MAJORITY)
@@ -137,6 +138,74 @@ def test_judgments_come_in_again_as_they_went_out(
     assert read_again("beir.zip", exported(session, study, runs[0], "beir")) == by_id
     assert read_again("srw.json", exported(session, study, runs[0], "srw"), True) == by_text
     assert read_again("quepid.csv", exported(session, study, runs[0], "quepid"), True) == by_text
+
+
+def test_the_long_form_and_a_book_come_in_again_with_the_verdicts_of_each_rater(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    """The book names questions by their texts, the long form lists what the run showed."""
+    raters = [one for one in studies.raters(session, study) if one.name in ("dewi", "rafi")]
+    own = {
+        rater.name: {
+            (one.question, one.identity): one.verdict
+            for one in exports.judged(RatedRun(session, study, runs[0], reports.of_rater(rater)))
+            if one.verdict is not None and one.rank and not one.is_below
+        }
+        for rater in raters
+    }
+    book = formats.read([("book.csv", exported(session, study, runs[0], "quepid-book"))])
+    again: dict[str, dict[tuple[str, str], int | str]] = {rater.name: {} for rater in raters}
+    for one in book.judged:
+        again[one.rater][one.question, one.identity] = int(one.verdict)
+    for rater in raters:
+        numbers = {key: grade for key, grade in own[rater.name].items() if grade != "unsure"}
+        assert numbers.items() <= again[rater.name].items()
+        rule = reports.of_rater(rater)
+        long = formats.read([("j.csv", exported(session, study, runs[0], "long-csv", rule))])
+        assert {one.rater for one in long.judged} == {rater.name}
+        assert len(long.judged) == len(own[rater.name])
+
+
+def test_a_run_comes_in_again_as_json_with_its_lists_texts_and_verdicts(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    file = exports.export(session, study, runs[0], MERGED, "json", texts=True)
+    again = formats.read([("run.json", file.data)])
+    [run] = again.runs
+    stored = session.scalars(select(Query).where(Query.run_id == runs[0]).order_by(Query.id)).all()
+
+    assert [query.external_id for query in run.queries] == [
+        query.question.external_id for query in stored
+    ]
+    for query, before in zip(run.queries, stored, strict=True):
+        assert [(card.doc_id, card.text) for card in query.cards] == [
+            (result.judged_thing.card["doc_id"], result.judged_thing.card["text"])
+            for result in before.results
+            if result.judged_thing.card
+        ]
+    shown_by_run = {
+        (one.query_id, one.identity): one.verdict
+        for one in exports.judged(RatedRun(session, study, runs[0], MERGED))
+        if isinstance(one.verdict, int) and one.rank and not one.is_below
+    }
+    assert {
+        (one.external_id, one.identity): int(one.verdict)
+        for one in again.judged
+        if one.verdict != "unsure"
+    } == shown_by_run
+
+
+@pytest.mark.parametrize("form", ["csv", "wide-csv", "xlsx"])
+def test_a_table_of_figures_is_refused_beside_its_results_too(
+    session: Session, study: Study, runs: list[str], form: str
+) -> None:
+    """It has no verdicts: what is refused names the formats that have."""
+    file = exports.export(session, study, runs[0], MERGED, form)
+    for beside in ([], [("a.run", b"q01 Q0 d7 1 1 bm25\n")]):
+        imports = file_formats.together([(file.name, file.data), *beside])
+        opened = [file_formats.opened(*one) for one in imports]
+        codes = {problem.code for one in opened for problem in one.read.problems}
+        assert "results_of_figures" in codes
 
 
 def test_a_run_comes_in_again_with_its_order_and_its_own_scores(

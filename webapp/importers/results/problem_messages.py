@@ -17,6 +17,11 @@ MESSAGES = {
         "%(file)s holds no question with a list of results, and no grade. Drop the results of a "
         "system with it."
     ),
+    "results_of_figures": mark(
+        "%(file)s has figures by question, and neither lists nor verdicts. Export the run again as "
+        "JSON, long CSV or qrels, which can be imported. The rated CSV of a chatbot's run goes "
+        "back to that run, with whole numbers as query_id."
+    ),
     "results_columns_missing": mark(
         "%(file)s: no column is a question beside one that is a document or a text; found: "
         "%(columns)s. Say which columns they are (--columns query=...,doc_id=...,text=...), or "

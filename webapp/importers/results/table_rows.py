@@ -28,6 +28,7 @@ from webapp.importers.results.rows import (
     plain_name,
     role_of,
 )
+from webapp.importers.runs.csv_ratings import REQUIRED as OF_FIGURES
 from webapp.importers.runs.csv_ratings import original_text
 from webapp.importers.runs.problems import ImportRefused, error
 
@@ -74,6 +75,8 @@ def look(file: File, chosen: Columns) -> tuple[str, Mapping[str, str]]:
     table = next(tables.read(file, {*chosen.values()}), None)
     if table is None:
         file.refuse("file_empty", expected="results_file")
+    if {*OF_FIGURES} <= {name.lower() for name in table.names}:
+        file.refuse("results_of_figures")
     head = list(islice(table.rows, _LOOKED_AT))
     if _shape_of(table.names, head, chosen):
         return "result", _examples(table.names, head)

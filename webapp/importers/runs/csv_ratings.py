@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -97,6 +97,8 @@ def read(name: str, data: bytes) -> RatedFile:
     table = read_table(name, data, required=REQUIRED)
     lines = [_Line(name, record) for record in table.records]
     rows: dict[int, QueryRow] = {}
+    if lines and all(line.is_of_documents for line in lines):
+        return RatedFile(RunReport(name, RULE, ()), (error("results_of_figures", name),))
     for line in lines:
         row = None if line.problems else _row(line)
         if row and rows.setdefault(row.query_id, row) is not row:
@@ -162,6 +164,11 @@ class _Line:
         self.numbers = {column: number for column, number in read.items() if number}
         if "query_id" not in self.numbers and not self.problems:
             self.tell("csv_value_missing", column="query_id")
+
+    @property
+    def is_of_documents(self) -> bool:
+        """Whether it is of a question with an id in words, as collections have them."""
+        return any(map(str.isalpha, self.cells["query_id"]))
 
     def tell(self, code: str, severity: Severity = Severity.ERROR, /, **details: Any) -> None:
         place = (self.name, self.query_id, self.line)
@@ -353,13 +360,11 @@ class CsvTable(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def read_table(
-    name: str, data: bytes, *, required: Iterable[str], known: Iterable[str] = ()
-) -> CsvTable:
+def read_table(name: str, data: bytes, *, required: Sequence[str]) -> CsvTable:
     """The records of the CSV file `name`; without a `required` column one problem and no record.
 
-    The separator is the one by which most `required` and `known` columns are found, else that
-    by which the first line has most cells.
+    The separator is the one by which most `required` columns are found, else that by which the
+    first line has most cells.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -370,7 +375,7 @@ def read_table(
     if lines and len(lines[0]) > LONGEST_HEADER:
         lines = []
     heads = {mark: _columns(_raw_records(lines[:1], mark)) for mark in DELIMITERS}
-    named = {*required, *known}
+    named = set(required)
     delimiter = max(DELIMITERS, key=lambda mark: (len(named & set(heads[mark])), len(heads[mark])))
     raw = _raw_records(lines, delimiter)
     columns = _columns(raw)

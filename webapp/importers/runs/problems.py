@@ -119,12 +119,9 @@ MESSAGES = {
         "%(file)s, question %(query)s: a description has %(count)s characters. Raters see the "
         "first %(shown)s of them; shorten it in the file if the rest matters."
     ),
-    **dict.fromkeys(
-        ("call_failed", "call_failed_unexplained"),
-        mark(
-            "%(file)s, question %(query)s: the call to the chatbot failed (%(error)s). It counts "
-            "as no success; only its quality is asked. Run it again if its results should be rated."
-        ),
+    "call_failed": mark(
+        "%(file)s, question %(query)s: the call to the chatbot failed (%(error)s). It counts "
+        "as no success; only its quality is asked. Run it again if its results should be rated."
     ),
     "answer_unreadable": mark(
         "%(file)s, question %(query)s: results claimed by the file: %(claimed)s, but no card "
