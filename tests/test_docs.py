@@ -13,6 +13,10 @@ from sqlalchemy import make_url
 
 from webapp.cli.frame.commands import COMMANDS
 from webapp.config import with_driver
+from webapp.i18n import gettext, speaking
+from webapp.importers.results.files import LONGEST_RECORD, MOST_UNPACKED, Budget
+from webapp.importers.results.shapes import SHAPES
+from webapp.notation import number
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -120,3 +124,15 @@ def test_the_image_is_made_of_files_python_and_a_command_that_exist() -> None:
     program, *arguments = json.loads(next(rest for name, rest in found if name == "CMD"))
     assert program == "granian"
     cli.make_context(program, arguments)
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+def test_the_guide_of_results_names_every_shape_and_limit(language: str) -> None:
+    guide = " ".join((DOCS / language / "own-results.md").read_text("utf-8").split())
+    budget = Budget()
+    with speaking(language):
+        names = {name for shape in SHAPES for name in gettext(shape.name).split(", ")}
+        limits = {number(getattr(budget, name)) for name in Budget.__struct_fields__}
+    limits |= {f"{size // 2**20} MB" for size in (LONGEST_RECORD, MOST_UNPACKED)}
+
+    assert {name for name in names | limits if name not in guide} == set()

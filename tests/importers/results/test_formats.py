@@ -979,6 +979,31 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         assert refused.value.problem.code == code
 
 
+def test_parquet_is_a_table_where_its_reader_is_installed() -> None:
+    """Numbers, texts and blank cells are those of the CSV with the same columns."""
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {
+        "query_id": ["q1", "q1"],
+        "query": ["red", "red"],
+        "doc_id": ["d1", "d2"],
+        "rank": [1, 2],
+        "score": [0.5, None],
+        "text": ["Dress", "Gown"],
+    }
+    file = io.BytesIO()
+    parquet.write_table(arrow.table(columns), file)
+    rows = "".join(
+        ",".join("" if cell is None else str(cell) for cell in row) + "\n"
+        for row in zip(*columns.values(), strict=True)
+    )
+    as_csv = f"{','.join(columns)}\n{rows}".encode()
+
+    [of_parquet] = read_files([("r.parquet", file.getvalue())]).runs
+    [of_csv] = read_files([("r.csv", as_csv)]).runs
+    assert of_parquet.queries == of_csv.queries
+
+
 def test_packed_files_are_read_unpacked(tmp_path: Path) -> None:
     packed = {
         f"{name}.gz": gzip.compress(text.encode())
