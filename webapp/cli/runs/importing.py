@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from subprocess import list2cmdline
 from typing import Any
 
 import click
+import msgspec
 from msgspec import Struct, field, to_builtins
 from msgspec.structs import asdict, replace
 
@@ -125,7 +127,8 @@ def import_command(
     choices = choices_of(**{name: said[name] for name in names})
     with options.opened() as opened:
         found = _Import(opened, decision, choices, overwrite, blind)
-        found.take(paths)
+        with _without_collecting():
+            found.take(paths)
         with opened.reading() as session:
             study = studies.current(session)
             sample = {run.id for run in samples.found(session, study)} if study else set()
@@ -146,6 +149,16 @@ def import_command(
         raise click.ClickException(gettext("There is no run file in what was given."))
     if left or not all(report.stored for report in found.ratings):
         raise SystemExit(1)
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Leave out the search for cycles: rows of files have none, and it takes long."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _listed(text: str) -> list[str]:
@@ -209,11 +222,22 @@ def _results_in(paths: Sequence[Path]) -> list[Path]:
 
 
 def _content(path: Path) -> bytes:
-    """The beginning of a file; all of JSON, whose kind is known by its structure."""
+    """The beginning of a file; all of one JSON object, whose kind is known by its structure."""
     with suppress(OSError), path.open("rb") as file:
         head = file.read(LONGEST_HEAD)
-        return head + file.read() if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" else head
+        if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{" or _has_object_in_first_line(head):
+            return head
+        file.seek(0)
+        return file.read()
     return b""
+
+
+def _has_object_in_first_line(head: bytes) -> bool:
+    """Whether another line follows an object: then the file may be a collection of gigabytes."""
+    first, _, rest = head.partition(b"\n")
+    with suppress(msgspec.DecodeError):
+        return bool(rest.strip()) and isinstance(msgspec.json.decode(first), dict)
+    return False
 
 
 class _Import(Struct):

@@ -8,6 +8,7 @@ import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import isfinite, isnan, nan
 from operator import itemgetter
@@ -78,13 +79,14 @@ class _List(Struct):
     top: list[_Entry] = field(default_factory=list)
     rest: list[Document | str] = field(default_factory=list)  # below the top
 
-    def add(self, row: Row) -> None:
+    def add(self, row: Row, item: Document | str | None) -> None:
         self.ranks.append(-1 if row.rank is None else min(row.rank, LARGEST_INTEGER))
         self.scores.append(nan if row.score is None else row.score)
         self.lines.append(row.line)
-        self.items.append(row.item)
+        self.items.append(item)
 
 
+_plain = lru_cache(maxsize=1024)(normalised)  # each question has many rows
 _Source = tuple[str, File]  # a system and the file that has its lists
 
 
@@ -106,6 +108,7 @@ class Gathered:
         self._lists: dict[_Source, dict[str, _List]] = defaultdict(dict)
         self._numbers_of_lists: dict[tuple[str, File, str], dict[int, int]] = defaultdict(dict)
         self._grades: list[tuple[File, Row]] = []
+        self._items: dict[str, Document | str | None] = {}  # the first of each id
         self._known: dict[str, Document] = {}  # of rows that state a text, by id
         self._versions: dict[tuple[str, str], list[str]] = {}  # beginnings of texts, by id
         self._systems: set[str] = set()
@@ -149,7 +152,7 @@ class Gathered:
     def _key(self, row: Row) -> str:
         if row.query_id:
             return f"id {row.query_id}"
-        plain = normalised(row.query)
+        plain = _plain(row.query)
         return self._keys_of_texts.get(plain, f"text {plain}")
 
     def _question(self, key: str, row: Row, file: File) -> _Question:
@@ -160,7 +163,7 @@ class Gathered:
         question.text = question.text or row.query
         question.category = question.category or row.category
         if row.query:
-            self._keys_of_texts.setdefault(normalised(row.query), key)
+            self._keys_of_texts.setdefault(_plain(row.query), key)
         return question
 
     def _add_result(self, file: File, row: Row) -> None:
@@ -174,9 +177,10 @@ class Gathered:
             return  # which says that the list is empty
         if row.item is not None and len(self.sample) < 3:
             self.sample.append(row)
-        if isinstance(row.item, Document) and row.item.doc_id and row.item.text:
-            self._know(row.item.doc_id, row.item)
-        answered.add(row)
+        item = self._shared(row.item)
+        if isinstance(item, Document) and item.doc_id and item.text:
+            self._know(item.doc_id, item)
+        answered.add(row, item)
         self._add_grade(file, row)
 
     def _count(self, file: File, row: Row) -> None:
@@ -207,14 +211,22 @@ class Gathered:
             number = question.external_id and f"{question.external_id}/{again}"
             self._questions[key] = _Question(number, question.text, question.category)
         if row.query and question.text != row.query:
-            differs = normalised(question.text) != normalised(row.query)
+            differs = _plain(question.text) != _plain(row.query)
             file.counts["results_question_differs"] += differs
         return self._lists[row.system, file].setdefault(key, _List())
 
+    def _shared(self, item: Document | str | None) -> Document | str | None:
+        """An equal item of an earlier row: millions of rows list the same few."""
+        doc_id = item.doc_id if isinstance(item, Document) else item
+        first = self._items.setdefault(doc_id, item) if doc_id else item
+        return first if first == item else item
+
     def _know(self, doc_id: str, item: Document) -> None:
         """Keep the texts that are stated of one id, the longest of those that begin alike."""
-        known = self._known.setdefault(doc_id, item)
-        if known is not item and known.text == item.text:
+        known = self._known.get(doc_id)
+        if known is None:
+            self._known[doc_id] = item
+        elif known.text == item.text:
             return
         text = beginning(item.text)
         versions = self._versions.setdefault((doc_id, text[:_SAME]), [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from math import inf, isnan
 from types import MappingProxyType
@@ -24,7 +24,7 @@ Values = dict[str, object]
 """An object of a file: names to values, as JSON has them."""
 
 
-class Row(Struct, frozen=True):
+class Row(Struct, frozen=True, gc=False):
     """What a file states in one place: a result, a question, a document or a grade.
 
     A result without ``item`` but with a ``rank`` or ``score`` is one that cannot be read; without
@@ -86,6 +86,7 @@ ITEM_ROLES = {
     "rank": "rank position pos peringkat doc_position",
     "score": "score _score similarity relevance_score _search_score",
 }
+DOCUMENT_ROLES = ("doc_id", "title", "text", "url")
 ROLES = QUESTION_ROLES | ITEM_ROLES
 MAPPED_ROLES = ("query", "items", *(role for role in ROLES if role != "query"))
 """What a person can say where it is: a column of a table, or a path in JSON."""
@@ -159,18 +160,22 @@ def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
     return values
 
 
-def item_of(values: Values, columns: Columns) -> Document | None:
+def item_of(values: Values, columns: Columns, others: Collection[str] = ()) -> Document | None:
     """The document that `values` state, its roles read by `columns`; ``None`` for none.
 
-    Other values become ``meta``. An address is kept only if a browser can open it.
+    Values that are of neither these nor the `others` become ``meta``. An address is kept only if a
+    browser can open it.
     """
-    texts = {role: as_text(values.get(name)) for role, name in columns.items() if name}
+    names = ((role, columns.get(role)) for role in DOCUMENT_ROLES)
+    texts = {role: as_text(values.get(name)) for role, name in names if name}
     url, title = texts.get("url", ""), texts.get("title", "").strip()
     doc_id, text = texts.get("doc_id", "").strip(), texts.get("text", "")
     if not (doc_id or title or url or text.strip()):
         return None
     has_address = url.startswith(("https://", "http://"))
-    roles = {name for role, name in columns.items() if role != "url" or has_address}
+    roles = {*columns.values(), *others}
+    if not has_address:
+        roles.discard(columns.get("url", ""))
     meta: dict[str, Scalar] = {}
     for name, value in values.items():
         if name in roles or value == "":

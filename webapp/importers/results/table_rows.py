@@ -13,12 +13,12 @@ from webapp.importers.results import shapes, tables
 from webapp.importers.results.files import File
 from webapp.importers.results.records import literal
 from webapp.importers.results.rows import (
+    DOCUMENT_ROLES,
     ITEM_ROLES,
     KNOWN_HEADERS,
     Columns,
     Row,
     Values,
-    as_number,
     as_rank,
     as_score,
     as_text,
@@ -59,11 +59,29 @@ def unknown_names(file: File, names: Mapping[str, str]) -> UnknownNames:
 
 
 class _Layout(Struct, frozen=True):
-    """What the columns of a table are; ``raters`` are the columns of raters in a book of Quepid."""
+    """What the columns of a table are; ``raters`` are the columns of raters in a book of Quepid.
+
+    ``of_items`` and ``of_rows`` are the columns of what a document is and of what a row says else,
+    ``of_questions`` the names of those that are no metadata of a document.
+    """
 
     role: str
     columns: Columns
-    raters: tuple[str, ...] = ()
+    raters: tuple[str, ...]
+    of_items: Columns
+    of_rows: Columns
+    of_questions: frozenset[str]
+
+
+def _layout_of(role: str, columns: Columns, raters: tuple[str, ...] = ()) -> _Layout:
+    return _Layout(
+        role,
+        columns,
+        raters,
+        of_items={of: name for of, name in columns.items() if of in ITEM_ROLES},
+        of_rows={of: name for of, name in columns.items() if of not in (*DOCUMENT_ROLES, "answer")},
+        of_questions=frozenset(name for of, name in columns.items() if of not in ITEM_ROLES),
+    )
 
 
 def look(file: File, chosen: Columns) -> tuple[str, Mapping[str, str]]:
@@ -104,7 +122,8 @@ def read(file: File, chosen: Columns, known: Known) -> Iterator[Row]:
             layout = _with_id(file, layout, table.names, head, known)
         for line, cells in lines:
             texts = [original_text(as_text(cell)) for cell in cells] if table.is_ours else cells
-            values = {name: cell for name, cell in zip(table.names, texts, strict=False) if name}
+            values = dict(zip(table.names, texts, strict=False))
+            values.pop("", None)
             yield from _rows(file, line, values, layout, comma=table.comma, system=table.name)
 
 
@@ -112,7 +131,7 @@ def read_json(
     file: File, values: Iterator[tuple[int, object]], chosen: Columns, role: str
 ) -> Iterator[Row]:
     """The rows of JSON with an object for each, all of one role; raises an `ImportRefused`."""
-    layout = _Layout(role, {})
+    layout = _layout_of(role, {})
     names: tuple[str, ...] | None = None  # a row may leave out what is blank
     for line, value in values:
         if not isinstance(value, dict):
@@ -120,7 +139,7 @@ def read_json(
         row = flattened(value)
         if tuple(row) != names:
             names = tuple(row)
-            layout = _Layout(role, columns_of(names, chosen))
+            layout = _layout_of(role, columns_of(names, chosen))
         for needed in ("query", "query_id", "doc_id", "text"):
             inner = row.get(layout.columns.get(needed, ""))
             if isinstance(inner, list | dict) and inner and not as_text(inner):
@@ -168,8 +187,8 @@ def _layout(
         places = [names.index(name) for name in others]
         cells = [as_text(row[at]).strip() for _, row in head for at in places]
         if any(cells) and all(not cell or as_rank(cell) is not None for cell in cells):
-            return _Layout("grade", columns, tuple(others))
-    return _Layout(kind, columns)
+            return _layout_of("grade", columns, tuple(others))
+    return _layout_of(kind, columns)
 
 
 def _with_id(
@@ -196,7 +215,7 @@ def _with_id(
     )
     others = ", ".join(name for name in own if name != best)
     file.warn("results_ids_chosen", column=best, others=others)
-    return _Layout(layout.role, {**layout.columns, "doc_id": best}, layout.raters)
+    return _layout_of(layout.role, {**layout.columns, "doc_id": best}, layout.raters)
 
 
 def _rows(
@@ -204,16 +223,14 @@ def _rows(
 ) -> Iterator[Row]:
     file.budget.spend("records", file)
     columns = layout.columns
-    texts = {role: as_text(values.get(column)).strip() for role, column in columns.items()}
+    texts = {role: as_text(values.get(name)).strip() for role, name in layout.of_rows.items()}
     query, query_id = texts.get("query", ""), texts.get("query_id", "")
     if layout.role != "document" and not (query or query_id):
         column = columns.get("query") or columns.get("query_id") or "query"
         file.refuse("csv_cell_blank", line=line, column=column)
     if "system" in columns and not texts["system"] and layout.role == "result":
         file.refuse("csv_cell_blank", line=line, column=columns["system"])
-    of_items = {role: name for role, name in columns.items() if role in ITEM_ROLES}
-    of_questions = {name for role, name in columns.items() if role not in ITEM_ROLES}
-    item = item_of({k: v for k, v in values.items() if k not in of_questions}, of_items)
+    item = item_of(values, layout.of_items, layout.of_questions)
     rank, score = _rank(file, line, texts, columns), None
     if texts.get("score"):
         score = as_score(values.get(columns["score"]), comma=comma)
@@ -250,7 +267,7 @@ def _rank(file: File, line: int, texts: Mapping[str, str], columns: Columns) -> 
     """The rank that a row states; raises an `ImportRefused` for a text that is none."""
     if not texts.get("rank"):
         return None
-    rank = as_rank(texts["rank"]) if as_number(texts["rank"]) is not None else None
+    rank = as_rank(texts["rank"])
     if rank is None:
         number = {"place": columns["rank"], "value": texts["rank"][:40]}
         file.refuse("results_number_wrong", line=line, **number)

@@ -117,7 +117,8 @@ def store_together(
     new: dict[str, Iterator[tuple[Question, ReadQuery]]] = {}
     done: list[tuple[Run, ReadRun, bool, bool]] = []
     for read in reads:
-        run = holding(session, study, read, read.key or json_runs.session_key(read))
+        session_key = read.key or json_runs.session_key(read)
+        run = holding(session, study, read, session_key)
         # A run of results is told by its lists, so there is nothing to add to it.
         already = run is not None and (is_of_results or has_file(run, read))
         if run is None:
@@ -125,7 +126,8 @@ def store_together(
             if not questions:
                 find = question_sets.of_collection if is_of_results else question_sets.find_or_make
                 _, questions = find(session, study, queries, now)
-            run = _make(session, study, read, labels, questions[0].question_set_id, now)
+            own = session_key, questions[0].question_set_id
+            run = _make(session, study, read, labels, *own, now)
             new[run.id] = _answers(queries, questions, seen, by_place=is_of_results)
             enriched = False
         elif already:
@@ -236,6 +238,7 @@ def _make(
     study: Study,
     read: ReadRun,
     labels: Labels,
+    session_key: str,
     question_set_id: int,
     now: datetime,
 ) -> Run:
@@ -250,7 +253,7 @@ def _make(
         stated_search_method=read.search_method,
         stated_llm=read.llm,
         timestamp=read.timestamp,
-        session_key=read.key or json_runs.session_key(read),
+        session_key=session_key,
         total_questions=read.total_questions,
         extra=dict(read.extra),
         imported_at=now,
