@@ -276,15 +276,19 @@ def test_ids_with_several_texts_name_passages() -> None:
     assert read({"t.csv": rows}, depth=1).runs[0].queries[0].tail == (one[1].identity,)
 
 
-def test_grades_are_whole_numbers_of_any_height_from_zero() -> None:
-    lines = "q1 0 d7 7\nq1 0 d2 -1\nq1 0 d7 2\nq9 0 d1 1\n"
+def test_grades_are_whole_numbers_of_a_scale_else_a_table_is_asked_for() -> None:
+    lines = "q1 0 d7 4\nq1 0 d2 -1\nq1 0 d7 2\nq9 0 d1 1\n"
 
     group = read({"a.run": RUN, "qrels.txt": lines})
 
     assert [(one.external_id, one.identity, one.verdict) for one in group.judged] == [
-        ("q1", "doc:d7", "7")
+        ("q1", "doc:d7", "4")
     ]
-    assert group.highest_grade == 7
+    assert group.highest_grade == 4
+    percent = {"a.run": RUN, "q.txt": "q1 0 d7 100\nq1 0 d2 0\n"}
+    assert read(percent).unfit_grades == ("0", "100")
+    table = {"0": "0", "100": "2"}
+    assert [one.verdict for one in read(percent, grades=table).judged] == ["2", "0"]
     told = codes(group)
     assert told["results_grades_below"] == told["results_grades_differ"] == 1
     assert told["results_grades_unknown"] == 1
@@ -602,8 +606,8 @@ def test_grades_are_mapped_by_a_table_or_refused_as_a_whole() -> None:
     assert [one.verdict for one in read(truths).judged] == ["1", "0"]
     unfit = read(files)
     assert (unfit.runs, unfit.judged) == ((), ())
-    assert unfit.unfit_grades == ("0.5",)
-    assert unfit.problems[0].details["table"] == "0.5=..."
+    assert unfit.unfit_grades == ("0.5", "1")
+    assert unfit.problems[0].details["table"] == "0.5=...,1=..."
 
 
 def test_grades_of_other_documents_are_an_error() -> None:

@@ -211,8 +211,9 @@ def test_grades_above_the_scale_set_it_before_the_first_verdict_only(
     with pytest.raises(OtherScale):
         put(session, study, higher, rater="b")
     assert (count(session, Event), Scale.stored(study.scale).top) == (before, 3)
-    with pytest.raises(OtherScale):  # no scale is so high
-        put(session, study, {"q.txt": "q1 0 d7 7\n"}, rater="c")
+    unfit = look(session, study, {"q.txt": "q1 0 d7 7\nq1 0 d2 1\n"})
+    assert unfit.group.unfit_grades == ("1", "7")  # no scale is so high
+    assert not unfit.brings_something
 
 
 def test_grades_are_never_given_to_a_rater_of_the_study_without_a_word(

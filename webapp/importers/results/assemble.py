@@ -22,7 +22,7 @@ from webapp.importers.results.rows import Row, as_number, as_text
 from webapp.importers.runs.problems import ImportRefused, error, warning
 from webapp.kinds.document import Document, beginning, normalised, text_hash
 from webapp.printable import label_line
-from webapp.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, Relevance
+from webapp.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, Relevance, Scale
 
 MOST_IN_TAIL = 1_000
 CANNOT_TELL = {"unsure", "cannot tell", "cannot_tell", "?"}
@@ -419,20 +419,22 @@ class Gathered:
     def judged(self) -> tuple[Judged, ...]:
         """The grades of the questions there are; of all where only grades were dropped.
 
-        Raises an `ImportRefused` where a grade is no whole number and no table says what it is
+        Raises an `ImportRefused` where a grade is none of a scale and no table says what it is
         here, and where no grade is of any document there is.
         """
         judged: dict[tuple[str, str, str], Judged] = {}
+        grades: dict[str, None] = {}
         wrong: list[tuple[File, Row, str]] = []
         for file, row in self._grades:
             key = self._key(row)
             stated = as_text(row.grade).strip()
+            grades[plain_grade(stated[:40])] = None
             text = self._grade_of.get(plain_grade(stated)) or TRUTHS.get(stated.casefold(), stated)
             is_unsure = text.casefold() in CANNOT_TELL
             number = 0 if is_unsure else as_number(text)
             if self._questions and key not in self._questions:
                 file.counts["results_grades_unknown"] += 1
-            elif number is None or number % 1:
+            elif number is None or number % 1 or number > Scale.MOST:
                 wrong.append((file, row, stated))
             elif number < 0:
                 file.counts["results_grades_below"] += 1
@@ -444,7 +446,7 @@ class Gathered:
                 known = judged.setdefault((key, identity, row.rater), grade)
                 file.counts["results_grades_differ"] += known != grade
         if wrong:
-            raise _unfit(wrong)
+            raise _unfit(*wrong[0], [*grades])
         if judged:
             self._check_that_grades_apply(judged.values())
         return tuple(judged.values())
@@ -500,22 +502,21 @@ def grades_in(text: str) -> dict[str, str] | None:
 
 
 class UnfitGrades(ImportRefused):
-    """Grades that are no whole numbers; ``values`` are those of the file, each once."""
+    """Grades that no scale has; ``values`` are all those of the files, each once."""
 
     values: tuple[str, ...] = ()
 
 
-def _unfit(wrong: Sequence[tuple[File, Row, str]]) -> UnfitGrades:
-    file, row, stated = wrong[0]
-    values = list(dict.fromkeys(text[:40] for _, _, text in wrong))
-    table = ",".join(f"{plain_grade(value)}=..." for value in values[:_SHOWN_IDS])
+def _unfit(file: File, row: Row, stated: str, grades: Iterable[str]) -> UnfitGrades:
+    values = sorted(grades, key=lambda grade: (as_number(grade) or 0, grade))
+    table = ",".join(f"{value}=..." for value in values[:_SHOWN_IDS])
     details: dict[str, str | int] = {
         "value": stated[:40],
         "values": ", ".join(values[:_SHOWN_IDS]),
         "table": table,
     }
     refused = UnfitGrades(error("results_grades_unfit", file.name, details, line=row.line))
-    refused.values = tuple(map(plain_grade, values))
+    refused.values = tuple(values)
     return refused
 
 
