@@ -160,6 +160,23 @@ def test_the_depth_of_lists_and_one_of_several_splits_are_chosen_on_the_page(
         assert judgment.verdict == "1"
 
 
+def test_grades_that_no_scale_has_are_asked_for_until_each_is_said(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """What was filled in stays; a grade below 0 says that nobody judged, and is not asked."""
+    qrels = "q1 0 d7 100\nq1 0 d2 0.5\nq1 0 d3 -1\n"
+    run = ("run.txt", "q1 Q0 d7 1 2 bm25\nq1 Q0 d2 2 1 bm25\nq1 Q0 d3 3 0 bm25\n")
+    asked = drop(client, run, ("qrels.txt", qrels))
+    again = decide(client, asked, "look", depth="20", grades="0.5=, 100=1")
+    assert Page(asked).values("[name^=grades-]") == ["0.5=, 100="]
+    assert Page(again).values("[name^=grades-]") == ["100=1, 0.5="]
+    read = decide(client, again, "look", depth="20", grades="100=1, 0.5=0")
+    decide(client, read, "store", grader="a")
+
+    with web_database.reading() as session:
+        assert sorted(session.scalars(select(Judgment.verdict))) == ["0", "1"]
+
+
 def test_grades_above_the_scale_are_refused_with_a_way_out_once_there_is_a_verdict(
     client: FlaskClient, web_database: Database
 ) -> None:

@@ -428,23 +428,27 @@ class Gathered:
         for file, row in self._grades:
             key = self._key(row)
             stated = as_text(row.grade).strip()
-            grades[plain_grade(stated[:40])] = None
             text = self._grade_of.get(plain_grade(stated)) or TRUTHS.get(stated.casefold(), stated)
             is_unsure = text.casefold() in CANNOT_TELL
             number = 0 if is_unsure else as_number(text)
             if self._questions and key not in self._questions:
                 file.counts["results_grades_unknown"] += 1
-            elif number is None or number % 1 or number > Scale.MOST:
-                wrong.append((file, row, stated))
-            elif number < 0:
+                continue
+            if number is not None and number < 0:
                 file.counts["results_grades_below"] += 1
-            else:
-                question = self._questions.get(key) or _Question(row.query_id or None, row.query)
-                identity = self._identity(row.item or "")
-                verdict = str(Relevance.UNSURE) if is_unsure else str(int(number))
-                grade = Judged(question.external_id, question.text, identity, verdict, row.rater)
-                known = judged.setdefault((key, identity, row.rater), grade)
-                file.counts["results_grades_differ"] += known != grade
+                continue
+            if number is None or number % 1 or number > Scale.MOST:
+                wrong.append((file, row, stated))
+                grades[plain_grade(stated[:40])] = None
+                continue
+            if plain_grade(stated) not in self._grade_of:
+                grades[plain_grade(stated)] = None
+            question = self._questions.get(key) or _Question(row.query_id or None, row.query)
+            identity = self._identity(row.item or "")
+            verdict = str(Relevance.UNSURE) if is_unsure else str(int(number))
+            grade = Judged(question.external_id, question.text, identity, verdict, row.rater)
+            known = judged.setdefault((key, identity, row.rater), grade)
+            file.counts["results_grades_differ"] += known != grade
         if wrong:
             raise _unfit(*wrong[0], [*grades])
         if judged:
@@ -502,7 +506,7 @@ def grades_in(text: str) -> dict[str, str] | None:
 
 
 class UnfitGrades(ImportRefused):
-    """Grades that no scale has; ``values`` are all those of the files, each once."""
+    """Grades that no scale has; ``values`` are all those that no table has, each once."""
 
     values: tuple[str, ...] = ()
 

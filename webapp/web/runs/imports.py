@@ -92,13 +92,14 @@ class WaitingFileForm(Form):
         A role is none's only where it was some column's: files beside it may have others.
         """
         named = (said.partition("=") for said in self.column.data or ())
+        filled = (part for part in self.grades.data.split(",") if part.rstrip()[-1:] != "=")
         before = read.group.columns.keys() | read.group.choices.columns.keys()
         return replace(
             read.group.choices,
             columns={role: name for role, _, name in named if name or role in before},
             depth=self.depth.data or DEPTH,
             split=self.split.data or None,
-            grades=grades_in(self.grades.data) or {},
+            grades=grades_in(",".join(filled)) or {},
         )
 
     def decision(self) -> FileDecision:
