@@ -143,6 +143,13 @@ def test_a_column_that_was_guessed_wrongly_is_taken_for_nothing_on_the_page(
         assert [card["doc_id"] for card in cards if card] == ["7", "8"]
 
 
+def test_a_table_with_blank_cells_in_its_first_row_is_reported_on(client: FlaskClient) -> None:
+    report = drop(client, ("a.csv", "query,rank,doc_id,text,author\nred,1,,,\nred,2,d2,Gown,Ani\n"))
+
+    assert report.status_code == 200
+    assert Page(report).has("[value=store]")
+
+
 def test_the_depth_of_lists_and_one_of_several_splits_are_chosen_on_the_page(
     client: FlaskClient, web_database: Database
 ) -> None:
