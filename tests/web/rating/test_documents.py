@@ -32,7 +32,7 @@ ABOUT_ALL = {"guides.show", "guides.index", "guides.figures"}
 
 def wrong_words(page: Page) -> list[str]:
     """What a page says or has read out that belongs to studies of properties."""
-    seen = "//text()[not(parent::script or parent::style)]"
+    seen = "//text()[not(parent::script or parent::style or ancestor::pre)]"  # examples of files
     parts = page.element.xpath(f"{seen} | //@aria-label | //@title | //@placeholder | //@alt")
     sources = {measure.source for measure in MEASURES.values()}  # titles of works
     said = [" ".join(str(part).split()) for part in parts]
