@@ -46,7 +46,7 @@ def collection(questions: int = 3, of_each: int = 2) -> Files:
     return (
         ("corpus.jsonl", corpus),
         ("queries.jsonl", queries),
-        ("lexical.run", runs[0].encode()),
+        *([("lexical.run", runs[0].encode())] if runs[0] else []),
         ("neural.run", runs[1].encode()),
     )
 

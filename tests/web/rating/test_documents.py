@@ -115,22 +115,19 @@ def with_canaries() -> tuple[tuple[str, bytes], ...]:
             "tag": "CANARY-tag",
         }
         for system in ("a", "b")
-        for rank, is_own in ((770071, False), (770072, True))
+        for rank, is_own in ((1, False), (2, True))
     ]
     return (("CANARY-file.jsonl", lines(rows)),)
 
 
-TELLING = re.compile(r"canary|770077|77007[12]", re.IGNORECASE)
+TELLING = re.compile(r"canary|77007[89]", re.IGNORECASE)
 
 
 def test_nothing_that_one_run_says_reaches_a_blind_rater(
     app: Flask, web_database: Database
 ) -> None:
     """Neither by a page, nor by an answer to a click, nor in a file to rate without a server."""
-    files = tuple((name, re.sub(rb'("title|"text)": "[^"]*77007', rb"\g<0>", data)
-                   .replace(b"Wire 77007", b"Wire ").replace(b"number 77007", b"number "))
-                  for name, data in with_canaries())  # fmt: skip
-    ids = [run.id for run in imported(web_database, *files).runs]
+    ids = [run.id for run in imported(web_database, *with_canaries()).runs]
     assert len(ids) == 2
     add_raters(web_database, "Ani")
     client = in_english(app)
