@@ -142,7 +142,8 @@ def opened(form: FileFormat, name: str, data: bytes, tell: Tell = nobody) -> Ope
     try:
         return OpenedFile(form, form.read(name, data, tell))
     except ImportRefused as refused:
-        return OpenedFile(form, refused)
+        # Without the frames that it came through, which hold the whole file.
+        return OpenedFile(form, refused.with_traceback(None))
 
 
 def opened_results(
@@ -152,7 +153,7 @@ def opened_results(
     try:
         return OpenedFile(RESULTS, results.read_files(name, dropped, choices, tell))
     except ImportRefused as refused:
-        return OpenedFile(RESULTS, refused)
+        return OpenedFile(RESULTS, refused.with_traceback(None))
 
 
 def together(
