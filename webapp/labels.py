@@ -179,7 +179,8 @@ def work_left(
     `is_ending` where nothing is left but what is asked once more, which no number reveals.
 
     >>> work_left(12, 1, 3, 0), work_left(0, 0, 0, 0)
-    ('Tersisa 3 pertanyaan · 12 kartu, 1 daftar kosong', 'Tidak ada yang tersisa untuk dinilai')
+    ('Tersisa 3 pertanyaan · 12\xa0kartu, 1\xa0daftar\xa0kosong',
+    'Tidak ada yang tersisa untuk dinilai')
     """
     if not questions:
         return gettext("Almost done") if is_ending else gettext("Nothing is left to rate")

@@ -22,6 +22,7 @@ ELSEWHERE = {
     "health.healthz": "asked by programs",
     "shell.worker": "asked by browsers",
     "shell.offline": "kept by browsers for a time without a network",
+    "sign_in.check_cookie": "asks once whether the browser keeps cookies",
     "sign_in.greet": "opened by the link of an invitation",
     "long_work.show": "shown while a long work goes on",
     "long_work.take_away": "offered where a long work has ended",

@@ -58,8 +58,8 @@ BY_HAND: list[tuple[str, RankedGrades, float | None, float | None, float | None]
     ("P@5", ranked("000"), 0, 0, 0),
     ("P@5", ranked("123", scale=GRADED), 2 / 3, 2 / 3, 2 / 3),
     ("P@5", ranked("1.", tail="11."), 3 / 5, 3 / 5, 4 / 5),  # nobody is asked for the tail
-    ("P@5 (trec_eval)", ranked(""), 0, 0, 0),
-    ("P@5 (trec_eval)", ranked("1U."), 1 / 5, 1 / 5, 2 / 5),
+    ("P@5 (trec_eval)", ranked(""), None, None, None),
+    ("P@5 (trec_eval)", ranked("1U."), 1 / 5, None, None),
     ("success", ranked(""), 0, 0, 0),
     ("success", ranked("00U"), 0, 0, 0),
     ("success", ranked("00."), 0, 0, 1),

@@ -170,7 +170,8 @@ def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_
 
     page = Page(client.get(f"/runs/{run_id}"))
     for name, figure in figures.items():
-        ends = [f"{figure[end]:.2f}" for end in ("lower", "upper") if figure[end] is not None]
+        bounds = [figure[end] for end in ("lower", "upper") if figure[end] is not None]
+        ends = [notation.decimals(bound, 2) for bound in bounds]
         shown = [text.partition(" ")[0] for text in row_of(page, name).texts(".value")]
         assert shown == (["–".join(dict.fromkeys(ends))] if ends else [])
 

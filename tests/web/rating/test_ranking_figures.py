@@ -48,8 +48,8 @@ def test_pages_and_files_show_the_same_figures(client: FlaskClient, pair: tuple[
     assert of_h1["external_id"] == "h1"
     # 2 / log2(3) over 3 + 2 / log2(3): z has 3 and is in no list
     assert of_h1["figures"]["nDCG@10"]["value"] == pytest.approx(0.2961, abs=5e-5)
-    assert of_h1["figures"]["P@5"] == {"value": 0.3333, "lower": 0.3333, "upper": 1.0}
-    assert of_h1["figures"]["Judged@10"]["value"] == 0.3333
+    assert of_h1["figures"]["P@5"] == {"value": 1 / 3, "lower": 1 / 3, "upper": 1.0}
+    assert of_h1["figures"]["Judged@10"]["value"] == 1 / 3
 
     report = client.get(f"/runs/{run}/report.md").text
     assert "nDCG@10" in report
@@ -107,7 +107,7 @@ def test_a_comparison_is_by_the_headline(
         assert first["figures"]["nDCG@10"]["n"] == 2
         assert set(first["categories"]) == {"category 0", "category 1", "category 2"}
         answer = found["questions"][0]["answers"][pair[0]]
-        assert answer["figures"]["P@5"]["value"] == 0.3333
+        assert answer["figures"]["P@5"]["value"] == 1 / 3
     elif file_format != "xlsx":
         assert "P@5 (from grade 2)" in made.text
         assert "omposite" not in made.text
