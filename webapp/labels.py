@@ -174,7 +174,7 @@ def judgment(value: str | None, field: str) -> str:
 def work_left(
     cards: int, empty_lists: int, questions: int, answers: int, is_ending: bool = False
 ) -> str:
-    """Return the work left: questions, and what of them lacks a verdict or a grade.
+    r"""Return the work left: questions, and what of them lacks a verdict or a grade.
 
     `is_ending` where nothing is left but what is asked once more, which no number reveals.
 

@@ -128,7 +128,7 @@ def agreement(given: str, gold: str | None) -> tuple[int | None, float | None]:
     """EM and F1 by crossing words off one by one."""
     if gold is None:
         return None, None
-    ours, theirs = words(given), words(gold)
+    ours, theirs = words(given), words(uncited(gold))
     if not ours or not theirs:
         both = float(not ours and not theirs)
         return int(both), both

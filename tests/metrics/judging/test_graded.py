@@ -166,7 +166,7 @@ def test_every_form_of_names_is_worked_out_by_hand() -> None:
     [
         ("P@5", "P@5", False),
         ("p@20", "P@20", False),
-        (" P@5 (TREC_EVAL) ", "P@5 (trec_eval)", False),
+        (" P@5 (TREC_EVAL) ", "P@5 (trec_eval)", True),
         ("success", "success", False),
         ("Success@1", "success@1", False),
         ("rr", "RR", False),

@@ -92,7 +92,7 @@ def test_files_leave_the_questions_out_and_say_so(
     assert document["not_asked"] == [1, 3, 5]
 
     report, _ = exported(session, study, run_id, "report")
-    counts = "3 of 3 questions complete; 3 with results, 0 empty, 0 failed, 0 unreadable."
+    counts = "Complete. 3 questions: 3 with results, 0 empty, 0 failed, 0 unreadable."
     assert f"{counts} {SAID}" in report
     with speaking("en"):
         written, notes = exports.tree(session, study, reports.rule_of(session, study), None)

@@ -19,6 +19,7 @@ from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, judge, stored
 from tests.web.frame.test_hostile_texts import HOSTILE, check, imported
 from tests.web.rating.blind_study import begin, keys, place, set_study, stands
+from webapp import notation
 from webapp.db.engine import Database
 from webapp.i18n import speaking
 from webapp.records import EmptyOutcome, Relevance
@@ -171,7 +172,8 @@ def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_
     page = Page(client.get(f"/runs/{run_id}"))
     for name, figure in figures.items():
         bounds = [figure[end] for end in ("lower", "upper") if figure[end] is not None]
-        ends = [notation.decimals(bound, 2) for bound in bounds]
+        with speaking("en"):
+            ends = [notation.decimals(bound, 2) for bound in bounds]
         shown = [text.partition(" ")[0] for text in row_of(page, name).texts(".value")]
         assert shown == (["–".join(dict.fromkeys(ends))] if ends else [])
 

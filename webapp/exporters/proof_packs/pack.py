@@ -106,9 +106,9 @@ ir_measures --by_query runs/RUN/qrels.txt runs/RUN/run.txt "{measures}"
 _OF_METHOD = """\
 `RR` is the column `mrr` of every question whose rating is complete. `P@5` there is always
 divided by 5, also for a shorter list: times 5 / min(n, 5), n the number of results, it is
-`precision_at_5`, as long as no card of the question is "cannot tell" and left out. A list of
-which nothing is decided has no line in the qrels; its reciprocal rank is 0 here. This compares
-them all:
+`precision_at_5`, as long as no card of the question is "cannot tell" and left out and no item
+is listed twice: the qrels judge an item at its first rank alone. A list of which nothing is
+decided has no line in the qrels; its reciprocal rank is 0 here. This compares them all:
 
 ```python
 import json

@@ -79,7 +79,7 @@ def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
     """Return the rule called `name`; unnamed, the only rater's own verdicts, else majority."""
     if name is None:
         everybody = studies.raters(session, study)
-        active = _active(session)
+        active = _active(session, study)
         rated = [rater for rater in everybody if rater.id in active]
         return Rule(MAJORITY) if len(rated) > 1 else of_rater((rated or everybody)[0])
     if name in {MAJORITY, ADJUDICATED}:
@@ -276,10 +276,10 @@ def _behind(session: Session, study: Study, scope: Scope) -> dict[str, int]:
 
     An owner who judges nothing while others do only organises the study.
     """
-    people, active = studies.present(session, study), _active(session)
+    active = _active(session, study)
     is_blind = studies.is_blind(session, study)
     found = {}
-    for rater in people:
+    for rater in studies.present(session, study):
         if rater.is_owner and rater.id not in active and active:
             continue
         waits = select(Query.question_id).join(StoredSummary, StoredSummary.query_key == Query.id)
@@ -294,8 +294,10 @@ def _behind(session: Session, study: Study, scope: Scope) -> dict[str, int]:
     return found
 
 
-def _active(session: Session) -> set[int]:
-    return set(session.scalars(select(Event.rater_id).distinct()))
+def _active(session: Session, study: Study) -> set[int]:
+    # Participants of phase 3 are of another study, which shares no rater with this one.
+    judging = select(Event.rater_id).join(Rater).where(Rater.study_id == study.id)
+    return set(session.scalars(judging.distinct()))
 
 
 def verdicts_under(
