@@ -94,13 +94,13 @@ def _rate_the_first_question(rating: RatingPage) -> None:
     rating.expect_question(1)
     rating.press(*"ytyyt", *"tttry")
     rating.expect_saved(10)
-    rating.expect_figure("mean_precision_at_5", question="0,60", run="0,60")
-    rating.expect_figure("mean_overall_precision", question="0,40", run="0,40")
-    rating.expect_figure("mrr", question="1,00", run="1,00")
+    rating.expect_figure("mean_precision_at_5", question="0,60", run="0,02–0,99")
+    rating.expect_figure("mean_overall_precision", question="0,40", run="0,01–0,98")
+    rating.expect_figure("mrr", question="1,00", run="0,04–1,00")
     rating.press("3")
     rating.expect_question(2)
-    rating.expect_figure("mean_precision_at_5", question="-", run="0,60")
-    rating.expect_figure("mean_response_quality", question="-", run="3,00")
+    rating.expect_figure("mean_precision_at_5", question="0,00–1,00", run="0,02–0,99")
+    rating.expect_figure("mean_response_quality", question="0,00–5,00", run="0,10–4,93")
     assert rating.focus == "1"
 
 
