@@ -19,6 +19,7 @@ from webapp.config import Settings, private_folder, resource
 from webapp.db import sqlite_files
 from webapp.db.engine import Database, DatabaseOutOfDate, NewerDatabase
 from webapp.i18n import DEFAULT_LANGUAGE, SOURCE_LANGUAGE, gettext, language
+from webapp.services.judging import live_metrics
 
 if TYPE_CHECKING:
     from webapp.cli.frame.commands import AppFactory
@@ -63,6 +64,9 @@ def prepared_demo(*, documents: bool = False, fresh: bool = False) -> Settings:
             demo.prepare()
         except DatabaseOutOfDate:
             demo.upgrade()
+            with demo.writing() as session:
+                live_metrics.refresh_all(session)
+                session.commit()
         except NewerDatabase as newer:
             raise click.ClickException(
                 gettext(

@@ -29,6 +29,7 @@ from webapp.config import Settings, private_folder, secret_key
 from webapp.db.engine import Database
 from webapp.db.sqlite_files import cut_off_beside
 from webapp.i18n import gettext
+from webapp.services.judging import live_metrics
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -145,9 +146,15 @@ def serve_command(create_app: AppFactory, host: str, port: int | None) -> None:
 
 @click.command("upgrade")
 def upgrade_command() -> None:
-    """Bring the configured database to this version of the program; keeps every row."""
+    """Bring the configured database to this version of the program; keeps every judgment.
+
+    Figures that are stored beside the judgments are computed anew.
+    """
     with closing(Database(Settings.from_environment().database_url)) as opened:
         opened.upgrade()
+        with opened.writing() as session:
+            live_metrics.refresh_all(session)
+            session.commit()
         name, version = opened.description, opened.version()
     say(gettext("%(name)s is at version %(version)s.", name=name, version=version))
 

@@ -55,6 +55,7 @@ from sqlalchemy.types import TypeEngine
 from webapp.config import errors_naming, sqlite_url, sync
 from webapp.db import outages, sqlite_files
 from webapp.db.engine import Database, known_versions
+from webapp.db.migrations import HEAD
 from webapp.db.outages import Outage, outage
 from webapp.db.tables.base import Base, Moment
 from webapp.db.tables.judging import Adjudication, Judgment, QueryRating, StoredSummary
@@ -63,6 +64,7 @@ from webapp.db.tables.study import Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Scale
+from webapp.services.judging import live_metrics
 
 OTHER_BACKUP = mark("Restore another backup.")
 
@@ -294,6 +296,10 @@ def _accept(unknown: Path, content: Path, about: About) -> None:
             copy.upgrade()
             with copy.reading() as session:
                 _check_values(session)
+            if about.schema_version != HEAD:
+                with copy.writing() as session:
+                    live_metrics.refresh_all(session)
+                    session.commit()
         sqlite_files.close(content)
     except (sqlite_files.DamagedDatabase, UnfitRow, ValueError, TypeError) as damaged:
         raise DamagedBackup(*damaged.args) from damaged

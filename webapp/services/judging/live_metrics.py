@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import methodcaller
@@ -82,6 +83,15 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
         if rows:
             # One statement: else rows that miss different figures would go in groups.
             session.execute(insert(StoredSummary), rows, execution_options={"render_nulls": True})
+
+
+def refresh_all(session: Session) -> None:
+    """Rewrite every summary row: an upgrade may bring another definition of a figure."""
+    raters: dict[int, list[int]] = defaultdict(list)
+    for rater_id, study_id in session.execute(select(Rater.id, Rater.study_id)):
+        raters[study_id].append(rater_id)
+    for run_id, study_id in session.execute(select(Run.id, Run.study_id)).all():
+        refresh(session, raters[study_id], Query.run_id == run_id)
 
 
 def refresh_touched(
