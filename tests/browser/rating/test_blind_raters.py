@@ -121,7 +121,7 @@ def focus_on(page: Page, selector: str) -> None:
 def test_a_burst_of_keys_runs_through_all_stages(rating: Page, empty_server: Server) -> None:
     """Five cards and three answers; two cards, the empty list, three answers."""
     rating.keyboard.type("yytty" + "345" + "yt" + "t" + "120")
-    expect(rating.locator("#walk strong")).to_contain_text("2 dari 3")
+    expect(rating.locator("#walk strong")).to_contain_text("3 dari 3")
     focus_on(rating, '.card[data-position="1"]')
     said = [event["new"] for event in empty_server.events()]
     assert said == [*"11001", *"345", *"10", "false_negative", *"120"]
