@@ -65,7 +65,7 @@ class BuildHook(BuildHookInterface[Any]):
         compile_translations(root)
         if self.target_name == "wheel" and version != "editable":
             build_data["force_include"] |= {
-                str(root / name): f"webapp/{name}"
+                str(root / name): f"relevansi/{name}"
                 for name in ("templates", "static", "seeds", *guides(root))
             }
 
@@ -106,10 +106,11 @@ def is_current(root: Path, wanted: Vendored = PAGES) -> bool:
 
 def compile_translations(root: Path) -> None:
     """Write every catalogue as gettext reads it, ``messages.mo`` beside ``messages.po``."""
-    sys.path.insert(0, str(root))  # a build in an environment of its own does not look there
-    from webapp.i18n import compiled  # noqa: PLC0415 - the build has no dependencies
+    # A build in an environment of its own does not look there.
+    sys.path.insert(0, str(root / "webapp"))
+    from relevansi.i18n import compiled  # noqa: PLC0415 - the build has no dependencies
 
-    for source in (root / "webapp" / "translations").glob("*/*.po"):
+    for source in (root / "webapp" / "relevansi" / "translations").glob("*/*.po"):
         compiled(source)
 
 

@@ -146,9 +146,11 @@ def openapi(session: nox.Session) -> None:
 def dev(session: nox.Session) -> None:
     """Serve the demo at http://127.0.0.1:8800 with Flask's debugger; code changes reload it."""
     install(session)
-    prepare = "from webapp.cli.frame.demo import prepared_demo\nprint(prepared_demo().database_url)"
+    prepare = (
+        "from relevansi.cli.frame.demo import prepared_demo\nprint(prepared_demo().database_url)"
+    )
     url = str(session.run("python", "-c", prepare, silent=True)).strip().splitlines()[-1]
-    serve = ("flask", "--app", "webapp.app:create_app", "run", "--debug", "--port=8800")
+    serve = ("flask", "--app", "relevansi.app:create_app", "run", "--debug", "--port=8800")
     session.run(*serve, *session.posargs, env={"RELEVANSI_DATABASE_URL": url})
 
 
@@ -164,7 +166,7 @@ def coverage(session: nox.Session) -> None:
     """Run the tests without a browser and list the lines of the product that none of them runs."""
     install(session)
     which = ("-m", "not browser and not journey", *REPEATED)
-    session.run("coverage", "run", "--source=webapp", "-m", "pytest", *which, *session.posargs)
+    session.run("coverage", "run", "--source=relevansi", "-m", "pytest", *which, *session.posargs)
     session.run("coverage", "report", "--show-missing", "--skip-covered")
 
 

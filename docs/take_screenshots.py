@@ -106,7 +106,7 @@ def opened_browser() -> Iterator[Browser]:
 @contextmanager
 def served(folder: Path, *options: str, language: str = "en") -> Iterator[str]:
     """Yield the address of a demo, served from `folder`."""
-    command = [sys.executable, "-m", "webapp", "demo", "--no-browser", *options]
+    command = [sys.executable, "-m", "relevansi", "demo", "--no-browser", *options]
     settings = {**os.environ, "RELEVANSI_INSTANCE": str(folder), "RELEVANSI_LANGUAGE": language}
     server = subprocess.Popen(
         [*command, "--port", "0"], env=settings, stdout=subprocess.PIPE, encoding="utf-8"

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from listings import DemoListing
 
-from webapp.metrics.evaluations.json_answers import eval_set_version
+from relevansi.metrics.evaluations.json_answers import eval_set_version
 
 
 def _told(one: DemoListing) -> str:

@@ -16,10 +16,10 @@ from listings import MILLION, DemoListing
 from questions import QUESTIONS, Question
 from verdicts import FINISHED, NEEDS, NOT_RELEVANT, RELEVANT, UNSURE, Need, judge, outcome, quality
 
+from relevansi.importers.runs import property_cards
+from relevansi.kinds.property import Card
+from relevansi.services.collecting.demo_chatbot import OUTRO
 from seeds.making.studies import JUDGED_DEPTH
-from webapp.importers.runs import property_cards
-from webapp.kinds.property import Card
-from webapp.services.collecting.demo_chatbot import OUTRO
 
 Run = dict[str, Any]
 Catalogue = Mapping[str, DemoListing]

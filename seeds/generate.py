@@ -16,7 +16,9 @@ from typing import Any
 
 from msgspec import to_builtins
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # a checkout need not be installed
+# A checkout need not be installed.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "webapp"))
 
 import finished
 from catalogue import make_catalogue
@@ -24,9 +26,9 @@ from listings import DemoListing, load
 from questions import QUESTIONS
 from verdicts import RATER, half, rate
 
-from webapp.exporters.exports.run_folders import document
-from webapp.importers.runs import property_cards
-from webapp.kinds.property import Card
+from relevansi.exporters.exports.run_folders import document
+from relevansi.importers.runs import property_cards
+from relevansi.kinds.property import Card
 
 METHODS = ("hybrid", "api_only", "vector_only")
 

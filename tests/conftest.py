@@ -23,16 +23,16 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 from werkzeug import test
 
+from relevansi import labels
+from relevansi.config import sqlite_url, with_driver
+from relevansi.db.engine import Database
+from relevansi.db.tables.base import Base
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
+from relevansi.records import BINARY
+from relevansi.services.people import sign_in
+from relevansi.services.study import studies
 from tests import demo
-from webapp import labels
-from webapp.config import sqlite_url, with_driver
-from webapp.db.engine import Database
-from webapp.db.tables.base import Base
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
-from webapp.records import BINARY
-from webapp.services.people import sign_in
-from webapp.services.study import studies
 
 ON_SQLITE = (
     "gold",

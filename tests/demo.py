@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy.orm import Session
 
+from relevansi.cli.frame.demo import prepared_demo
+from relevansi.db.tables.study import Study
+from relevansi.services.study import studies
 from seeds.making import studies as making
-from webapp.cli.frame.demo import prepared_demo
-from webapp.db.tables.study import Study
-from webapp.services.study import studies
 
 
 def restored(folder: Path) -> Path:

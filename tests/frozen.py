@@ -25,13 +25,13 @@ from typing import Any
 from openpyxl import load_workbook
 from sqlalchemy import select
 
+from relevansi.config import resource
+from relevansi.db.tables.runs import Run
+from relevansi.records import Relevance
 from tests import demo
 from tests.cli.relevansi import Stream, exit_code, relevansi
 from tests.page import Page
 from tests.stored_studies import study_in
-from webapp.config import resource
-from webapp.db.tables.runs import Run
-from webapp.records import Relevance
 
 FOLDER = Path(__file__).parent / "frozen"
 DEMO = FOLDER / "demo.json.xz"
@@ -86,10 +86,10 @@ def seeds() -> dict[str, Path]:
 
 
 def _judge(folder: Path) -> None:
+    from relevansi.services.judging import events
+    from relevansi.services.runs import reports
+    from relevansi.services.study import studies
     from tests.services.runs.runs import click
-    from webapp.services.judging import events
-    from webapp.services.runs import reports
-    from webapp.services.study import studies
 
     with study_in(folder) as (session, study):
         rater = studies.raters(session, study)[0]

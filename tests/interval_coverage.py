@@ -17,24 +17,24 @@ from zlib import crc32
 import numpy as np
 from sqlalchemy.orm import Session
 
-from tests import demo
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
-from webapp.metrics.agreement.agreement import agreement
-from webapp.metrics.comparisons.differences import (
+from relevansi.config import sqlite_url
+from relevansi.db.engine import Database
+from relevansi.metrics.agreement.agreement import agreement
+from relevansi.metrics.comparisons.differences import (
     ComparedRun,
     counted,
     highest_value,
     paired_values,
 )
-from webapp.metrics.intervals import Interval, difference_interval, mean_interval
-from webapp.metrics.judging.figures import HEADLINES, Sum
-from webapp.metrics.phase_3.user_study import clustered_mean
-from webapp.metrics.planning.assisted import assisted_mean
-from webapp.metrics.planning.sampling import sampled_mean
-from webapp.services.comparisons import chosen_runs
-from webapp.services.judging.judged_runs import judged_runs
-from webapp.services.runs import reports, runs
+from relevansi.metrics.intervals import Interval, difference_interval, mean_interval
+from relevansi.metrics.judging.figures import HEADLINES, Sum
+from relevansi.metrics.phase_3.user_study import clustered_mean
+from relevansi.metrics.planning.assisted import assisted_mean
+from relevansi.metrics.planning.sampling import sampled_mean
+from relevansi.services.comparisons import chosen_runs
+from relevansi.services.judging.judged_runs import judged_runs
+from relevansi.services.runs import reports, runs
+from tests import demo
 
 SEED = 20260301
 SIZES = (10, 25, 30, 100)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
+from relevansi.config import sqlite_url
+from relevansi.db.engine import Database
+from relevansi.db.tables.study import Study
+from relevansi.services.study import studies
 from tests.conftest import NOW
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
-from webapp.db.tables.study import Study
-from webapp.services.study import studies
 
 
 @contextmanager

@@ -10,17 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from webapp import config
-from webapp.config import Settings, UnusableSetting
+from relevansi import config
+from relevansi.config import Settings, UnusableSetting
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(name="wheel")
 def _wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    package = tmp_path / "venv" / "lib" / "site-packages" / "webapp"
+    package = tmp_path / "venv" / "lib" / "site-packages" / "relevansi"
     package.mkdir(parents=True)
     monkeypatch.setattr(config, "PACKAGE", package)
+    monkeypatch.setattr(config, "CHECKOUT", package.parents[1])
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
     return package
 
@@ -112,7 +113,7 @@ def test_many_first_starts_at_once_agree_on_one_secret_that_its_owner_alone_may_
 
 
 def test_the_settings_need_the_standard_library_only() -> None:
-    code = "import sys, webapp.config; print(*sorted(m.partition('.')[0] for m in sys.modules))"
+    code = "import sys, relevansi.config; print(*sorted(m.partition('.')[0] for m in sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )

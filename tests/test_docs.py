@@ -11,12 +11,12 @@ import pytest
 from granian.cli import cli
 from sqlalchemy import make_url
 
-from webapp.cli.frame.commands import COMMANDS
-from webapp.config import with_driver
-from webapp.i18n import gettext, speaking
-from webapp.importers.results.files import LONGEST_RECORD, MOST_UNPACKED, Budget
-from webapp.importers.results.shapes import SHAPES
-from webapp.notation import number
+from relevansi.cli.frame.commands import COMMANDS
+from relevansi.config import with_driver
+from relevansi.i18n import gettext, speaking
+from relevansi.importers.results.files import LONGEST_RECORD, MOST_UNPACKED, Budget
+from relevansi.importers.results.shapes import SHAPES
+from relevansi.notation import number
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -7,12 +7,12 @@ import pkgutil
 from collections import defaultdict
 from collections.abc import Iterator
 
-import webapp
-from webapp.failures import Busy, Conflict, Failure, Missing, Refused
-from webapp.i18n import speaking
+import relevansi
+from relevansi.failures import Busy, Conflict, Failure, Missing, Refused
+from relevansi.i18n import speaking
 
 BASES = (Missing, Conflict, Refused, Busy)
-NOT_IMPORTED = ("webapp.__main__", "webapp.db.migrations")
+NOT_IMPORTED = ("relevansi.__main__", "relevansi.db.migrations")
 
 
 def kinds(of: type[Failure] = Failure) -> Iterator[type[Failure]]:
@@ -22,10 +22,12 @@ def kinds(of: type[Failure] = Failure) -> Iterator[type[Failure]]:
 
 
 def all_failures() -> list[type[Failure]]:
-    for module in pkgutil.walk_packages(webapp.__path__, "webapp."):
+    for module in pkgutil.walk_packages(relevansi.__path__, "relevansi."):
         if not module.name.startswith(NOT_IMPORTED):
             importlib.import_module(module.name)
-    return [kind for kind in kinds() if kind not in BASES and kind.__module__.startswith("webapp")]
+    return [
+        kind for kind in kinds() if kind not in BASES and kind.__module__.startswith("relevansi")
+    ]
 
 
 def test_every_failure_is_of_one_of_four_kinds_and_says_what_and_what_to_do() -> None:

@@ -11,7 +11,7 @@ import pytest
 from babel.messages import pofile
 
 import hatch_build
-from webapp import i18n
+from relevansi import i18n
 
 SOURCE = """msgid ""
 msgstr "Content-Type: text/plain; charset=utf-8\\nPlural-Forms: nplurals=1; plural=0;\\n"

@@ -16,11 +16,11 @@ import pytest
 
 import relevansi
 from relevansi import RelevansiError, Study
+from relevansi.db.engine import Database
+from relevansi.services.runs import waiting_files
+from relevansi.web.frame.access import IN_PROCESS
 from tests.cli.relevansi import document
 from tests.cli.relevansi import relevansi as command
-from webapp.db.engine import Database
-from webapp.services.runs import waiting_files
-from webapp.web.frame.access import IN_PROCESS
 
 ROOT = Path(__file__).parents[1]
 SEEDS = ROOT / "seeds" / "documents"
@@ -115,7 +115,7 @@ def test_tables_have_a_row_for_each_thing_over_all_pages(
         ]
 
     large = tables()
-    monkeypatch.setattr("webapp.notebook.ROWS", 7)
+    monkeypatch.setattr("relevansi.notebook.ROWS", 7)
     for table, again in zip(large, tables(), strict=True):
         assert len(table) > 7
         pd.testing.assert_frame_equal(table, again)
@@ -208,7 +208,7 @@ def test_a_server_gives_the_same_by_a_token(
     study: Study, instance: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The header has the token, and without one nobody comes in."""
-    from webapp.app import create_app
+    from relevansi.app import create_app
 
     app = create_app()
     made = command(instance, "token", "new", "--scope", "read").stdout.strip()

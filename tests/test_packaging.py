@@ -50,13 +50,15 @@ def test_the_wheel_holds_pages_styles_scripts_and_samples(tmp_path: Path) -> Non
 
     (wheel,) = tmp_path.glob("relevansi-*.whl")
     inside = set(zipfile.ZipFile(wheel).namelist())
-    beside = {f"webapp/{name}" for top in ("templates", "static", "seeds") for name in files(top)}
-    beside |= {f"webapp/{name}" for top in hatch_build.guides(ROOT) for name in files(top)}
+    beside = {
+        f"relevansi/{name}" for top in ("templates", "static", "seeds") for name in files(top)
+    }
+    beside |= {f"relevansi/{name}" for top in hatch_build.guides(ROOT) for name in files(top)}
     sources = {name for name in files("webapp") if name.endswith(".po")}
-    assert beside | files("relevansi") | files("webapp") - sources <= inside
+    assert beside | {name.removeprefix("webapp/") for name in files("webapp") - sources} <= inside
     assert {name.replace(".po", ".mo") for name in sources} <= inside
     assert not sources & inside  # an unpacked source could be newer than what was compiled of it
-    assert {f"webapp/static/vendor/{name}" for name in hatch_build.PAGES.files} <= inside
+    assert {f"relevansi/static/vendor/{name}" for name in hatch_build.PAGES.files} <= inside
     assert not [name for name in inside if name.startswith(("tests/", "instance/"))]
 
 

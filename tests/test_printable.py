@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from webapp.printable import LogLineFormatter, json_escaped, printable
+from relevansi.printable import LogLineFormatter, json_escaped, printable
 
 
 def test_text_keeps_one_kind_of_line_end_whole_characters_and_its_meaning() -> None:
@@ -16,7 +16,9 @@ def test_text_keeps_one_kind_of_line_end_whole_characters_and_its_meaning() -> N
 def test_a_record_is_one_line_and_its_traceback_below_it() -> None:
     failure = ValueError("bad \x07 value")
     caught = (ValueError, failure, None)
-    record = logging.LogRecord("webapp", logging.ERROR, "", 0, "GET /\nforged\x1b[2J", None, caught)
+    record = logging.LogRecord(
+        "relevansi", logging.ERROR, "", 0, "GET /\nforged\x1b[2J", None, caught
+    )
 
     lines = LogLineFormatter("%(message)s").format(record).splitlines()
 

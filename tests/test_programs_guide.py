@@ -17,9 +17,9 @@ import pytest
 from werkzeug.serving import make_server
 
 import relevansi
+from relevansi.app import create_app
 from tests.cli.relevansi import relevansi as command
 from tests.test_notebook import FILES
-from webapp.app import create_app
 
 DOCS = Path(__file__).parents[1] / "docs"
 FOUND = {

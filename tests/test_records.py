@@ -7,7 +7,7 @@ import json
 import pytest
 from msgspec import ValidationError
 
-from webapp.records import BINARY, Relevance, Scale
+from relevansi.records import BINARY, Relevance, Scale
 
 GRADED = Scale(3, 2, ("off", "touches", "in part", "answers"), ("a", "b", "c", "d"))
 

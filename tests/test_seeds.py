@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from webapp.importers.runs.property_cards import parse
-from webapp.kinds.property import Card
+from relevansi.importers.runs.property_cards import parse
+from relevansi.kinds.property import Card
 
 SEEDS = Path(__file__).parents[1] / "seeds"
 METHODS = ("hybrid", "api_only", "vector_only")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.records import Scale
+from relevansi.records import Scale
 
 DOCUMENTS = Path(__file__).parents[1] / "seeds" / "documents"
 Grades = dict[tuple[str, str], str]

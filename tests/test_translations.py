@@ -16,19 +16,19 @@ from babel.messages.pofile import read_po
 from jinja2 import Environment
 from jinja2.ext import InternationalizationExtension, extract_from_ast
 
-import webapp
+import relevansi
+from relevansi import i18n
+from relevansi.app import create_app
+from relevansi.config import Settings, resource, sqlite_url
+from relevansi.i18n import gettext, ngettext, speaking
+from relevansi.kinds import KINDS
+from relevansi.metrics.judging.registry import MEASURES
+from relevansi.services.study import studies
 from tests.page import Page
 from tests.web.conftest import in_english
 from tests.web.reached import reached
-from webapp import i18n
-from webapp.app import create_app
-from webapp.config import Settings, resource, sqlite_url
-from webapp.i18n import gettext, ngettext, speaking
-from webapp.kinds import KINDS
-from webapp.metrics.judging.registry import MEASURES
-from webapp.services.study import studies
 
-PACKAGE = Path(webapp.__file__).parent
+PACKAGE = Path(relevansi.__file__).parent
 KEYWORDS = ("_", "gettext", "ngettext", "mark")
 PLACE = re.compile(r"%\((\w+)\)s")
 POINT = re.compile(r"(?<![\d.])\d+\.\d{1,2}(?!\.?\d)")  # 0.6, and neither 1.200 nor 127.0.0.1

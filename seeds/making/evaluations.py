@@ -7,12 +7,12 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.study import Study
-from webapp.exporters.evaluations.score_documents import WaitingRows
-from webapp.metrics.evaluations.similarity import LexicalEmbedder
-from webapp.services.evaluations import evaluations, scoring
-from webapp.services.evaluations.evaluations import EvaluationKind
-from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
+from relevansi.db.tables.study import Study
+from relevansi.exporters.evaluations.score_documents import WaitingRows
+from relevansi.metrics.evaluations.similarity import LexicalEmbedder
+from relevansi.services.evaluations import evaluations, scoring
+from relevansi.services.evaluations.evaluations import EvaluationKind
+from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
 
 FILES = {
     EvaluationKind.ANSWERS: "answers.jsonl",

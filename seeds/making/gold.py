@@ -9,10 +9,10 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.runs import Run
-from webapp.db.tables.study import Study
-from webapp.services.gold import constraints, gold
-from webapp.services.study import studies
+from relevansi.db.tables.runs import Run
+from relevansi.db.tables.study import Study
+from relevansi.services.gold import constraints, gold
+from relevansi.services.study import studies
 
 
 def add(session: Session, study: Study, folder: Path, now: datetime) -> None:

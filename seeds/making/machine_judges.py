@@ -14,17 +14,17 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.config import JudgeEndpoint
-from webapp.db.tables.judging import JudgedThing
-from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
-from webapp.db.tables.runs import Result
-from webapp.db.tables.study import Question, Study
-from webapp.records import Click, Scale
-from webapp.services.judging import events, live_metrics
-from webapp.services.judging.events import Target, TargetChange
-from webapp.services.machine_judges import calls as sessions
-from webapp.services.machine_judges import judges, prompts
-from webapp.services.machine_judges.calls import (
+from relevansi.config import JudgeEndpoint
+from relevansi.db.tables.judging import JudgedThing
+from relevansi.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
+from relevansi.db.tables.runs import Result
+from relevansi.db.tables.study import Question, Study
+from relevansi.records import Click, Scale
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging.events import Target, TargetChange
+from relevansi.services.machine_judges import calls as sessions
+from relevansi.services.machine_judges import judges, prompts
+from relevansi.services.machine_judges.calls import (
     CallOutcome,
     CallState,
     JudgeCall,
@@ -32,8 +32,8 @@ from webapp.services.machine_judges.calls import (
     SessionState,
     Terms,
 )
-from webapp.services.machine_judges.prompts import MachineVerdict
-from webapp.services.runs.reports import in_study
+from relevansi.services.machine_judges.prompts import MachineVerdict
+from relevansi.services.runs.reports import in_study
 
 ENDPOINT = JudgeEndpoint("http://127.0.0.1:9/v1", "demo-judge")
 """Nothing listens there: a new session of this judge asks nobody."""

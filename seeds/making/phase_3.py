@@ -10,15 +10,15 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from webapp.chatbot.answers import Answer
-from webapp.db.tables.phase_3 import Participant
-from webapp.db.tables.study import Study
-from webapp.records import USABILITY_ITEMS, Click, EmptyOutcome, Relevance
-from webapp.services.judging import events
-from webapp.services.judging.events import KEEP, AnswerRating
-from webapp.services.phase_3 import findings, own_questions, participants, user_studies
-from webapp.services.phase_3.own_questions import QuestionCall, QuestionWork, rater
-from webapp.services.phase_3.user_studies import UserStudySettings
+from relevansi.chatbot.answers import Answer
+from relevansi.db.tables.phase_3 import Participant
+from relevansi.db.tables.study import Study
+from relevansi.records import USABILITY_ITEMS, Click, EmptyOutcome, Relevance
+from relevansi.services.judging import events
+from relevansi.services.judging.events import KEEP, AnswerRating
+from relevansi.services.phase_3 import findings, own_questions, participants, user_studies
+from relevansi.services.phase_3.own_questions import QuestionCall, QuestionWork, rater
+from relevansi.services.phase_3.user_studies import UserStudySettings
 
 SETTINGS = UserStudySettings(
     is_open=True, endpoint="http://127.0.0.1:8810/chat", search_method="hybrid", llm="openai"

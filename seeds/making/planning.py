@@ -8,12 +8,12 @@ from pathlib import Path
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.judging import JudgedThing, Judgment
-from webapp.db.tables.people import LogEntry
-from webapp.db.tables.planning import RuleKind, RuleOutcome, SampledQuestion
-from webapp.db.tables.study import Study
-from webapp.services.planning import samples
-from webapp.services.study import studies
+from relevansi.db.tables.judging import JudgedThing, Judgment
+from relevansi.db.tables.people import LogEntry
+from relevansi.db.tables.planning import RuleKind, RuleOutcome, SampledQuestion
+from relevansi.db.tables.study import Study
+from relevansi.services.planning import samples
+from relevansi.services.study import studies
 
 SIZE = 15
 SEED = 20260301

@@ -22,26 +22,26 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.cli.frame import demo
+from relevansi.config import sqlite_url
+from relevansi.db import sqlite_files
+from relevansi.db.engine import Database
+from relevansi.db.tables.judging import JudgedThing, Repeat
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.i18n import DEFAULT_LANGUAGE, language, speaking
+from relevansi.importers.runs import json_runs
+from relevansi.records import Click, Relevance
+from relevansi.services.agreement import adjudications
+from relevansi.services.judging import events
+from relevansi.services.judging.events import Target, TargetChange
+from relevansi.services.rating import particulars, pool, tasks
+from relevansi.services.rating.pool import POOL, Unit
+from relevansi.services.runs import results, stored_results, stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from seeds.making import evaluations, gold, machine_judges, phase_3, planning
-from webapp.cli.frame import demo
-from webapp.config import sqlite_url
-from webapp.db import sqlite_files
-from webapp.db.engine import Database
-from webapp.db.tables.judging import JudgedThing, Repeat
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.tables.study import Question, Study
-from webapp.i18n import DEFAULT_LANGUAGE, language, speaking
-from webapp.importers.runs import json_runs
-from webapp.records import Click, Relevance
-from webapp.services.agreement import adjudications
-from webapp.services.judging import events
-from webapp.services.judging.events import Target, TargetChange
-from webapp.services.rating import particulars, pool, tasks
-from webapp.services.rating.pool import POOL, Unit
-from webapp.services.runs import results, stored_results, stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 SEEDS = Path(__file__).parents[1]
 BEGUN_AT = datetime(2026, 2, 9, 2, tzinfo=UTC)

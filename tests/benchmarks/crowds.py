@@ -6,12 +6,12 @@ import http.client
 from contextlib import closing
 from pathlib import Path
 
+from relevansi.db.engine import Database
 from tests.benchmarks.growth import WARM, blind_client
 from tests.benchmarks.load import Client, Contestant, Refused, relevansi, take_turns
 from tests.benchmarks.report import Measurement, Section, Target, number
 from tests.benchmarks.studies import GIVEN, Size, add_rater, invite, made_up
 from tests.browser.server import Server
-from webapp.db.engine import Database
 
 RATERS, MOST_MS = 100, 250
 PAUSE = 3.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from relevansi.config import sqlite_url
+from relevansi.db.engine import Database
 from tests.benchmarks.load import Ran, python
 from tests.benchmarks.report import Measurement, Section
 from tests.benchmarks.studies import run_file, run_ids
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
 
 CARDS, IN_ANSWER = 20_000, 10
 HOW = """\
@@ -40,7 +40,7 @@ def files(folder: Path) -> Section:
     to_csv = python("-c", AS_CSV, given, out)
     to_json = python("-c", AS_JSON, given, out)
     named = f"{CARDS:,} cards"
-    imported = python("-m", "webapp", "import", given, instance=instance)
+    imported = python("-m", "relevansi", "import", given, instance=instance)
     rows = [_row(f"import, JSON, {named}", imported, "json and csv", to_csv)]
     database = Database(sqlite_url(instance / "relevansi.sqlite"))
     (run_id,) = run_ids(database)
@@ -49,7 +49,7 @@ def files(folder: Path) -> Section:
         ("csv", "json and csv", to_csv),
         ("json", "json in and out", to_json),
     ):
-        wanted = ("-m", "webapp", "export", run_id, "--format", file_format, "-o", out)
+        wanted = ("-m", "relevansi", "export", run_id, "--format", file_format, "-o", out)
         done = python(*wanted, instance=instance)
         rows.append(_row(f"export, {file_format.upper()}, {named}", done, yardstick, theirs))
     rows += [_row("- json and csv", to_csv), _row("- json in and out", to_json)]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from relevansi.db.engine import Database
 from tests.benchmarks.load import Client, Contestant, Outcome, Place, relevansi, take_turns
 from tests.benchmarks.report import Measurement, Section, Target, number
 from tests.benchmarks.studies import (
@@ -18,7 +19,6 @@ from tests.benchmarks.studies import (
     make_blind,
     run_ids,
 )
-from webapp.db.engine import Database
 
 SIZES = tuple(map(Size, (30, 300, 1_000)))
 ROUNDS, CLICKS, SECONDS = 3, 100, 2.0

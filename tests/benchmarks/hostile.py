@@ -11,6 +11,8 @@ from time import perf_counter
 
 import httpx
 
+from relevansi.importers.frame import bounded
+from relevansi.importers.results import formats
 from tests.benchmarks.crowds import invited
 from tests.benchmarks.load import Contestant, Outcome, Refused, relevansi, take_turns
 from tests.benchmarks.machine import resident
@@ -18,8 +20,6 @@ from tests.benchmarks.report import Measurement, Section, Target, number
 from tests.benchmarks.studies import Size, made_up, token
 from tests.browser.server import Server
 from tests.hostile_files import HOSTILE
-from webapp.importers.frame import bounded
-from webapp.importers.results import formats
 
 RATERS, PAUSE, CLICKS, ROUNDS = 30, 1.0, 20, 3
 MOST_TIMES, MOST_MB, MOST_MS = 2, 60, 60

@@ -50,7 +50,7 @@ def imports(folder: Path) -> Section:
         reading: str,
         most: tuple[float, float] | None = None,
     ) -> Ran:
-        ours = python("-m", "webapp", "import", *files, instance=folder / what)
+        ours = python("-m", "relevansi", "import", *files, instance=folder / what)
         theirs = python("-c", reading, *files)
         ratio = ours.processor / theirs.processor
         took = [ours.processor * 1000]

@@ -25,6 +25,7 @@ from urllib.parse import urlencode
 from tests.browser.server import PASSED_ON, Server
 
 ROOT = Path(__file__).parents[2]
+PACKAGES = os.pathsep.join((str(ROOT), str(ROOT / "webapp")))
 HEADERS = (
     "Host: 127.0.0.1:{port}\r\n"
     "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
@@ -140,7 +141,7 @@ def python(*arguments: str | Path, instance: Path | None = None) -> Ran:
     known |= {"RELEVANSI_INSTANCE": str(instance)} if instance else {}
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.stopwatch", sys.executable, *map(str, arguments)],
-        env=known | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        env=known | {"PYTHONPATH": PACKAGES, "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         text=True,
         check=True,

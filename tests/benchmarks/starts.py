@@ -7,12 +7,12 @@ from pathlib import Path
 from time import perf_counter
 from urllib.request import urlopen
 
+from relevansi.db.engine import Database
 from tests.benchmarks.crowds import RATERS, invited
 from tests.benchmarks.load import Contestant, python, relevansi, take_turns
 from tests.benchmarks.machine import resident
 from tests.benchmarks.report import Measurement, Section, Target, number
 from tests.benchmarks.studies import Size, made_up
-from webapp.db.engine import Database
 
 TIMES = 11
 ROUNDS, CLICKS, SECONDS = 6, 2, 4.0
@@ -31,7 +31,7 @@ def starts(folder: Path) -> Section:
     """Return how long starting takes, and the memory of a server."""
     database = made_up(folder, Size(300, runs=3), blind=True)
     works: dict[str, Callable[[], float]] = {
-        HELP: lambda: python("-m", "webapp", "--help", instance=folder).seconds,
+        HELP: lambda: python("-m", "relevansi", "--help", instance=folder).seconds,
         SERVE: lambda: _first_answer(folder),
         PYTHON: lambda: python("-c", "pass").seconds,
         FLASK: lambda: python("-c", "import flask").seconds,

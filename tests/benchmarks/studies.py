@@ -14,22 +14,22 @@ from pathlib import Path
 
 from sqlalchemy import select, update
 
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
-from webapp.db.tables.judging import JudgedThing, Task
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.tables.study import Question, Study
-from webapp.records import Click
-from webapp.services.judging import events
-from webapp.services.judging.events import Target, TargetChange
-from webapp.services.people import raters, tokens
-from webapp.services.people.tokens import Scope
-from webapp.services.rating import tasks
-from webapp.services.runs import imports, stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
-from webapp.web.frame.access import now
+from relevansi.config import sqlite_url
+from relevansi.db.engine import Database
+from relevansi.db.tables.judging import JudgedThing, Task
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.records import Click
+from relevansi.services.judging import events
+from relevansi.services.judging.events import Target, TargetChange
+from relevansi.services.people import raters, tokens
+from relevansi.services.people.tokens import Scope
+from relevansi.services.rating import tasks
+from relevansi.services.runs import imports, stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
+from relevansi.web.frame.access import now
 
 METHODS = ("api_only", "hybrid", "vector_only")
 CATEGORIES = 12

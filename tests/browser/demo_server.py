@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from relevansi.config import sqlite_url
 from tests.browser.forked import ForkedServer
 from tests.browser.server import Server
-from webapp.config import sqlite_url
 
 
 def file_of(server: Server) -> Path:

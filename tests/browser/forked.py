@@ -84,8 +84,8 @@ class _Spoken(io.StringIO):
 
 
 def _serve(port: int, environment: Mapping[str, str], log: Path, connection: Connection) -> None:
-    from webapp.app import create_app
-    from webapp.cli import run
+    from relevansi.app import create_app
+    from relevansi.cli import run
 
     os.environ.clear()
     os.environ.update(environment)

@@ -15,15 +15,15 @@ from typing import Any
 from flask import Flask
 from jinja2 import FileSystemBytecodeCache
 
-import webapp
+import relevansi
 
-ELSEWHERE = ("webapp.db.migrations.", "webapp.__main__")  # alembic's, and a command
+ELSEWHERE = ("relevansi.db.migrations.", "relevansi.__main__")  # alembic's, and a command
 FOLDER = TemporaryDirectory(prefix="relevansi-templates-")
 
-for module in walk_packages(webapp.__path__, "webapp."):
+for module in walk_packages(relevansi.__path__, "relevansi."):
     if not module.name.startswith(ELSEWHERE):
         import_module(module.name)
 cache: dict[str, Any] = {"bytecode_cache": FileSystemBytecodeCache(FOLDER.name)}
 Flask.jinja_options = Flask.jinja_options | cache
 gc.collect()
-gc.disable()  # as `webapp.app.main` does: a command switches it on again
+gc.disable()  # as `relevansi.app.main` does: a command switches it on again

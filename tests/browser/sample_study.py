@@ -15,10 +15,10 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import mean, median
 
+from relevansi.importers.runs import json_runs
+from relevansi.kinds.property import Card
+from relevansi.records import ReadQuery
 from tests.browser.server import SEEDS
-from webapp.importers.runs import json_runs
-from webapp.kinds.property import Card
-from webapp.records import ReadQuery
 
 METHODS = ("hybrid", "api_only", "vector_only")
 WORD = re.compile(r"\w+")

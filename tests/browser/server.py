@@ -39,7 +39,7 @@ class Server:
     def start(self) -> None:
         with self.log.open("a", encoding="utf-8") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "webapp", "serve", "--port", str(self.port)],
+                [sys.executable, "-m", "relevansi", "serve", "--port", str(self.port)],
                 env=self.environment(),
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -55,7 +55,7 @@ class Server:
     def environment(self) -> dict[str, str]:
         return {
             **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": str(ROOT / "webapp"),
             "RELEVANSI_INSTANCE": str(self.instance),
             "RELEVANSI_LANGUAGE": "en",
             "PYTHONIOENCODING": "utf-8",
@@ -118,7 +118,7 @@ class Granian(Server):
                 self.port = free.getsockname()[1]
         options = "--interface wsgi --factory --workers 1 --blocking-threads 8 --no-ws --http 1"
         limits = ("--http1-buffer-size", "16384", "--log-level", "warning")
-        where = ("--port", str(self.port), "webapp.app:served")
+        where = ("--port", str(self.port), "relevansi.app:served")
         with self.log.open("a", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "granian", *options.split(), *limits, *where],

@@ -13,6 +13,8 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Page
 
+from relevansi.app import create_app
+from relevansi.config import Settings, sqlite_url
 from tests.browser import demo_server
 from tests.browser.axe import faults
 from tests.browser.pages import PAGES, Study, visit
@@ -20,8 +22,6 @@ from tests.browser.server import ROOT, Server
 from tests.web.conftest import in_english
 from tests.web.phase_3.participants import as_participant, personal_link
 from tests.web.reached import as_rater, reached
-from webapp.app import create_app
-from webapp.config import Settings, sqlite_url
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any
 
-from webapp.chatbot.client import Patience
+from relevansi.chatbot.client import Patience
 
 AT_ONCE = Patience(seconds=5, tries=3, first_pause=0, longest_pause=0, jitter=0)
 """The usual tries, without any pause between them."""

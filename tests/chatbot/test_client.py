@@ -14,12 +14,12 @@ from itertools import count
 import pytest
 from msgspec.structs import replace
 
+from relevansi.chatbot.answers import Message
+from relevansi.chatbot.client import LARGEST_ANSWER, Chatbot, UnusableAddress, full_address
+from relevansi.chatbot.failures import CallFailed
+from relevansi.i18n import speaking
 from tests.chatbot import bots
 from tests.chatbot.bots import AT_ONCE, Behaviour, good, raw, serving, status
-from webapp.chatbot.answers import Message
-from webapp.chatbot.client import LARGEST_ANSWER, Chatbot, UnusableAddress, full_address
-from webapp.chatbot.failures import CallFailed
-from webapp.i18n import speaking
 
 ASKED = Message("Rumah di Johor?", "s1", "u1", "hybrid")
 IMPATIENT = replace(AT_ONCE, seconds=0.15, tries=1)
@@ -40,7 +40,7 @@ def told(failed: CallFailed) -> str:
 
 
 def test_an_answer_comes_with_all_that_the_chatbot_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webapp.chatbot.client.perf_counter", partial(next, count(step=2)))
+    monkeypatch.setattr("relevansi.chatbot.client.perf_counter", partial(next, count(step=2)))
     with serving(good) as bot:
         answer = Chatbot(bot.address).ask(ASKED)
 

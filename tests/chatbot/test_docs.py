@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from webapp.chatbot import mappings
-from webapp.chatbot.failures import FINAL, KINDS
+from relevansi.chatbot import mappings
+from relevansi.chatbot.failures import FINAL, KINDS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "chatbots.md").read_text("utf-8")
 

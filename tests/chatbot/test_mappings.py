@@ -6,12 +6,12 @@ import json
 
 import pytest
 
+from relevansi.chatbot import mappings
+from relevansi.chatbot.answers import Message
+from relevansi.chatbot.client import Chatbot
+from relevansi.chatbot.mappings import KEY_VARIABLE, MissingKey, UnusableMapping
+from relevansi.i18n import speaking
 from tests.chatbot.bots import AT_ONCE, raw, serving
-from webapp.chatbot import mappings
-from webapp.chatbot.answers import Message
-from webapp.chatbot.client import Chatbot
-from webapp.chatbot.mappings import KEY_VARIABLE, MissingKey, UnusableMapping
-from webapp.i18n import speaking
 
 ASKED = Message("Lagi?", "s1", "u1", "hybrid", (("Rumah?", "Ini rumah."),))
 MAPPING = {

@@ -10,14 +10,14 @@ from threading import Thread
 
 import pytest
 
+from relevansi.records import Relevance
+from relevansi.services.judging import events
+from relevansi.services.runs import reports
+from relevansi.services.study import studies
 from tests.cli.judged_runs import HYBRID
 from tests.cli.relevansi import document, relevansi
 from tests.services.runs.runs import click
 from tests.stored_studies import study_in
-from webapp.records import Relevance
-from webapp.services.judging import events
-from webapp.services.runs import reports
-from webapp.services.study import studies
 
 
 @pytest.fixture(name="judged", scope="session")

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from webapp.config import resource
+from relevansi.config import resource
 
 HYBRID = resource("seeds") / "runs" / "hybrid"

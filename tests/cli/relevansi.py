@@ -16,8 +16,8 @@ from subprocess import CompletedProcess
 from typing import Any
 from unittest import mock
 
-from webapp.app import create_app
-from webapp.cli import run
+from relevansi.app import create_app
+from relevansi.cli import run
 
 PASSED_ON = ("PATH", "HOME", "SYSTEMROOT")
 
@@ -48,7 +48,7 @@ def exit_code(
 
 def process(instance: Path, *arguments: str | Path, language: str = "en") -> CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "webapp", *map(str, arguments)],
+        [sys.executable, "-m", "relevansi", *map(str, arguments)],
         env=environment(instance, language),
         capture_output=True,
         encoding="utf-8",
@@ -60,7 +60,7 @@ def process(instance: Path, *arguments: str | Path, language: str = "en") -> Com
 def environment(instance: Path, language: str) -> dict[str, str]:
     return {
         **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
-        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "PYTHONPATH": str(Path(__file__).parents[2] / "webapp"),
         "RELEVANSI_INSTANCE": str(instance),
         "RELEVANSI_LANGUAGE": language,
         "PYTHONIOENCODING": "utf-8",

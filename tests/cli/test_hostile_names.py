@@ -16,7 +16,17 @@ import click
 import pytest
 import stamina
 
-import webapp
+from relevansi import config
+from relevansi.cli.frame.commands import relevansi as application
+from relevansi.cli.frame.output import write
+from relevansi.config import sqlite_url
+from relevansi.printable import LogLineFormatter
+from relevansi.records import Relevance
+from relevansi.services.judging import events
+from relevansi.services.people import history
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.chatbot.bots import Bot, serving, status
 from tests.cli import relevansi as commands
 from tests.cli.agreement.test_agreement import judged
@@ -31,16 +41,6 @@ from tests.services.proof_packs.packs import members
 from tests.services.runs.runs import card, query, run
 from tests.services.runs.runs import click as clicked
 from tests.stored_studies import study_in
-from webapp.cli.frame.commands import relevansi as application
-from webapp.cli.frame.output import write
-from webapp.config import sqlite_url
-from webapp.printable import LogLineFormatter
-from webapp.records import Relevance
-from webapp.services.judging import events
-from webapp.services.people import history
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="names no file so")
 
@@ -368,7 +368,7 @@ def test_a_terminal_gets_no_bytes_that_are_not_text(
     ],
 )
 def test_tables_bars_and_csv_files_are_made_in_one_place(written: str, modules: set[str]) -> None:
-    package = Path(webapp.__file__).parent
+    package = config.PACKAGE
 
     assert {
         path.relative_to(package).as_posix()

@@ -11,12 +11,12 @@ from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from relevansi.db import engine
+from relevansi.db.engine import Database, Kept, added, tables, upsert
+from relevansi.db.tables.judging import Property
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
 from tests.conftest import NOW
-from webapp.db import engine
-from webapp.db.engine import Database, Kept, added, tables, upsert
-from webapp.db.tables.judging import Property
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
 
 WRITERS, EACH = 6, 8
 

@@ -15,17 +15,17 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-from tests.cli.relevansi import relevansi
-from webapp.config import sqlite_url
-from webapp.db.engine import (
+from relevansi.config import sqlite_url
+from relevansi.db.engine import (
     BeforeFirstRelease,
     Database,
     DatabaseOutOfDate,
     NewerDatabase,
     _alembic,
 )
-from webapp.db.migrations import HEAD
-from webapp.db.tables.base import Base
+from relevansi.db.migrations import HEAD
+from relevansi.db.tables.base import Base
+from tests.cli.relevansi import relevansi
 
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.xz"))
 """The demo's study as 1.0.0 left it, and at a revision between that and 1.1.0."""

@@ -11,12 +11,12 @@ from threading import Lock
 import pytest
 from sqlalchemy import select, text
 
+from relevansi.config import sqlite_url
+from relevansi.db import engine
+from relevansi.db.engine import Database
+from relevansi.db.outages import Outage, WriterBusy, outage
+from relevansi.db.tables.study import Study
 from tests.conftest import NOW
-from webapp.config import sqlite_url
-from webapp.db import engine
-from webapp.db.engine import Database
-from webapp.db.outages import Outage, WriterBusy, outage
-from webapp.db.tables.study import Study
 
 NOBODY = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
 SHORT_SECONDS = 0.05

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import inspect, text
 
-from webapp.db import outages
-from webapp.db.engine import Database
-from webapp.db.tables.base import Base
+from relevansi.db import outages
+from relevansi.db.engine import Database
+from relevansi.db.tables.base import Base
 
 OURS = {*Base.metadata.tables, outages.VERSION_TABLE}
 

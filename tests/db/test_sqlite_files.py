@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from webapp.config import sqlite_url
-from webapp.db import sqlite_files
-from webapp.db.engine import Database
-from webapp.db.sqlite_files import FileReplaced
-from webapp.db.tables.judging import Property
+from relevansi.config import sqlite_url
+from relevansi.db import sqlite_files
+from relevansi.db.engine import Database
+from relevansi.db.sqlite_files import FileReplaced
+from relevansi.db.tables.judging import Property
 
 
 @pytest.fixture(name="file")

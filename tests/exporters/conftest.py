@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from webapp.i18n import speaking
+from relevansi.i18n import speaking
 
 
 @pytest.fixture(params=["id", "en"])

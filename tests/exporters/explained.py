@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from webapp.exporters.exports.metrics_tables import measures_markdown
-from webapp.i18n import gettext, speaking
-from webapp.metrics.judging.registry import Measure
+from relevansi.exporters.exports.metrics_tables import measures_markdown
+from relevansi.i18n import gettext, speaking
+from relevansi.metrics.judging.registry import Measure
 
 
 def unexplained(measures: Iterable[Measure], language: str) -> list[str]:

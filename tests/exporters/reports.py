@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from relevansi.metrics.judging.figures import QueryRow, RunReport
+from relevansi.metrics.judging.queries import QuerySummary
+from relevansi.records import EmptyOutcome
 from tests.metrics.judging.verdicts import empty, failed, listed, unreadable, verdicts
-from webapp.metrics.judging.figures import QueryRow, RunReport
-from webapp.metrics.judging.queries import QuerySummary
-from webapp.records import EmptyOutcome
 
 CORRECT_EMPTY = empty(EmptyOutcome.CORRECT_EMPTY, 0)
 FALSE_NEGATIVE = empty(EmptyOutcome.FALSE_NEGATIVE, 0)

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
+from relevansi.config import sqlite_url
 from tests.browser.server import HYBRID, Granian, Server
 from tests.cli.relevansi import document
 from tests.faults import stored
 from tests.faults.clicking import Clicker
 from tests.faults.processes import at_the_end, free_port
 from tests.faults.report import Row
-from webapp.config import sqlite_url
 
 CLICKERS = 4
 MOST_WORDS = 300
@@ -48,7 +48,7 @@ class FaultyServer(Granian):
     def command(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
         """Return one finished command on the same database."""
         return subprocess.run(
-            [sys.executable, "-m", "webapp", *map(str, arguments)],
+            [sys.executable, "-m", "relevansi", *map(str, arguments)],
             env=self.environment(),
             capture_output=True,
             encoding="utf-8",

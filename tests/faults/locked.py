@@ -13,10 +13,10 @@ from pathlib import Path
 
 import psycopg
 
+from relevansi.db.engine import PATIENCE_SECONDS
 from tests.faults.load import Load, awaited
 from tests.faults.postgres import Postgres, running
 from tests.faults.report import Row
-from webapp.db.engine import PATIENCE_SECONDS
 
 FAULT = "The database is locked by another program"
 KEPT_SECONDS = PATIENCE_SECONDS + 2

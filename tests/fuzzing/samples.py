@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from relevansi.config import resource
+from relevansi.db.engine import Database
+from relevansi.exporters.frame.csv_cells import CsvStyle
+from relevansi.importers.runs import json_runs
+from relevansi.services.exports import exports
+from relevansi.services.proof_packs import packs
+from relevansi.services.runs import reports
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.evaluations import scored_files
 from tests.services.exports import offline_files
 from tests.services.gold import gold_files
 from tests.services.judging import rated_studies
-from webapp.config import resource
-from webapp.db.engine import Database
-from webapp.exporters.frame.csv_cells import CsvStyle
-from webapp.importers.runs import json_runs
-from webapp.services.exports import exports
-from webapp.services.proof_packs import packs
-from webapp.services.runs import reports
-from webapp.services.study import studies
 
 MANUAL = {
     "timestamp": "2026-03-01T09:00:00.000Z",

@@ -25,6 +25,19 @@ from sqlalchemy import text
 from werkzeug.exceptions import HTTPException
 from wtforms import Form
 
+from relevansi.app import create_app
+from relevansi.config import JudgeEndpoint, Settings, resource, sqlite_url
+from relevansi.db.engine import Database
+from relevansi.db.tables.runs import Run
+from relevansi.importers.runs import json_runs
+from relevansi.services.gold import gold
+from relevansi.services.judging import live_metrics
+from relevansi.services.people import sign_in
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
+from relevansi.web.frame.workers import workers
+from relevansi.web.rating import clicks
 from tests.conftest import NOW, copied
 from tests.fuzzing import samples
 from tests.page import Page
@@ -33,19 +46,6 @@ from tests.services.judging import rated_studies
 from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.phase_3 import participants
-from webapp.app import create_app
-from webapp.config import JudgeEndpoint, Settings, resource, sqlite_url
-from webapp.db.engine import Database
-from webapp.db.tables.runs import Run
-from webapp.importers.runs import json_runs
-from webapp.services.gold import gold
-from webapp.services.judging import live_metrics
-from webapp.services.people import sign_in
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
-from webapp.web.frame.workers import workers
-from webapp.web.rating import clicks
 
 ROLES = ("owner", "rater", "participant", "stranger")
 NOBODY = "http://127.0.0.1:9"
@@ -253,6 +253,6 @@ def _field_names() -> list[str]:
 def _argument_names() -> list[str]:
     """Return the names that are looked for behind the ``?`` of an address."""
     found = set()
-    for path in (resource("templates").parent / "webapp" / "web").rglob("*.py"):
+    for path in (resource("templates").parent / "webapp" / "relevansi" / "web").rglob("*.py"):
         found |= set(re.findall(r'args(?:\.get|\.getlist)?[(\[]"(\w+)"', path.read_text("utf-8")))
     return sorted(found)

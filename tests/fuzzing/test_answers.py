@@ -16,11 +16,11 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relevansi.importers.runs import property_cards
+from relevansi.metrics.evaluations import answers
+from relevansi.printable import printable
+from relevansi.web.frame import markdown
 from tests.fuzzing import mutations
-from webapp.importers.runs import property_cards
-from webapp.metrics.evaluations import answers
-from webapp.printable import printable
-from webapp.web.frame import markdown
 
 # fmt: off
 TITLES = (

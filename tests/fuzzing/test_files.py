@@ -14,38 +14,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.orm import Session
 
+from relevansi.chatbot import mappings
+from relevansi.chatbot.answers import Message
+from relevansi.chatbot.failures import CallFailed
+from relevansi.config import sqlite_url
+from relevansi.db.engine import Database
+from relevansi.db.tables.study import Study
+from relevansi.exporters.evaluations.score_documents import WaitingRows
+from relevansi.i18n import LANGUAGES, speaking
+from relevansi.importers.evaluations import expected_json
+from relevansi.importers.gold import gold_questions
+from relevansi.importers.proof_packs import pack as proof_pack
+from relevansi.importers.proof_packs.pack import UnusablePack
+from relevansi.importers.runs import csv_ratings, json_runs, problems, questions
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.metrics.evaluations import json_answers
+from relevansi.records import Problem
+from relevansi.services.agreement import agreement
+from relevansi.services.agreement.agreement import HandJudgedRun
+from relevansi.services.evaluations import scoring
+from relevansi.services.evaluations.evaluations import EvaluationKind as Scored
+from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
+from relevansi.services.exports import exports, rated_imports, ratings
+from relevansi.services.judging import live_metrics
+from relevansi.services.proof_packs import verification
+from relevansi.services.runs import file_formats, imports, reports, stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.fuzzing import mutations, samples
 from tests.services.evaluations import scored_files
 from tests.services.gold import gold_files
 from tests.stored_studies import open_study
-from webapp.chatbot import mappings
-from webapp.chatbot.answers import Message
-from webapp.chatbot.failures import CallFailed
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
-from webapp.db.tables.study import Study
-from webapp.exporters.evaluations.score_documents import WaitingRows
-from webapp.i18n import LANGUAGES, speaking
-from webapp.importers.evaluations import expected_json
-from webapp.importers.gold import gold_questions
-from webapp.importers.proof_packs import pack as proof_pack
-from webapp.importers.proof_packs.pack import UnusablePack
-from webapp.importers.runs import csv_ratings, json_runs, problems, questions
-from webapp.importers.runs.problems import ImportRefused
-from webapp.metrics.evaluations import json_answers
-from webapp.records import Problem
-from webapp.services.agreement import agreement
-from webapp.services.agreement.agreement import HandJudgedRun
-from webapp.services.evaluations import scoring
-from webapp.services.evaluations.evaluations import EvaluationKind as Scored
-from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
-from webapp.services.exports import exports, rated_imports, ratings
-from webapp.services.judging import live_metrics
-from webapp.services.proof_packs import verification
-from webapp.services.runs import file_formats, imports, reports, stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 NAME = "berkas.json"
 ASKED = Message("Rumah?", "s1", "u", "hybrid", (("Halo", "Ya"),))

@@ -13,6 +13,11 @@ import httpx
 import pytest
 from werkzeug.exceptions import HTTPException
 
+from relevansi.app import create_app
+from relevansi.config import Settings, sqlite_url
+from relevansi.db.engine import Database
+from relevansi.services.study import studies
+from relevansi.web.features import role_for
 from tests.browser.server import Server
 from tests.conftest import NOW
 from tests.page import Page
@@ -20,11 +25,6 @@ from tests.services.judging import rated_studies
 from tests.web import visitors
 from tests.web.phase_3 import participants
 from tests.web.roles import OWN_ANSWER, ROLES, is_open_to, is_refused, knocks
-from webapp.app import create_app
-from webapp.config import Settings, sqlite_url
-from webapp.db.engine import Database
-from webapp.services.study import studies
-from webapp.web.features import role_for
 
 NOBODY = "http://127.0.0.1:9"
 """A chatbot that is never there."""

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.kinds import from_row, to_row
-from webapp.kinds.document import WINDOW, Document, Scalar, excerpt
+from relevansi.kinds import from_row, to_row
+from relevansi.kinds.document import WINDOW, Document, Scalar, excerpt
 
 LONG = "Long red dress, in linen and cotton"
 

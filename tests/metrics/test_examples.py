@@ -6,10 +6,10 @@ import pkgutil
 
 import pytest
 
-from webapp import metrics
-from webapp.metrics.judging import queries
+from relevansi import metrics
+from relevansi.metrics.judging import queries
 
-MODULES = [found.name for found in pkgutil.walk_packages(metrics.__path__, "webapp.metrics.")]
+MODULES = [found.name for found in pkgutil.walk_packages(metrics.__path__, "relevansi.metrics.")]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats  # type: ignore[import-untyped]
 
-from webapp.metrics.intervals import (
+from relevansi.metrics.intervals import (
     NO_INTERVAL,
     Interval,
     difference_interval,

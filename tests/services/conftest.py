@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
+from relevansi.records import EmptyOutcome
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
 from tests.services.runs.runs import NO, UNSURE, YES, card, click, query, run
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
-from webapp.records import EmptyOutcome
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
 
 
 @pytest.fixture(name="rated_run")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
+from relevansi.config import sqlite_url
+from relevansi.db.engine import Database
 
 EMPTY = "empty"
 """Its tables are made once; each other database on the server is a copy of it."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from sqlalchemy import event
 
-from webapp.db.engine import Database
+from relevansi.db.engine import Database
 
 
 @contextmanager

@@ -15,16 +15,16 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
+from relevansi.app import create_app
+from relevansi.config import Settings, sqlite_url
+from relevansi.db.engine import Database
+from relevansi.records import QueryState, ReadQuery
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.web.frame.workers import Workers
 from tests.conftest import NOW, copied
 from tests.services.runs.runs import card, query, run
 from tests.stored_studies import open_study
-from webapp.app import create_app
-from webapp.config import Settings, sqlite_url
-from webapp.db.engine import Database
-from webapp.records import QueryState, ReadQuery
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.web.frame.workers import Workers
 
 P = ParamSpec("P")
 T = TypeVar("T")

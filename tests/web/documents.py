@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
+from relevansi.db.engine import Database
+from relevansi.records import Scale
+from relevansi.services.runs import results, stored_results
+from relevansi.services.runs.stored_results import StoredResults
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.stored_studies import open_study
-from webapp.db.engine import Database
-from webapp.records import Scale
-from webapp.services.runs import results, stored_results
-from webapp.services.runs.stored_results import StoredResults
-from webapp.services.study import studies
 
 Files = tuple[tuple[str, bytes], ...]
 GRADED = Scale(3, 2, ("off topic", "touches it", "in part", "answers"), ("a", "b", "c", "d"))

@@ -16,11 +16,11 @@ from sqlalchemy import select
 from werkzeug.routing import AnyConverter, IntegerConverter, Rule
 from werkzeug.test import TestResponse
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.base import Base
+from relevansi.db.tables.people import Attempt
+from relevansi.web.features import Role, role_for
 from tests.web import visitors
-from webapp.db.engine import Database
-from webapp.db.tables.base import Base
-from webapp.db.tables.people import Attempt
-from webapp.web.features import Role, role_for
 
 ROLES = ("owner", "rater", "participant", "stranger")
 OWN_ANSWER = {"sign_in.choose", "sign_in.set_first", "sign_in.leave"}

@@ -10,13 +10,13 @@ import pytest
 from flask import Flask
 from werkzeug.routing import Rule
 
+from relevansi.app import create_app
+from relevansi.config import JudgeEndpoint, Settings, sqlite_url
 from tests.page import Page
 from tests.web.conftest import in_english
 from tests.web.phase_3.participants import agree, as_participant
 from tests.web.reached import as_rater, reached
 from tests.web.roles import is_for_programs
-from webapp.app import create_app
-from webapp.config import JudgeEndpoint, Settings, sqlite_url
 
 ELSEWHERE = {
     "health.healthz": "asked by programs",

@@ -8,12 +8,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from relevansi.db.engine import Database
+from relevansi.services.people import raters, sign_in
+from relevansi.web.frame import access
 from tests.conftest import NOW
 from tests.page import Page
 from tests.stored_studies import open_study
-from webapp.db.engine import Database
-from webapp.services.people import raters, sign_in
-from webapp.web.frame import access
 
 PASSWORD = "kata sandi yang panjang"
 ELSEWHERE = {"HTTP_HOST": "nilai.example", "REMOTE_ADDR": "192.0.2.7"}

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from relevansi.services.study import studies
 from tests.browser.axe import faults
 from tests.browser.conftest import serving
 from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server, copied
 from tests.services.gold.gold_files import stored_run
 from tests.stored_studies import study_in
-from webapp.services.study import studies
 
 pytestmark = pytest.mark.browser
 

@@ -6,20 +6,20 @@ from typing import Any, get_args
 import pytest
 from playwright.sync_api import Browser
 
-from webapp import notation
-from webapp.exporters.exports.csv_ratings import rated_csv
-from webapp.exporters.frame.csv_cells import cell_text
-from webapp.exporters.offline.page import bundle
-from webapp.i18n import speaking
-from webapp.metrics.judging.figures import QueryRow, RunReport, figures, totals
-from webapp.metrics.judging.queries import (
+from relevansi import notation
+from relevansi.exporters.exports.csv_ratings import rated_csv
+from relevansi.exporters.frame.csv_cells import cell_text
+from relevansi.exporters.offline.page import bundle
+from relevansi.i18n import speaking
+from relevansi.metrics.judging.figures import QueryRow, RunReport, figures, totals
+from relevansi.metrics.judging.queries import (
     QUERY_FIGURES,
     QueryJudgments,
     counted,
     suggested_quality,
     summarise,
 )
-from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
+from relevansi.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 RUNS = 150
 NOTES = (

@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from relevansi.config import sqlite_url
+from relevansi.db.engine import Database
+from relevansi.records import Relevance
+from relevansi.services.phase_3 import findings
 from tests.browser.forked import ForkedServer
 from tests.browser.server import Server
 from tests.conftest import NOW
@@ -15,10 +19,6 @@ from tests.services.phase_3.participants import taking_part
 from tests.services.phase_3.test_findings import closing, rated
 from tests.stored_studies import open_study
 from tests.web.visitors import PASSWORD, lock
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
-from webapp.records import Relevance
-from webapp.services.phase_3 import findings
 
 pytestmark = pytest.mark.browser
 

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
+from relevansi.config import sqlite_url
+from relevansi.db.engine import Database
 from tests.browser.axe import faults, violations
 from tests.browser.blind import invite, join, place
 from tests.browser.conftest import serving
@@ -19,8 +21,6 @@ from tests.browser.server import Server
 from tests.cli.relevansi import relevansi
 from tests.web.documents import GRADED, collection, imported, lines, set_scale
 from tests.web.rating.blind_study import set_study
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
 
 pytestmark = pytest.mark.browser
 

@@ -51,7 +51,7 @@ def test_the_whole_method_runs_here(empty_server: Server, browser: Browser, tmp_
 @contextmanager
 def _chatbot(folder: Path) -> Iterator[str]:
     """Yield the address of the demo chatbot, run as a user runs it."""
-    command = [sys.executable, "-m", "webapp", "chatbot", "--port", "0"]
+    command = [sys.executable, "-m", "relevansi", "chatbot", "--port", "0"]
     settings = environment(folder, "en")
     bot = subprocess.Popen(command, env=settings, stdout=subprocess.PIPE, encoding="utf-8")
     try:

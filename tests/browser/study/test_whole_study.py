@@ -25,6 +25,7 @@ import pytest
 from ir_measures import RR
 from playwright.sync_api import Browser, Page
 
+from relevansi.metrics.agreement.agreement import Table
 from tests.browser.blind import join
 from tests.browser.conftest import serving
 from tests.browser.sample_study import (
@@ -45,7 +46,6 @@ from tests.browser.typists import NAMES, Typist
 from tests.browser.wire import Wire
 from tests.cli.relevansi import document, relevansi
 from tests.metrics.agreement.agreement_oracles import irrcac, krippendorff, scikit_learn
-from webapp.metrics.agreement.agreement import Table
 
 pytestmark = pytest.mark.journey
 

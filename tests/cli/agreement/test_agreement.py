@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from openpyxl import load_workbook
 
+from relevansi.cli.agreement.agreement import judged_runs
+from relevansi.records import Relevance
+from relevansi.services.judging import events
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests import demo
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.agreement.test_agreement import pair
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
-from webapp.cli.agreement.agreement import judged_runs
-from webapp.records import Relevance
-from webapp.services.judging import events
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 FIGURES = {"raw", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"}
 FIGURE = {"value", "n", "lower", "upper", "why_undefined"}

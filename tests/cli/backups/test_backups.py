@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from relevansi.cli.frame import serving
+from relevansi.config import Settings, sqlite_url
+from relevansi.db.engine import Database
 from tests.cli.relevansi import environment, relevansi
 from tests.services.judging.rated_studies import rated_study
 from tests.services.other_database import on_postgres
 from tests.stored_studies import study_in
-from webapp.cli.frame import serving
-from webapp.config import Settings, sqlite_url
-from webapp.db.engine import Database
 
 
 @pytest.fixture(name="instance")
@@ -44,7 +44,7 @@ def test_nothing_is_overwritten_without_being_told(instance: Path, tmp_path: Pat
 
 def test_a_backup_goes_through_a_pipe(instance: Path, tmp_path: Path) -> None:
     piped = subprocess.run(
-        [sys.executable, "-m", "webapp", "backup", "-"],
+        [sys.executable, "-m", "relevansi", "backup", "-"],
         env=environment(instance, "en"),
         capture_output=True,
         timeout=120,

@@ -130,7 +130,7 @@ def test_an_interruption_leaves_a_file_that_resume_goes_on_with(
     with serving(good, bots.silent, good) as bot:
         arguments = collect_arguments(bot, tmp_path, questions)
         running = subprocess.Popen(
-            [sys.executable, "-m", "webapp", *arguments],
+            [sys.executable, "-m", "relevansi", *arguments],
             env=environment(tmp_path, "en"),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -212,7 +212,7 @@ def test_what_cannot_be_collected_is_said_in_one_line(
 
 def test_the_demo_chatbot_answers_what_collect_asks(tmp_path: Path, questions: Path) -> None:
     running = subprocess.Popen(
-        [sys.executable, "-m", "webapp", "chatbot", "--port", "0"],
+        [sys.executable, "-m", "relevansi", "chatbot", "--port", "0"],
         env=environment(tmp_path, "en") | {"PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

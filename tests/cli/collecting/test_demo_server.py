@@ -9,11 +9,11 @@ import httpx
 import pytest
 from werkzeug.test import Client
 
+from relevansi.cli.collecting import demo_server
+from relevansi.cli.collecting.demo_server import application
+from relevansi.config import resource
+from relevansi.services.collecting.demo_chatbot import DemoBot
 from seeds.making.phase_3 import SETTINGS
-from webapp.cli.collecting import demo_server
-from webapp.cli.collecting.demo_server import application
-from webapp.config import resource
-from webapp.services.collecting.demo_chatbot import DemoBot
 
 
 @pytest.fixture(name="chat", scope="module")

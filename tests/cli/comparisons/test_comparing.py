@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from relevansi.records import Relevance
+from relevansi.services.judging import events
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.cli.rated_files import rated
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
-from webapp.records import Relevance
-from webapp.services.judging import events
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 
 @pytest.fixture(name="instance")

@@ -18,12 +18,12 @@ import pytest
 import stamina
 import yaml  # type: ignore[import-untyped]
 
+from relevansi.app import create_app
+from relevansi.config import Settings, sqlite_url
+from relevansi.services.comparisons.gate import EXIT_CODES
 from tests.chatbot.bots import Behaviour, raw, serving, status
 from tests.cli.relevansi import document, environment, relevansi
 from tests.web.programs.program import served, token
-from webapp.app import create_app
-from webapp.config import Settings, sqlite_url
-from webapp.services.comparisons.gate import EXIT_CODES
 
 WORKFLOW = Path(__file__).parents[3] / "docs" / "gate-workflow.yml"
 QUESTIONS = range(1, 9)
@@ -305,7 +305,7 @@ def test_the_example_workflow_works(tmp_path: Path, baseline: str) -> None:
     (tmp_path / "comments.json").write_text(json.dumps(["somebody's"]), "utf-8")
     programs = tmp_path / "bin"
     programs.mkdir()
-    for name, call in {"relevansi": "-m webapp", "python": "", "gh": "gh.py"}.items():
+    for name, call in {"relevansi": "-m relevansi", "python": "", "gh": "gh.py"}.items():
         (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {call} "$@"\n')
         (programs / name).chmod(0o755)
     known = {

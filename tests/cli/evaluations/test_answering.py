@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import stamina
 
+from relevansi.chatbot import mappings
+from relevansi.chatbot.client import Chatbot
+from relevansi.importers.evaluations import expected_json
+from relevansi.metrics.evaluations import json_answers
+from relevansi.services.evaluations import json_answering
 from tests.chatbot.bots import Behaviour, Bot, Handler, send, serving, status
 from tests.cli.relevansi import PASSED_ON, document, relevansi
 from tests.services.evaluations.scored_files import EXAMPLE
-from webapp.chatbot import mappings
-from webapp.chatbot.client import Chatbot
-from webapp.importers.evaluations import expected_json
-from webapp.metrics.evaluations import json_answers
-from webapp.services.evaluations import json_answering
 
 CONTEXT = {"source_path": "a.md", "text": "Ada tiga kamar, {question} sertifikat hak milik."}
 QUESTIONS: list[dict[str, Any]] = [

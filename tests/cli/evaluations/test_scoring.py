@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from relevansi.exporters.evaluations.score_documents import COLUMNS
+from relevansi.metrics.evaluations import json_answers
+from relevansi.metrics.evaluations.json_answers import FIELDS, LISTS
 from tests.cli.relevansi import document, relevansi
 from tests.services.evaluations.scored_files import PROVENANCE
-from webapp.exporters.evaluations.score_documents import COLUMNS
-from webapp.metrics.evaluations import json_answers
-from webapp.metrics.evaluations.json_answers import FIELDS, LISTS
 
 EXAMPLE = {name: ["a"] if name in LISTS else "a" for name in FIELDS}
 GOOD = json.dumps({**EXAMPLE, "source_map": []})

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from relevansi.importers.runs import json_runs
+from relevansi.importers.runs.ratings import FORMAT
 from tests.cli.judged_runs import HYBRID
 from tests.cli.rated_files import rated
 from tests.cli.relevansi import document, relevansi
 from tests.services.exports.offline_files import change
-from webapp.importers.runs import json_runs
-from webapp.importers.runs.ratings import FORMAT
 
 
 def test_a_run_is_written_as_json_and_a_workbook_of_the_cells_of_the_csv(

@@ -11,9 +11,9 @@ from unittest import mock
 import pytest
 import stamina
 
+from relevansi.services.exports import pushes
 from tests.chatbot.bots import Behaviour, Bot, Handler, cut, send, serving, status
 from tests.cli.relevansi import document, environment, relevansi
-from webapp.services.exports import pushes
 
 
 @pytest.fixture(autouse=True)

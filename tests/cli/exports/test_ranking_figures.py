@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from relevansi.exporters.exports.csv_ratings import rated_csv
+from relevansi.services.exports import exports, rated_imports
+from relevansi.services.runs import reports
+from relevansi.services.study import studies
 from tests.cli.rated_files import rated
 from tests.cli.relevansi import document, relevansi
 from tests.services.judging.ranked_studies import make_graded, store_lists, store_qrels
 from tests.stored_studies import study_in
-from webapp.exporters.exports.csv_ratings import rated_csv
-from webapp.services.exports import exports, rated_imports
-from webapp.services.runs import reports
-from webapp.services.study import studies
 
 NAMES = ("--figures", "ap, RBP(0.8),mrr")
 DEEP = {"h1": ["a", "b", "c", "d"], "h2": ["d", "e"]}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from relevansi.config import resource
+from relevansi.importers.runs import json_runs
 from tests.cli.relevansi import document, relevansi
 from tests.services.exports.offline_files import change, ratings
-from webapp.config import resource
-from webapp.importers.runs import json_runs
 
 HYBRID = resource("seeds") / "runs" / "hybrid" / "test_results.json"
 READ = json_runs.read(HYBRID.name, HYBRID.read_bytes())

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from relevansi.cli.frame import options
+from relevansi.cli.frame.commands import COMMANDS
 from tests.cli.judged_runs import HYBRID
 from tests.cli.relevansi import environment, relevansi
-from webapp.cli.frame import options
-from webapp.cli.frame.commands import COMMANDS
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_failures_take_one_line_and_their_exit_code(
 def test_words_in_another_encoding_name_files_and_nothing_else(
     tmp_path: Path, words: tuple[str | bytes, ...], code: int, said: bytes
 ) -> None:
-    command = [sys.executable, "-m", "webapp", *words]
+    command = [sys.executable, "-m", "relevansi", *words]
     surroundings = environment(tmp_path, "en")
     relevansi(tmp_path, "import", HYBRID)
 
@@ -71,10 +71,10 @@ def test_every_command_explains_itself(tmp_path: Path, name: str) -> None:
 
 def test_help_and_the_web_app_load_neither_pandas_nor_scipy() -> None:
     code = (
-        "import sys; from webapp.cli.frame.commands import relevansi; "
-        "import webapp.cli.frame.serving; "
-        "relevansi(['--help'], standalone_mode=False); "
-        "from webapp.app import create_app; import webapp.web; "
+        "import sys; from relevansi.cli.frame.commands import relevansi as command; "
+        "import relevansi.cli.frame.serving; "
+        "command(['--help'], standalone_mode=False); "
+        "from relevansi.app import create_app; import relevansi.web; "
         "print(sorted({'pandas', 'numpy', 'scipy'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,14 +12,14 @@ from pathlib import Path
 import click
 import pytest
 
+from relevansi.cli.frame import demo
+from relevansi.cli.frame.demo import prepared_demo
+from relevansi.config import sqlite_url
+from relevansi.db import sqlite_files
+from relevansi.db.engine import Database
+from relevansi.db.migrations import HEAD
+from relevansi.i18n import LANGUAGES, speaking
 from tests.demo import made
-from webapp.cli.frame import demo
-from webapp.cli.frame.demo import prepared_demo
-from webapp.config import sqlite_url
-from webapp.db import sqlite_files
-from webapp.db.engine import Database
-from webapp.db.migrations import HEAD
-from webapp.i18n import LANGUAGES, speaking
 
 
 @pytest.fixture(name="file")

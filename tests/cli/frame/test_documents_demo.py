@@ -16,24 +16,24 @@ from ir_measures import RR, P, Success, nDCG
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.app import create_app
+from relevansi.cli.frame import demo
+from relevansi.cli.frame.demo import prepared_demo
+from relevansi.config import Settings, resource
+from relevansi.db.engine import Database
+from relevansi.db.tables.machine_judges import MachineCall
+from relevansi.db.tables.runs import Run
+from relevansi.i18n import LANGUAGES, speaking
+from relevansi.metrics.agreement.report import ItemKind
+from relevansi.metrics.judging.figures import Totals, figures
+from relevansi.services.agreement import adjudications, agreement
+from relevansi.services.comparisons import comparisons
+from relevansi.services.runs import reports
+from relevansi.services.study import studies
+from relevansi.web.features import MENUS
 from tests.cli.relevansi import environment, relevansi
 from tests.demo import study_of
 from tests.page import Page
-from webapp.app import create_app
-from webapp.cli.frame import demo
-from webapp.cli.frame.demo import prepared_demo
-from webapp.config import Settings, resource
-from webapp.db.engine import Database
-from webapp.db.tables.machine_judges import MachineCall
-from webapp.db.tables.runs import Run
-from webapp.i18n import LANGUAGES, speaking
-from webapp.metrics.agreement.report import ItemKind
-from webapp.metrics.judging.figures import Totals, figures
-from webapp.services.agreement import adjudications, agreement
-from webapp.services.comparisons import comparisons
-from webapp.services.runs import reports
-from webapp.services.study import studies
-from webapp.web.features import MENUS
 
 DOCUMENTS = resource("seeds") / "documents"
 reads: Any = ir_measures

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from relevansi.cli.frame import output
+from relevansi.cli.frame.output import TerminalTable, printed, say, write, write_json, write_pieces
 from tests.cli.judged_runs import HYBRID
 from tests.cli.relevansi import process
-from webapp.cli.frame import output
-from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json, write_pieces
 
 
 def test_json_is_the_only_thing_on_the_standard_output(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from urllib.request import urlopen
 import click
 import pytest
 
+from relevansi.cli.frame import serving
+from relevansi.config import Settings, sqlite_url
+from relevansi.i18n import speaking
 from tests.browser.server import HYBRID, Server
 from tests.cli.relevansi import relevansi
-from webapp.cli.frame import serving
-from webapp.config import Settings, sqlite_url
-from webapp.i18n import speaking
 
 
 @pytest.fixture(name="settings")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from sqlalchemy import func, select, update
 
+from relevansi.db.tables.judging import StoredSummary
 from tests import demo
 from tests.cli.relevansi import relevansi
 from tests.stored_studies import study_in
-from webapp.db.tables.judging import StoredSummary
 
 
 def test_figures_of_another_definition_are_computed_anew(tmp_path: Path) -> None:

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from relevansi.records import Relevance
+from relevansi.services.judging import events
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.conftest import NOW
 from tests.services.machine_judges import machines
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
-from webapp.records import Relevance
-from webapp.services.judging import events
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 QUERIES = [query(n, card(f"p{n}a"), card(f"p{n}b"), text=f"Rumah {n}?") for n in range(1, 13)]
 

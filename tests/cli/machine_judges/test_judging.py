@@ -6,12 +6,12 @@ from unittest import mock
 
 import pytest
 
+from relevansi.services.workers.loop import WorkLoop
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.cli import relevansi as commands
 from tests.cli.relevansi import document
 from tests.services.machine_judges import machines
-from webapp.services.workers.loop import WorkLoop
 
 N = 24
 """The cards of the run."""

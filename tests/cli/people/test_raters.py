@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from relevansi.services.people import raters, sign_in
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import assignments, studies
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.runs.runs import card, query, run
 from tests.stored_studies import study_in
-from webapp.services.people import raters, sign_in
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import assignments, studies
 
 LINK = re.compile(r"https?://\S+/join/([\w-]{32})")
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from relevansi.db.tables.people import LogEntry
+from relevansi.records import Relevance
+from relevansi.services.phase_3 import participants
 from tests.cli.relevansi import relevansi
 from tests.services.phase_3.participants import taking_part
 from tests.services.phase_3.test_findings import rated
 from tests.stored_studies import study_in
-from webapp.db.tables.people import LogEntry
-from webapp.records import Relevance
-from webapp.services.phase_3 import participants
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 PHASE_3 = ("compare", "--phase", "3")

@@ -4,6 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from relevansi.config import sqlite_url
+from relevansi.db.engine import Database
+from relevansi.db.tables.runs import Run
+from relevansi.metrics.planning.assisted import assisted_mean
+from relevansi.metrics.planning.sampling import sampled_mean
+from relevansi.services.study import studies
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.planning.helped import (
@@ -15,12 +21,6 @@ from tests.services.planning.helped import (
     study_of_two_runs,
 )
 from tests.stored_studies import open_study
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
-from webapp.db.tables.runs import Run
-from webapp.metrics.planning.assisted import assisted_mean
-from webapp.metrics.planning.sampling import sampled_mean
-from webapp.services.study import studies
 
 OTHER = {1: "10", 2: "11", 3: "00", 4: "10"}
 JSON = ("--format", "json")

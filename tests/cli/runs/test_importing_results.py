@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from relevansi.importers.results.formats import examples
 from tests.cli.relevansi import document, environment, relevansi
 from tests.web.runs.test_results import FOREIGN, together
-from webapp.importers.results.formats import examples
 
 RUN = "q1 Q0 d7 1 2.0 a\nq1 Q0 d2 2 1.0 a\nq1 Q0 d7 1 2.0 b\n"
 
@@ -72,9 +72,9 @@ def test_grades_for_a_rater_of_the_study_need_that_rater_s_name(tmp_path: Path) 
 
 KILLED = """
 import os, signal, sys
-from webapp.app import create_app
-from webapp.cli import run
-from webapp.services.runs import stored_runs
+from relevansi.app import create_app
+from relevansi.cli import run
+from relevansi.services.runs import stored_runs
 
 whole = stored_runs.add_answers
 

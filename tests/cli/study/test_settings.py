@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from relevansi.db.tables.people import LogEntry
 from tests.cli.relevansi import document, relevansi
 from tests.stored_studies import study_in
-from webapp.db.tables.people import LogEntry
 
 
 def test_cannot_tell_is_set_and_shown(tmp_path: Path) -> None:

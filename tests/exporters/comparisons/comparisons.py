@@ -8,14 +8,14 @@ from functools import cache
 
 from msgspec.structs import replace
 
+from relevansi.exporters.comparisons.document import document
+from relevansi.exporters.comparisons.files import FORMATS
+from relevansi.exporters.frame.tables import Table
+from relevansi.metrics.comparisons.comparisons import ComparisonReport, compare
+from relevansi.metrics.comparisons.differences import ComparedRun
+from relevansi.metrics.comparisons.stability import stability
+from relevansi.records import Blindness, GivenOn
 from tests.metrics.comparisons.compared import compared
-from webapp.exporters.comparisons.document import document
-from webapp.exporters.comparisons.files import FORMATS
-from webapp.exporters.frame.tables import Table
-from webapp.metrics.comparisons.comparisons import ComparisonReport, compare
-from webapp.metrics.comparisons.differences import ComparedRun
-from webapp.metrics.comparisons.stability import stability
-from webapp.records import Blindness, GivenOn
 
 DAY = date(2026, 1, 23)
 CATEGORIES = ("location_simple", "location_price")

@@ -13,6 +13,12 @@ import openpyxl
 import pytest
 from lxml.html import fromstring  # type: ignore[import-untyped]
 
+from relevansi.config import resource
+from relevansi.exporters.comparisons.files import FORMATS, comparison_json
+from relevansi.exporters.frame.tables import Value
+from relevansi.i18n import speaking
+from relevansi.metrics.comparisons.comparisons import ComparisonReport
+from relevansi.printable import printable_line
 from tests.exporters.comparisons.comparisons import (
     DAY,
     HOSTILE,
@@ -24,12 +30,6 @@ from tests.exporters.comparisons.comparisons import (
     shown,
     three_runs,
 )
-from webapp.config import resource
-from webapp.exporters.comparisons.files import FORMATS, comparison_json
-from webapp.exporters.frame.tables import Value
-from webapp.i18n import speaking
-from webapp.metrics.comparisons.comparisons import ComparisonReport
-from webapp.printable import printable_line
 
 both = pytest.mark.parametrize("report", [three_runs(), hostile()], ids=["plain", "hostile"])
 

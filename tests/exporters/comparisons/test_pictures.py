@@ -11,6 +11,12 @@ from xml.etree import ElementTree as ET
 import pytest
 from msgspec.structs import replace
 
+from relevansi.exporters.comparisons import pictures
+from relevansi.exporters.frame import canvas
+from relevansi.exporters.frame.canvas import PRINT
+from relevansi.i18n import speaking
+from relevansi.metrics.comparisons.comparisons import ComparisonReport
+from relevansi.metrics.judging.figures import HEADLINES
 from tests.exporters.comparisons.comparisons import (
     FALSE_NEGATIVE,
     UNCLASSIFIED,
@@ -19,12 +25,6 @@ from tests.exporters.comparisons.comparisons import (
     run,
     three_runs,
 )
-from webapp.exporters.comparisons import pictures
-from webapp.exporters.frame import canvas
-from webapp.exporters.frame.canvas import PRINT
-from webapp.i18n import speaking
-from webapp.metrics.comparisons.comparisons import ComparisonReport
-from webapp.metrics.judging.figures import HEADLINES
 
 SVG = "{http://www.w3.org/2000/svg}"
 LONG = (

@@ -7,6 +7,13 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
+from relevansi import labels
+from relevansi.exporters.comparisons import document, words
+from relevansi.exporters.comparisons.words import answer
+from relevansi.metrics.comparisons import differences as pairs
+from relevansi.metrics.comparisons.differences import Difference, PairedValues, RunDifferences
+from relevansi.metrics.comparisons.stability import Stability
+from relevansi.records import Blindness
 from tests.exporters.comparisons.comparisons import (
     CORRECT_EMPTY,
     FAILED,
@@ -18,13 +25,6 @@ from tests.exporters.comparisons.comparisons import (
     run,
     three_runs,
 )
-from webapp import labels
-from webapp.exporters.comparisons import document, words
-from webapp.exporters.comparisons.words import answer
-from webapp.metrics.comparisons import differences as pairs
-from webapp.metrics.comparisons.differences import Difference, PairedValues, RunDifferences
-from webapp.metrics.comparisons.stability import Stability
-from webapp.records import Blindness
 
 pytestmark = pytest.mark.usefixtures("english")
 WHEN = datetime(2026, 1, 5, 7, 0, tzinfo=UTC)

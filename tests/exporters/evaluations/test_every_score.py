@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relevansi.exporters.evaluations.score_documents import answer_row, chunk_row, json_row
+from relevansi.importers.evaluations import cited_answers, expected_json
+from relevansi.metrics.evaluations import answers, chunks, json_answers
+from relevansi.metrics.evaluations.answers import AnswerRow, AnswerScale, AnswerScore, AnswerSummary
+from relevansi.metrics.evaluations.chunks import ChunkMeans, ChunkRow
+from relevansi.metrics.evaluations.json_answers import read_output
+from relevansi.metrics.evaluations.similarity import likeness
 from tests.metrics.evaluations import scoring_oracle as oracle
 from tests.services.evaluations.scored_files import PROVENANCE
-from webapp.exporters.evaluations.score_documents import answer_row, chunk_row, json_row
-from webapp.importers.evaluations import cited_answers, expected_json
-from webapp.metrics.evaluations import answers, chunks, json_answers
-from webapp.metrics.evaluations.answers import AnswerRow, AnswerScale, AnswerScore, AnswerSummary
-from webapp.metrics.evaluations.chunks import ChunkMeans, ChunkRow
-from webapp.metrics.evaluations.json_answers import read_output
-from webapp.metrics.evaluations.similarity import likeness
 
 # --- Answers ---------------------------------------------------------------------------
 

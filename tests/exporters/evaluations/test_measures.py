@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from relevansi.metrics.evaluations.registry import EVALUATIONS
 from tests.exporters.explained import unexplained
-from webapp.metrics.evaluations.registry import EVALUATIONS
 
 
 @pytest.mark.parametrize("language", ["id", "en"])

@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relevansi import labels
+from relevansi.cli.evaluations.scoring import constraints_table
+from relevansi.cli.frame.output import document_text
+from relevansi.exporters.evaluations import score_documents
+from relevansi.exporters.evaluations.score_documents import WaitingRows
+from relevansi.exporters.frame.tables import Document
+from relevansi.i18n import speaking
+from relevansi.metrics.gold.constraints import MissingRule
+from relevansi.services.evaluations import scoring
+from relevansi.services.evaluations.evaluations import EvaluationKind
+from relevansi.services.evaluations.scoring import ScoringSettings
 from tests.exporters.one_language import foreign, text_of
 from tests.services.evaluations import scored_files
 from tests.services.gold.gold_files import gold_bytes, v2_file
-from webapp import labels
-from webapp.cli.evaluations.scoring import constraints_table
-from webapp.cli.frame.output import document_text
-from webapp.exporters.evaluations import score_documents
-from webapp.exporters.evaluations.score_documents import WaitingRows
-from webapp.exporters.frame.tables import Document
-from webapp.i18n import speaking
-from webapp.metrics.gold.constraints import MissingRule
-from webapp.services.evaluations import scoring
-from webapp.services.evaluations.evaluations import EvaluationKind
-from webapp.services.evaluations.scoring import ScoringSettings
 
 
 def _report(kind: EvaluationKind, data: bytes, **settings: Any) -> Document:

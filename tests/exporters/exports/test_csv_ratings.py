@@ -7,6 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from relevansi.exporters.exports.csv_ratings import LONG_COLUMNS, rated_csv
+from relevansi.exporters.frame.csv_cells import CsvStyle, csv_bytes
+from relevansi.i18n import speaking
+from relevansi.importers.runs.csv_ratings import read
+from relevansi.importers.runs.prices import said
+from relevansi.metrics.judging.figures import QueryRow, RunReport, figures, totals
+from relevansi.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, summarise
+from relevansi.records import CannotTell, QueryState
 from tests.exporters.reports import (
     CORRECT_EMPTY,
     FAILED,
@@ -18,14 +26,6 @@ from tests.exporters.reports import (
 )
 from tests.metrics.judging.random_judgments import query_judgments
 from tests.metrics.judging.verdicts import listed, verdicts
-from webapp.exporters.exports.csv_ratings import LONG_COLUMNS, rated_csv
-from webapp.exporters.frame.csv_cells import CsvStyle, csv_bytes
-from webapp.i18n import speaking
-from webapp.importers.runs.csv_ratings import read
-from webapp.importers.runs.prices import said
-from webapp.metrics.judging.figures import QueryRow, RunReport, figures, totals
-from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, summarise
-from webapp.records import CannotTell, QueryState
 
 HEADER = (
     "query_id,question,category,results_count,relevant_count,first_relevant_rank,"

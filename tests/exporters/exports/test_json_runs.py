@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from webapp.exporters.exports.metrics_tables import JsonValue, json_of_list, result_json
-from webapp.kinds.property import Card, CardParticulars
-from webapp.records import BINARY, Relevance
+from relevansi.exporters.exports.metrics_tables import JsonValue, json_of_list, result_json
+from relevansi.kinds.property import Card, CardParticulars
+from relevansi.records import BINARY, Relevance
 
 CARD = Card("Rumah A", slug="rumah-a", price=850_000_000, land_area=105.0, building_area=62.5)
 NOTHING: dict[str, object] = {

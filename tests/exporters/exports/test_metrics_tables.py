@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.exporters.explained import unexplained
-from tests.exporters.reports import CORRECT_EMPTY, FAILED, UNREADABLE, report, row
-from webapp import labels
-from webapp.config import resource
-from webapp.exporters.exports.metrics_tables import (
+from relevansi import labels
+from relevansi.config import resource
+from relevansi.exporters.exports.metrics_tables import (
     chapters,
     measures_markdown,
     metrics_csv,
@@ -22,11 +20,13 @@ from webapp.exporters.exports.metrics_tables import (
     rounding,
     runs_markdown,
 )
-from webapp.exporters.frame.csv_cells import rounded
-from webapp.i18n import speaking
-from webapp.metrics.judging.figures import HEADLINES, RunReport
-from webapp.metrics.judging.registry import REFERENCES
-from webapp.notation import figure
+from relevansi.exporters.frame.csv_cells import rounded
+from relevansi.i18n import speaking
+from relevansi.metrics.judging.figures import HEADLINES, RunReport
+from relevansi.metrics.judging.registry import REFERENCES
+from relevansi.notation import figure
+from tests.exporters.explained import unexplained
+from tests.exporters.reports import CORRECT_EMPTY, FAILED, UNREADABLE, report, row
 
 RATED = report(row("NRR", 1, quality=4), row(CORRECT_EMPTY, 2), row("R.", 3), row(FAILED, 4))
 

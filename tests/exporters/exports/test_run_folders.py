@@ -5,7 +5,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from webapp.exporters.exports.run_folders import (
+from relevansi.exporters.exports.run_folders import (
     RunNames,
     collected_run_file,
     document,
@@ -15,9 +15,9 @@ from webapp.exporters.exports.run_folders import (
     responses,
     run_file,
 )
-from webapp.i18n import speaking
-from webapp.importers.runs import json_runs
-from webapp.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery, ReadRun
+from relevansi.i18n import speaking
+from relevansi.importers.runs import json_runs
+from relevansi.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery, ReadRun
 
 
 def stored(

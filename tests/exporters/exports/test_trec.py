@@ -7,10 +7,10 @@ import ir_measures
 import pytest
 from ir_measures import RR, P
 
-from webapp.exporters.exports.judged_results import JudgedResult, document, qrels, run_file
-from webapp.i18n import speaking
-from webapp.metrics.judging import queries
-from webapp.records import BINARY, Relevance
+from relevansi.exporters.exports.judged_results import JudgedResult, document, qrels, run_file
+from relevansi.i18n import speaking
+from relevansi.metrics.judging import queries
+from relevansi.records import BINARY, Relevance
 
 R, N, U = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 

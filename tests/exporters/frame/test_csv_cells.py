@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.exporters.csv_files import runnable
-from webapp.exporters.frame.csv_cells import (
+from relevansi.exporters.frame.csv_cells import (
     Cell,
     CsvStyle,
     cell_text,
@@ -19,8 +18,9 @@ from webapp.exporters.frame.csv_cells import (
     neutralised,
     rounded,
 )
-from webapp.i18n import speaking
-from webapp.importers.runs.csv_ratings import original_text
+from relevansi.i18n import speaking
+from relevansi.importers.runs.csv_ratings import original_text
+from tests.exporters.csv_files import runnable
 
 pieces = st.sampled_from(
     [*"=+-@;,'\" \t\r\n1a", "\r\n", "\uff1d", "''", '""', ";=1+1", "\n- x", "-6", '"=1"']

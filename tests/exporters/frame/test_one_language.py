@@ -7,20 +7,20 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from tests.exporters.comparisons.comparisons import DAY, three_runs
-from tests.exporters.one_language import READ, foreign, sentences, text_of
-from tests.exporters.reports import CORRECT_EMPTY, FAILED, FALSE_NEGATIVE, report, row
-from tests.test_translations import pairs
-from webapp.cli.exports import exporting
-from webapp.exporters.comparisons import files as comparison_files
-from webapp.exporters.comparisons.pictures import KINDS, standalone
-from webapp.exporters.exports.metrics_tables import (
+from relevansi.cli.exports import exporting
+from relevansi.exporters.comparisons import files as comparison_files
+from relevansi.exporters.comparisons.pictures import KINDS, standalone
+from relevansi.exporters.exports.metrics_tables import (
     measures_markdown,
     metrics_markdown,
     runs_markdown,
 )
-from webapp.exporters.frame.canvas import svg_file
-from webapp.i18n import speaking
+from relevansi.exporters.frame.canvas import svg_file
+from relevansi.i18n import speaking
+from tests.exporters.comparisons.comparisons import DAY, three_runs
+from tests.exporters.one_language import READ, foreign, sentences, text_of
+from tests.exporters.reports import CORRECT_EMPTY, FAILED, FALSE_NEGATIVE, report, row
+from tests.test_translations import pairs
 
 CITATION = re.compile("^- (?:Source|Sumber): .*$", re.MULTILINE)
 """A citation is in the language of what it cites."""

@@ -10,14 +10,14 @@ from typing import Any
 import openpyxl
 import pytest
 
+from relevansi.exporters.exports.csv_ratings import RATED_COLUMNS, rated_rows
+from relevansi.exporters.frame.latex import escaped
+from relevansi.exporters.frame.scripts import as_one, imported
+from relevansi.exporters.frame.spreadsheets import Sheet, workbook
+from relevansi.exporters.frame.tables import Cell, stacked, whole_number, word_or_dash
+from relevansi.i18n import speaking
+from relevansi.metrics.judging.figures import RunReport
 from tests.exporters.reports import CORRECT_EMPTY, report, row
-from webapp.exporters.exports.csv_ratings import RATED_COLUMNS, rated_rows
-from webapp.exporters.frame.latex import escaped
-from webapp.exporters.frame.scripts import as_one, imported
-from webapp.exporters.frame.spreadsheets import Sheet, workbook
-from webapp.exporters.frame.tables import Cell, stacked, whole_number, word_or_dash
-from webapp.i18n import speaking
-from webapp.metrics.judging.figures import RunReport
 
 
 def test_a_cell_keeps_the_values_behind_its_text() -> None:
@@ -81,7 +81,7 @@ def test_no_cell_is_a_formula_or_an_error() -> None:
 
 
 def test_loading_the_exporters_loads_no_pandas() -> None:
-    code = "import sys, webapp.exporters.frame.spreadsheets; print('pandas' in sys.modules)"
+    code = "import sys, relevansi.exporters.frame.spreadsheets; print('pandas' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "False\n"

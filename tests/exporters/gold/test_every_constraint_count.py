@@ -7,16 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.exporters.comparisons.comparisons import DAY, three_runs
-from tests.exporters.explained import unexplained
-from tests.exporters.one_language import READ, foreign, text_of
-from tests.metrics.gold.test_constraint_comparison import DEAR, GOOD, LAND, contender
-from webapp.exporters.comparisons import files as comparison_files
-from webapp.exporters.gold.constraint_reports import constraints_json
-from webapp.i18n import speaking
-from webapp.metrics.comparisons.comparisons import ComparisonReport
-from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Range
-from webapp.metrics.gold.constraints import (
+from relevansi.exporters.comparisons import files as comparison_files
+from relevansi.exporters.gold.constraint_reports import constraints_json
+from relevansi.i18n import speaking
+from relevansi.metrics.comparisons.comparisons import ComparisonReport
+from relevansi.metrics.gold.constraint_rules import CardFacts, Constraints, Range
+from relevansi.metrics.gold.constraints import (
     PART,
     Decisions,
     Expected,
@@ -25,7 +21,11 @@ from webapp.metrics.gold.constraints import (
     compare_constraints,
     evaluate,
 )
-from webapp.metrics.gold.registry import CONSTRAINT_MEASURES
+from relevansi.metrics.gold.registry import CONSTRAINT_MEASURES
+from tests.exporters.comparisons.comparisons import DAY, three_runs
+from tests.exporters.explained import unexplained
+from tests.exporters.one_language import READ, foreign, text_of
+from tests.metrics.gold.test_constraint_comparison import DEAR, GOOD, LAND, contender
 
 small = st.integers(0, 4).map(Fraction)
 ranges = st.builds(Range, min=st.none() | small, max=st.none() | small)

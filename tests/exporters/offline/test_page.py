@@ -5,17 +5,17 @@ from collections.abc import Iterator
 import pytest
 from jinja2 import Environment
 
+from relevansi import labels
+from relevansi.app import create_app
+from relevansi.config import Settings, resource
+from relevansi.exporters.frame.scripts import imported
+from relevansi.exporters.offline import page as offline_page
+from relevansi.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
+from relevansi.importers.runs import ratings as offline_ratings
+from relevansi.kinds.property import Card, CardParticulars, Particulars
+from relevansi.records import QueryState
 from tests.exporters.one_language import foreign
 from tests.page import Page
-from webapp import labels
-from webapp.app import create_app
-from webapp.config import Settings, resource
-from webapp.exporters.frame.scripts import imported
-from webapp.exporters.offline import page as offline_page
-from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
-from webapp.importers.runs import ratings as offline_ratings
-from webapp.kinds.property import Card, CardParticulars, Particulars
-from webapp.records import QueryState
 
 
 def _offline_run(*, blind: bool) -> OfflineRun:

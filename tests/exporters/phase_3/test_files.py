@@ -11,18 +11,14 @@ from typing import Any
 import openpyxl
 import pytest
 
-from tests.conftest import NOW
-from tests.exporters.explained import unexplained
-from tests.exporters.one_language import READ, foreign, text_of
-from tests.page import Page
-from webapp.exporters.phase_3 import summary
-from webapp.exporters.phase_3.summary import COLUMNS, DATA, FORMATS, data_file, user_study_json
-from webapp.i18n import speaking
-from webapp.kinds.property import Card
-from webapp.metrics.judging.figures import QueryRow
-from webapp.metrics.judging.queries import QueryJudgments, summarise
-from webapp.metrics.phase_3.registry import MACHINE_MEASURES, USER_MEASURES
-from webapp.metrics.phase_3.user_study import (
+from relevansi.exporters.phase_3 import summary
+from relevansi.exporters.phase_3.summary import COLUMNS, DATA, FORMATS, data_file, user_study_json
+from relevansi.i18n import speaking
+from relevansi.kinds.property import Card
+from relevansi.metrics.judging.figures import QueryRow
+from relevansi.metrics.judging.queries import QueryJudgments, summarise
+from relevansi.metrics.phase_3.registry import MACHINE_MEASURES, USER_MEASURES
+from relevansi.metrics.phase_3.user_study import (
     FIGURES,
     Comment,
     OwnAnswer,
@@ -33,7 +29,11 @@ from webapp.metrics.phase_3.user_study import (
     clustered_figures,
     usability_summary,
 )
-from webapp.records import QueryState, Relevance
+from relevansi.records import QueryState, Relevance
+from tests.conftest import NOW
+from tests.exporters.explained import unexplained
+from tests.exporters.one_language import READ, foreign, text_of
+from tests.page import Page
 
 HOSTILE = '=1+1|<script>alert(1)</script> \\input{x} $&%_ "q"'
 VERDICTS = {"R": Relevance.RELEVANT, "N": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE, "-": None}

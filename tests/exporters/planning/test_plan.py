@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from webapp.exporters.planning.plan import section, shown_by_all, shown_by_one
-from webapp.i18n import speaking
-from webapp.metrics.comparisons.differences import Difference, PairedValues, paired_differences
-from webapp.metrics.planning.power import RatingEffort, RatingPlanWish, plan
+from relevansi.exporters.planning.plan import section, shown_by_all, shown_by_one
+from relevansi.i18n import speaking
+from relevansi.metrics.comparisons.differences import Difference, PairedValues, paired_differences
+from relevansi.metrics.planning.power import RatingEffort, RatingPlanWish, plan
 
 
 def difference(won: int, n: int, *, figure: str = "success_rate", pairs: int = 1) -> Difference:

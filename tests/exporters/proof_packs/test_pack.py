@@ -6,9 +6,9 @@ import zipfile
 from datetime import UTC, datetime
 from hashlib import sha256
 
+from relevansi.exporters.proof_packs.pack import lines, pack, readme
+from relevansi.i18n import speaking
 from tests.exporters.one_language import foreign
-from webapp.exporters.proof_packs.pack import lines, pack, readme
-from webapp.i18n import speaking
 
 AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 FACTS = {

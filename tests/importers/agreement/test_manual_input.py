@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from webapp.i18n import speaking
-from webapp.importers.agreement import manual_input
-from webapp.importers.agreement.manual_input import ManualInput
-from webapp.importers.runs import json_runs, problems
-from webapp.importers.runs.problems import ImportRefused
-from webapp.kinds.property import Card
-from webapp.metrics.agreement.report import VerdictByHand
-from webapp.metrics.gold.constraints import CARD
-from webapp.records import QueryState, ReadQuery, ReadRun
+from relevansi.i18n import speaking
+from relevansi.importers.agreement import manual_input
+from relevansi.importers.agreement.manual_input import ManualInput
+from relevansi.importers.runs import json_runs, problems
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.kinds.property import Card
+from relevansi.metrics.agreement.report import VerdictByHand
+from relevansi.metrics.gold.constraints import CARD
+from relevansi.records import QueryState, ReadQuery, ReadRun
 
 NAME = "hybrid/manual_input.json"
 

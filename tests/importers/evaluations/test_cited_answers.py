@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
+from relevansi.i18n import speaking
+from relevansi.importers.evaluations import cited_answers, expected_json
+from relevansi.importers.evaluations.cited_answers import JsonLine
+from relevansi.importers.runs import problems
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.metrics.evaluations.answers import AnswerRow
+from relevansi.metrics.evaluations.chunks import ChunkRow
+from relevansi.records import Problem
 from tests.importers.runs.cards import NOTHING
 from tests.services.evaluations.scored_files import EXAMPLE, JSON_SET
-from webapp.i18n import speaking
-from webapp.importers.evaluations import cited_answers, expected_json
-from webapp.importers.evaluations.cited_answers import JsonLine
-from webapp.importers.runs import problems
-from webapp.importers.runs.problems import ImportRefused
-from webapp.metrics.evaluations.answers import AnswerRow
-from webapp.metrics.evaluations.chunks import ChunkRow
-from webapp.records import Problem
 
 ROW: dict[str, Any] = {
     "id": "q1",

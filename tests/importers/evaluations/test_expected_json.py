@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from relevansi.i18n import speaking
+from relevansi.importers.evaluations import expected_json
+from relevansi.importers.evaluations.expected_json import JsonAnswerSet
+from relevansi.importers.runs import problems
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.metrics.evaluations import json_answers
+from relevansi.metrics.evaluations.json_answers import Context, JsonQuestion
 from tests.services.evaluations.scored_files import PROVENANCE
-from webapp.i18n import speaking
-from webapp.importers.evaluations import expected_json
-from webapp.importers.evaluations.expected_json import JsonAnswerSet
-from webapp.importers.runs import problems
-from webapp.importers.runs.problems import ImportRefused
-from webapp.metrics.evaluations import json_answers
-from webapp.metrics.evaluations.json_answers import Context, JsonQuestion
 
 EXAMPLE: dict[str, Any] = {
     "target_audience": "keluarga",

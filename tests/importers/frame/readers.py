@@ -7,8 +7,8 @@ import signal
 from pathlib import Path
 from typing import Any, NoReturn
 
-from webapp.importers.runs.problems import UnreadableFile, error
-from webapp.records import Tell, nobody
+from relevansi.importers.runs.problems import UnreadableFile, error
+from relevansi.records import Tell, nobody
 
 
 def doubled(numbers: tuple[int, ...], tell: Tell = nobody) -> tuple[int, ...]:

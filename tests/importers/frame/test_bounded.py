@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
+from relevansi.importers.frame import bounded, reader
+from relevansi.importers.frame.bounded import ReadersBusy, ReaderStopped
+from relevansi.importers.frame.reader import Limits
+from relevansi.importers.runs.problems import UnreadableFile
 from tests.importers.frame import readers
-from webapp.importers.frame import bounded, reader
-from webapp.importers.frame.bounded import ReadersBusy, ReaderStopped
-from webapp.importers.frame.reader import Limits
-from webapp.importers.runs.problems import UnreadableFile
 
 SMALL = Limits(memory=64 * 2**20, seconds=1)
 on_unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows limits time only")
@@ -158,7 +158,7 @@ def test_helper_and_readers_end_with_their_server(tmp_path: Path, end: signal.Si
     file = tmp_path / "pids"
     code = (
         "from tests.importers.frame import readers\n"
-        "from webapp.importers.frame import bounded\n"
+        "from relevansi.importers.frame import bounded\n"
         "with bounded.within(bounded.PAGE):\n"
         f"    bounded.call('a.csv', readers.goes_on_after_writing, {str(file)!r})\n"
     )

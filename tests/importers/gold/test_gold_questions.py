@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from tests.importers.runs.cards import NOTHING
-from webapp.i18n import speaking
-from webapp.importers.gold import gold_questions, listed_properties
-from webapp.importers.gold.gold_questions import UnusablePlaces
-from webapp.importers.gold.listed_properties import ListedResults
-from webapp.importers.runs import problems
-from webapp.importers.runs.problems import (
+from relevansi.i18n import speaking
+from relevansi.importers.gold import gold_questions, listed_properties
+from relevansi.importers.gold.gold_questions import UnusablePlaces
+from relevansi.importers.gold.listed_properties import ListedResults
+from relevansi.importers.runs import problems
+from relevansi.importers.runs.problems import (
     ImportRefused,
     UnknownRunFormat,
     UnreadableFile,
     UnusableQuestions,
 )
-from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Place, Range
-from webapp.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected
+from relevansi.metrics.gold.constraint_rules import CardFacts, Constraints, Place, Range
+from relevansi.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected
+from tests.importers.runs.cards import NOTHING
 
 PRICE = {"min": 1000000000, "max": 1999999999, "tolerance": 0.1, "currency": "IDR"}
 GOLD: dict[str, Any] = {

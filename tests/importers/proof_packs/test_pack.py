@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from webapp.importers.proof_packs import pack as proof_pack
-from webapp.importers.proof_packs.pack import ProofPack, UnreadableMember, UnusablePack
-from webapp.metrics.proof_packs.proof_files import FORMAT, PACK_VERSION
+from relevansi.importers.proof_packs import pack as proof_pack
+from relevansi.importers.proof_packs.pack import ProofPack, UnreadableMember, UnusablePack
+from relevansi.metrics.proof_packs.proof_files import FORMAT, PACK_VERSION
 
 MANIFEST: Mapping[str, Any] = {
     "format": FORMAT,

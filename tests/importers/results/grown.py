@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from openpyxl import Workbook
 
-from webapp.importers.results.formats import examples
+from relevansi.importers.results.formats import examples
 
 Path = tuple[str | int, ...]
 Row = tuple[int, int | None]

@@ -20,9 +20,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relevansi.importers.results.formats import Group, read
+from relevansi.importers.runs.problems import ImportRefused
 from tests.importers.results.grown import GROWN, TABLES, Grown, Joined, Path, Raw, value_at
-from webapp.importers.results.formats import Group, read
-from webapp.importers.runs.problems import ImportRefused
 
 Seen = tuple[str, str, str, int, str, str]
 """A row: its system, the id and the words of its question, its rank, id and text."""

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 from openpyxl import Workbook
 
-from webapp.i18n import speaking
-from webapp.importers.results import files as opening
-from webapp.importers.results import recognition, shapes
-from webapp.importers.results.formats import Choices, Group, examples, recognised
-from webapp.importers.results.formats import read as read_files
-from webapp.importers.runs.json_documents import storable_text
-from webapp.importers.runs.problems import ImportRefused, message, remarks
-from webapp.records import QueryState, ReadRun
+from relevansi.i18n import speaking
+from relevansi.importers.results import files as opening
+from relevansi.importers.results import recognition, shapes
+from relevansi.importers.results.formats import Choices, Group, examples, recognised
+from relevansi.importers.results.formats import read as read_files
+from relevansi.importers.runs.json_documents import storable_text
+from relevansi.importers.runs.problems import ImportRefused, message, remarks
+from relevansi.records import QueryState, ReadRun
 
 SEEDS = Path(__file__).parents[3] / "seeds"
 OF_GRADES = ("qrels.txt", "ratings.csv", "judgments.json", "beir/qrels/test.tsv")

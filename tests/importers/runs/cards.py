@@ -9,8 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from webapp.importers.runs.property_cards import parse
-from webapp.kinds.property import Card
+from relevansi.importers.runs.property_cards import parse
+from relevansi.kinds.property import Card
 
 NOTHING = ["-", "–", "—", "n/a", "N/A", "null", "none", "nil", "Tidak ada", "kosong", "?"]
 """Texts that say nothing."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from webapp.i18n import speaking
-from webapp.importers.runs import json_runs
-from webapp.importers.runs.problems import message
-from webapp.records import ReadQuery, ReadRun
+from relevansi.i18n import speaking
+from relevansi.importers.runs import json_runs
+from relevansi.importers.runs.problems import message
+from relevansi.records import ReadQuery, ReadRun
 
 SITE = "https://rumah.example/properti"
 TWO_CARDS = f"""1. **[Rumah A]({SITE}/a)**

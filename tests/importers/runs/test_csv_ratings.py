@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from relevansi.i18n import speaking
+from relevansi.importers.runs.csv_ratings import RatedFile, read
+from relevansi.importers.runs.problems import message
+from relevansi.metrics.judging.figures import QueryRow, figures, totals
+from relevansi.metrics.judging.queries import QuerySummary, Undefined, why_undefined
+from relevansi.records import EmptyOutcome, Problem, QueryState, Severity
 from tests.cli.rated_files import HEADER
-from webapp.i18n import speaking
-from webapp.importers.runs.csv_ratings import RatedFile, read
-from webapp.importers.runs.problems import message
-from webapp.metrics.judging.figures import QueryRow, figures, totals
-from webapp.metrics.judging.queries import QuerySummary, Undefined, why_undefined
-from webapp.records import EmptyOutcome, Problem, QueryState, Severity
 
 ORIGINAL_HEADER = HEADER.replace("relevant_count,", "relevant_count,relevant_in_top5,")
 

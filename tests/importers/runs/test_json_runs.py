@@ -13,17 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 
-from tests.importers.runs.run_files import SITE, entry, query, read, told, v1, v2, v2_entry
-from webapp.i18n import LANGUAGES, speaking
-from webapp.importers.runs import json_documents, json_runs
-from webapp.importers.runs.json_documents import FromFile, SaidWords, kind_of, read_object
-from webapp.importers.runs.problems import (
+from relevansi.i18n import LANGUAGES, speaking
+from relevansi.importers.runs import json_documents, json_runs
+from relevansi.importers.runs.json_documents import FromFile, SaidWords, kind_of, read_object
+from relevansi.importers.runs.problems import (
     ImportRefused,
     UnknownRunFormat,
     UnreadableFile,
     message,
 )
-from webapp.records import QueryState, ReadRun, Severity
+from relevansi.records import QueryState, ReadRun, Severity
+from tests.importers.runs.run_files import SITE, entry, query, read, told, v1, v2, v2_entry
 
 
 def test_a_v1_file_is_read_with_its_labels_and_its_hash() -> None:

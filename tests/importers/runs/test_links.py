@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.importers.runs.links import (
+from relevansi.importers.runs.links import (
     find_link,
     slug_of,
     source_of,

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 import pytest
 
+from relevansi.importers.runs import csv_ratings, json_runs
+from relevansi.importers.runs.prices import exact_number, read_number
+from relevansi.importers.runs.property_cards import read_details
 from tests.importers.runs.cards import NOTHING, detail
-from webapp.importers.runs import csv_ratings, json_runs
-from webapp.importers.runs.prices import exact_number, read_number
-from webapp.importers.runs.property_cards import read_details
 
 
 @pytest.mark.parametrize(

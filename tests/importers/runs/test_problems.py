@@ -8,8 +8,8 @@ import re
 import pytest
 from msgspec.structs import asdict
 
-from webapp.i18n import LANGUAGES, speaking
-from webapp.importers.runs.problems import (
+from relevansi.i18n import LANGUAGES, speaking
+from relevansi.importers.runs.problems import (
     MESSAGES,
     ImportRefused,
     error,
@@ -18,7 +18,7 @@ from webapp.importers.runs.problems import (
     to_dict,
     warning,
 )
-from webapp.records import Problem, Severity
+from relevansi.records import Problem, Severity
 
 _PLACE = re.compile(r"%\((\w+)\)s")
 

@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import astuple
 
+from relevansi.importers.runs.property_cards import parse, prose, render
+from relevansi.kinds.property import Card
 from tests.importers.runs.cards import cards, detail, only, styles
-from webapp.importers.runs.property_cards import parse, prose, render
-from webapp.kinds.property import Card
 
 SITE = "https://rumah.example/properti"
 

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from tests.importers.runs.run_files import SITE, query, read, told, v2, v2_entry
-from webapp.importers.runs import json_runs, property_cards, property_particulars
-from webapp.importers.runs.property_particulars import (
+from relevansi.importers.runs import json_runs, property_cards, property_particulars
+from relevansi.importers.runs.property_particulars import (
     LONGEST_TEXT,
     enriched,
 )
-from webapp.kinds.property import Card, ListedText, Particulars
+from relevansi.kinds.property import Card, ListedText, Particulars
+from tests.importers.runs.run_files import SITE, query, read, told, v2, v2_entry
 
 ANSWER = """Berikut rumah dekat mall:
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from webapp.i18n import speaking
-from webapp.importers.runs.problems import UnreadableFile, UnusableQuestions, message
-from webapp.importers.runs.questions import ReadQuestion, read
+from relevansi.i18n import speaking
+from relevansi.importers.runs.problems import UnreadableFile, UnusableQuestions, message
+from relevansi.importers.runs.questions import ReadQuestion, read
 
 GOOD = {"id": 1, "question": "Carikan rumah", "category": "location_simple"}
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from relevansi.importers.runs import ratings as offline_ratings
+from relevansi.importers.runs.problems import ImportRefused, message
 from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, query, run
-from webapp.importers.runs import ratings as offline_ratings
-from webapp.importers.runs.problems import ImportRefused, message
 
 read = partial(offline_ratings.read, "r.json")
 RUN = run(query(1, card("a")))

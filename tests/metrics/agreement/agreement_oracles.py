@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from webapp.metrics.agreement.agreement import Table
+from relevansi.metrics.agreement.agreement import Table
 
 
 def irrcac(coefficient: str, table: Table, labels: Sequence[int]) -> float:

@@ -17,9 +17,7 @@ from sklearn.metrics import (  # type: ignore[import-untyped]
     recall_score,
 )
 
-from tests.conftest import NOW
-from tests.metrics.agreement import agreement_oracles as oracles
-from webapp.metrics.agreement.agreement import (
+from relevansi.metrics.agreement.agreement import (
     EXPLANATIONS,
     Agreement,
     Coefficient,
@@ -30,8 +28,8 @@ from webapp.metrics.agreement.agreement import (
     agreement,
     binary_agreement,
 )
-from webapp.metrics.agreement.registry import coefficients
-from webapp.metrics.agreement.report import (
+from relevansi.metrics.agreement.registry import coefficients
+from relevansi.metrics.agreement.report import (
     CannotTell,
     ItemKind,
     LabelledItem,
@@ -41,7 +39,9 @@ from webapp.metrics.agreement.report import (
     consistency,
     of_kind,
 )
-from webapp.metrics.intervals import estimate_interval
+from relevansi.metrics.intervals import estimate_interval
+from tests.conftest import NOW
+from tests.metrics.agreement import agreement_oracles as oracles
 
 N = None
 Rows = list[list[int | None]]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webapp.metrics.comparisons.comparisons import Comparison
-from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun, Difference
-from webapp.metrics.judging.queries import QueryJudgments, summarise
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from relevansi.metrics.comparisons.comparisons import Comparison
+from relevansi.metrics.comparisons.differences import ComparedQuery, ComparedRun, Difference
+from relevansi.metrics.judging.queries import QueryJudgments, summarise
+from relevansi.records import EmptyOutcome, QueryState, Relevance
 
 EMPTY = {"c": EmptyOutcome.CORRECT_EMPTY, "f": EmptyOutcome.FALSE_NEGATIVE, "e": None}
 

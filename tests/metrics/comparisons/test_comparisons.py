@@ -6,9 +6,8 @@ import pytest
 from msgspec.structs import replace
 from scipy import stats  # type: ignore[import-untyped]
 
-from tests.metrics.comparisons.compared import compared, differences_of
-from webapp.metrics.comparisons.comparisons import compare
-from webapp.metrics.comparisons.differences import (
+from relevansi.metrics.comparisons.comparisons import compare
+from relevansi.metrics.comparisons.differences import (
     MCNEMAR,
     SMALL,
     ComparedRun,
@@ -18,12 +17,13 @@ from webapp.metrics.comparisons.differences import (
     ranked,
     value_of,
 )
-from webapp.metrics.comparisons.stability import (
+from relevansi.metrics.comparisons.stability import (
     Stability,
     StabilityLine,
     VariedPart,
     stability,
 )
+from tests.metrics.comparisons.compared import compared, differences_of
 
 
 def test_a_figure_averages_the_number_it_has_for_a_question() -> None:

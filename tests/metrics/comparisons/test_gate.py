@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from webapp.metrics.comparisons.gate import GatedAnswer, GateRequest, Outcome, gate_figures
-from webapp.metrics.judging.graded import RankedGrades, spans_of
-from webapp.metrics.judging.queries import QueryJudgments, summarise
-from webapp.records import QueryState, Relevance
+from relevansi.metrics.comparisons.gate import GatedAnswer, GateRequest, Outcome, gate_figures
+from relevansi.metrics.judging.graded import RankedGrades, spans_of
+from relevansi.metrics.judging.queries import QueryJudgments, summarise
+from relevansi.records import QueryState, Relevance
 
 Verdict = int | None
 FIGURES = ("P@2", "success@2", "RR", "ERR@2")

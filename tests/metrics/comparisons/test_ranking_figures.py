@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from relevansi.metrics.comparisons.comparisons import compare
+from relevansi.metrics.comparisons.differences import PAIRED, ComparedRun, leading, paired
+from relevansi.metrics.comparisons.stability import FIGURES, stability
+from relevansi.metrics.intervals import mean_interval
+from relevansi.metrics.judging.figures import HEADLINES
+from relevansi.metrics.judging.queries import Span
+from relevansi.records import Scale
 from tests.metrics.comparisons.compared import compared
-from webapp.metrics.comparisons.comparisons import compare
-from webapp.metrics.comparisons.differences import PAIRED, ComparedRun, leading, paired
-from webapp.metrics.comparisons.stability import FIGURES, stability
-from webapp.metrics.intervals import mean_interval
-from webapp.metrics.judging.figures import HEADLINES
-from webapp.metrics.judging.queries import Span
-from webapp.records import Scale
 
 NAMES = ("nDCG@10", "success@10", "mrr", "Judged@10", "AP")
 

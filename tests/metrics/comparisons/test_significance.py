@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
-from webapp.metrics.comparisons import significance
-from webapp.metrics.comparisons.differences import SignedRank, signed_rank
-from webapp.metrics.comparisons.significance import exact_p, holm, randomisation_test, smallest_p
+from relevansi.metrics.comparisons import significance
+from relevansi.metrics.comparisons.differences import SignedRank, signed_rank
+from relevansi.metrics.comparisons.significance import exact_p, holm, randomisation_test, smallest_p
 
 FRACTIONS = st.sampled_from([0.0, 0.0, 0.2, -0.2, 1 / 3, -1 / 2, 3 / 7 - 2 / 5, 1.0, -1.0, 0.79])
 """As precisions and reciprocal ranks differ: many zeros, small denominators."""

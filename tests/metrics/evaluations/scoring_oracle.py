@@ -1,6 +1,6 @@
 """A second way to the figures of answers, chunks and JSON answers: loops over characters and lists.
 
-Written from the method alone, with nothing of ``webapp.metrics`` and none of its means:
+Written from the method alone, with nothing of ``relevansi.metrics`` and none of its means:
 no regular expressions, no sets of words, no fractions.
 """
 

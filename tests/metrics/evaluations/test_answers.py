@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from webapp.exporters.evaluations.score_documents import COLUMNS, answer_row
-from webapp.metrics.evaluations.answers import (
+from relevansi.exporters.evaluations.score_documents import COLUMNS, answer_row
+from relevansi.metrics.evaluations.answers import (
     AnswerRow,
     AnswerScale,
     AnswerSummary,
@@ -15,7 +15,7 @@ from webapp.metrics.evaluations.answers import (
     score,
     sentences,
 )
-from webapp.metrics.evaluations.similarity import (
+from relevansi.metrics.evaluations.similarity import (
     DEFAULT_TAU_SIM,
     LEXICAL_TAU_SIM,
     LexicalEmbedder,

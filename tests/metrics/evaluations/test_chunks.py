@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.metrics.evaluations.answers import AnswerSummary
-from webapp.metrics.evaluations.chunks import FIGURES, ChunkRow, score
-from webapp.metrics.evaluations.json_answers import CLASSES, WEIGHTS
-from webapp.metrics.evaluations.registry import (
+from relevansi.metrics.evaluations.answers import AnswerSummary
+from relevansi.metrics.evaluations.chunks import FIGURES, ChunkRow, score
+from relevansi.metrics.evaluations.json_answers import CLASSES, WEIGHTS
+from relevansi.metrics.evaluations.registry import (
     ANSWER_MEASURES,
     CHUNK_MEASURES,
     EVALUATIONS,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from webapp.exporters.evaluations.score_documents import COLUMNS, json_row, json_summary
-from webapp.metrics.evaluations import json_answers
-from webapp.metrics.evaluations.json_answers import (
+from relevansi.exporters.evaluations.score_documents import COLUMNS, json_row, json_summary
+from relevansi.metrics.evaluations import json_answers
+from relevansi.metrics.evaluations.json_answers import (
     WEIGHTS,
     Context,
     Gate,
@@ -22,7 +22,7 @@ from webapp.metrics.evaluations.json_answers import (
     read_output,
     score,
 )
-from webapp.metrics.evaluations.similarity import cover, likeness
+from relevansi.metrics.evaluations.similarity import cover, likeness
 
 EXAMPLE: dict[str, Any] = {
     "target_audience": "home buyers",

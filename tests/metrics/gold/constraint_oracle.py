@@ -1,6 +1,7 @@
 """A second way to the figures of constraints: one table of (question, card, constraint), grouped.
 
-Written from the method alone, with nothing of ``webapp``: JSON documents in, the flat object out.
+Written from the method alone, with nothing of ``relevansi``: JSON documents in, the flat object
+out.
 Money is compared as decimals, shares are whole numbers of sixtieths (a card is asked one to six
 things), the distance is a chord through the globe, and pandas does the sums.
 """

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from webapp.metrics.comparisons.differences import Difference
-from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Range
-from webapp.metrics.gold.constraints import (
+from relevansi.metrics.comparisons.differences import Difference
+from relevansi.metrics.gold.constraint_rules import CardFacts, Constraints, Range
+from relevansi.metrics.gold.constraints import (
     CheckedContender,
     Decisions,
     Expected,

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from webapp.metrics.gold.constraint_rules import (
+from relevansi.metrics.gold.constraint_rules import (
     CardFacts,
     Check,
     Constraints,
@@ -13,7 +13,7 @@ from webapp.metrics.gold.constraint_rules import (
     Range,
     check_card,
 )
-from webapp.metrics.gold.constraints import (
+from relevansi.metrics.gold.constraints import (
     ConfusionMatrix,
     ConstraintConfusion,
     Decisions,
@@ -24,7 +24,7 @@ from webapp.metrics.gold.constraints import (
     evaluate,
     evaluate_query,
 )
-from webapp.records import CONSTRAINTS
+from relevansi.records import CONSTRAINTS
 
 THREE_ROOMS = Constraints(property_type="house", bedrooms=Range(min=Fraction(3)))
 GOOD = CardFacts(property_type="rumah", bedrooms=Fraction(3))  # 2 of 2

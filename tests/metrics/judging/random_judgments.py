@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from webapp.metrics.judging.queries import QueryJudgments
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from relevansi.metrics.judging.queries import QueryJudgments
+from relevansi.records import EmptyOutcome, QueryState, Relevance
 
 # --- Verdict lists ---------------------------------------------------------------------
 

@@ -12,6 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import RR, P, SetP
 
+from relevansi.metrics.judging import queries
+from relevansi.metrics.judging.figures import (
+    TOP,
+    Figure,
+    ListCounts,
+    Totals,
+    figures,
+    placings,
+    summarise_counts,
+)
+from relevansi.metrics.judging.queries import (
+    QUERY_FIGURES,
+    QueryJudgments,
+    QuerySummary,
+    summarise,
+    why_undefined,
+)
+from relevansi.records import CannotTell, QueryState, Relevance
 from tests.metrics.judging.random_judgments import (
     Verdicts,
     decided,
@@ -21,24 +39,6 @@ from tests.metrics.judging.random_judgments import (
     runs,
     verdict_lists,
 )
-from webapp.metrics.judging import queries
-from webapp.metrics.judging.figures import (
-    TOP,
-    Figure,
-    ListCounts,
-    Totals,
-    figures,
-    placings,
-    summarise_counts,
-)
-from webapp.metrics.judging.queries import (
-    QUERY_FIGURES,
-    QueryJudgments,
-    QuerySummary,
-    summarise,
-    why_undefined,
-)
-from webapp.records import CannotTell, QueryState, Relevance
 
 ROUNDING = 1e-12
 

@@ -5,9 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from tests.metrics.judging.verdicts import SEED_5_2, empty, failed, listed, unreadable, verdicts
-from webapp.metrics.judging import queries
-from webapp.metrics.judging.figures import (
+from relevansi.metrics.judging import queries
+from relevansi.metrics.judging.figures import (
     COUNTS,
     HEADLINES,
     MEANS,
@@ -24,7 +23,7 @@ from webapp.metrics.judging.figures import (
     summarise_counts,
     totals,
 )
-from webapp.metrics.judging.queries import (
+from relevansi.metrics.judging.queries import (
     QUERY_FIGURES,
     QueryJudgments,
     QuerySummary,
@@ -33,8 +32,9 @@ from webapp.metrics.judging.queries import (
     summarise,
     why_undefined,
 )
-from webapp.metrics.judging.registry import MEASURES, measure_of
-from webapp.records import CannotTell, EmptyOutcome, QueryState
+from relevansi.metrics.judging.registry import MEASURES, measure_of
+from relevansi.records import CannotTell, EmptyOutcome, QueryState
+from tests.metrics.judging.verdicts import SEED_5_2, empty, failed, listed, unreadable, verdicts
 
 
 def figure(name: str, *summaries: QuerySummary) -> Figure:

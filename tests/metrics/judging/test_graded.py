@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 from ir_measures import ERR, RR, Bpref, Judged, P, Rprec, Success, infAP, nDCG
 from ir_measures.measures import AP, R
 
-from tests.metrics.judging import verdicts
-from webapp.i18n import speaking
-from webapp.metrics.judging.figures import Figure, Totals, figures
-from webapp.metrics.judging.graded import (
+from relevansi.i18n import speaking
+from relevansi.metrics.judging.figures import Figure, Totals, figures
+from relevansi.metrics.judging.graded import (
     FORMS,
     RankedGrades,
     UnknownFigure,
     ranking_figure,
 )
-from webapp.metrics.judging.queries import Span
-from webapp.metrics.judging.registry import MEASURES, RANKING, label_on, ranking_measure
-from webapp.records import BINARY, Number, Scale
+from relevansi.metrics.judging.queries import Span
+from relevansi.metrics.judging.registry import MEASURES, RANKING, label_on, ranking_measure
+from relevansi.records import BINARY, Number, Scale
+from tests.metrics.judging import verdicts
 
 GRADED = Scale(3, 2)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, summarise
-from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
+from relevansi.metrics.judging.queries import QueryJudgments, QuerySummary, summarise
+from relevansi.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 _LETTERS = {"R": Relevance.RELEVANT, "N": Relevance.NOT_RELEVANT, "U": Relevance.UNSURE, ".": None}
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
-from webapp.metrics.intervals import NO_INTERVAL, estimate_interval, mean_interval
-from webapp.metrics.judging.figures import Sum
-from webapp.metrics.phase_3.user_study import (
+from relevansi.metrics.intervals import NO_INTERVAL, estimate_interval, mean_interval
+from relevansi.metrics.judging.figures import Sum
+from relevansi.metrics.phase_3.user_study import (
     adjective,
     clustered_mean,
     grade,

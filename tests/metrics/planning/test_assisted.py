@@ -12,13 +12,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from webapp.metrics.intervals import estimate_interval
-from webapp.metrics.planning.assisted import (
+from relevansi.metrics.intervals import estimate_interval
+from relevansi.metrics.planning.assisted import (
     MeanEstimate,
     Unassisted,
     assisted_mean,
 )
-from webapp.metrics.planning.sampling import sampled_mean
+from relevansi.metrics.planning.sampling import sampled_mean
 
 Values = Sequence[float]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from webapp.metrics.comparisons.differences import PairedValues, paired_differences
-from webapp.metrics.intervals import LEVEL
-from webapp.metrics.planning.power import (
+from relevansi.metrics.comparisons.differences import PairedValues, paired_differences
+from relevansi.metrics.intervals import LEVEL
+from relevansi.metrics.planning.power import (
     Demand,
     RatingEffort,
     RatingPlanWish,

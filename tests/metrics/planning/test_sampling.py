@@ -7,8 +7,8 @@ from itertools import permutations
 
 import pytest
 
-from webapp.metrics.intervals import difference_interval, mean_interval
-from webapp.metrics.planning.sampling import random_order, sampled_mean
+from relevansi.metrics.intervals import difference_interval, mean_interval
+from relevansi.metrics.planning.sampling import random_order, sampled_mean
 
 
 def test_the_order_is_the_seeds_whatever_order_the_questions_come_in() -> None:

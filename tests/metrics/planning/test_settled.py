@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.metrics.judging.figures import MEANS
-from webapp.metrics.judging.queries import QueryJudgments, summarise
-from webapp.metrics.planning.settled import (
+from relevansi.metrics.judging.figures import MEANS
+from relevansi.metrics.judging.queries import QueryJudgments, summarise
+from relevansi.metrics.planning.settled import (
     ABSENT,
     BOUNDED,
     CANNOT_TELL,
@@ -25,7 +25,7 @@ from webapp.metrics.planning.settled import (
     reach,
     settled_orders,
 )
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from relevansi.records import EmptyOutcome, QueryState, Relevance
 
 VERDICTS = {
     NOT_RELEVANT: Relevance.NOT_RELEVANT,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.metrics.runs.provenance import (
+from relevansi.metrics.runs.provenance import (
     PROVENANCE,
     Latency,
     haversine_km,

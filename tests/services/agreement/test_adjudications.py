@@ -7,26 +7,26 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.services.rating.blind_raters import set_study
-from tests.services.runs.runs import card, click, query, run
-from webapp.db.tables.judging import JudgedThing, Property
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.runs import Query
-from webapp.db.tables.study import Study
-from webapp.records import EmptyOutcome, Relevance
-from webapp.services.agreement import adjudications
-from webapp.services.agreement.adjudications import (
+from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.records import EmptyOutcome, Relevance
+from relevansi.services.agreement import adjudications
+from relevansi.services.agreement.adjudications import (
     NotDisputed,
     ReasonMissing,
     UnknownThing,
 )
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating, NotToJudge
-from webapp.services.runs import reports, runs, stored_runs
-from webapp.services.runs.reports import LabelCounts, Provenance
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating, NotToJudge
+from relevansi.services.runs import reports, runs, stored_runs
+from relevansi.services.runs.reports import LabelCounts, Provenance
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
+from tests.conftest import NOW
+from tests.services.rating.blind_raters import set_study
+from tests.services.runs.runs import card, click, query, run
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 VOTES = {

@@ -9,28 +9,28 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run
-from webapp.db.tables.judging import JudgedThing, Repeat, RepeatRating, Task
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query
-from webapp.db.tables.study import Study
-from webapp.metrics.agreement.agreement import NoAgreement, Scale, agreement
-from webapp.metrics.agreement.report import AgreementReport, CannotTell, ItemKind, KindAgreement
-from webapp.records import EmptyOutcome, Relevance
-from webapp.services.agreement import agreement as study_agreement
-from webapp.services.agreement.agreement import (
+from relevansi.db.tables.judging import JudgedThing, Repeat, RepeatRating, Task
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.metrics.agreement.agreement import NoAgreement, Scale, agreement
+from relevansi.metrics.agreement.report import AgreementReport, CannotTell, ItemKind, KindAgreement
+from relevansi.records import EmptyOutcome, Relevance
+from relevansi.services.agreement import agreement as study_agreement
+from relevansi.services.agreement.agreement import (
     HandJudgedRun,
     SameFolderTwice,
     compare,
     judged_runs,
 )
-from webapp.services.agreement.agreement import run_names as names_of
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
+from relevansi.services.agreement.agreement import run_names as names_of
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
+from tests.conftest import NOW
+from tests.services.runs.runs import card, click, query, run
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 SAID: dict[str, list[Relevance | None]] = {

@@ -19,15 +19,15 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.base import Base, Moment
+from relevansi.services.backups.backups import VALUES
+from relevansi.services.proof_packs import packs
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.judging.rated_studies import rated_study
 from tests.stored_studies import open_study
-from webapp.db.engine import Database
-from webapp.db.tables.base import Base, Moment
-from webapp.services.backups.backups import VALUES
-from webapp.services.proof_packs import packs
-from webapp.services.runs.reports import Rule
-from webapp.services.study import studies
 
 ROWS = 3
 ALLOWED = {column.property.columns[0]: sorted(values - {None}) for column, values in VALUES.items()}

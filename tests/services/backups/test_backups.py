@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, text
 
+from relevansi.config import sqlite_url
+from relevansi.db import sqlite_files
+from relevansi.db.engine import Database
+from relevansi.db.migrations import HEAD
+from relevansi.db.tables.base import Base
+from relevansi.db.tables.judging import Property
+from relevansi.services.backups import backups
 from tests.conftest import NOW
 from tests.services.backups.full_database import ROWS, fill, judged, pack
 from tests.services.other_database import on_postgres, on_sqlite
-from webapp.config import sqlite_url
-from webapp.db import sqlite_files
-from webapp.db.engine import Database
-from webapp.db.migrations import HEAD
-from webapp.db.tables.base import Base
-from webapp.db.tables.judging import Property
-from webapp.services.backups import backups
 
 
 @pytest.fixture(name="other")

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
+from relevansi.config import sqlite_url
+from relevansi.db import engine, sqlite_files
+from relevansi.db.engine import Database
+from relevansi.db.migrations import HEAD
+from relevansi.db.tables.judging import Judgment, Property
+from relevansi.db.tables.people import Attempt
+from relevansi.db.tables.study import Assignment, Study
+from relevansi.services.backups import backups
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.backups.full_database import fill
 from tests.services.judging.rated_studies import rated_study
-from webapp.config import sqlite_url
-from webapp.db import engine, sqlite_files
-from webapp.db.engine import Database
-from webapp.db.migrations import HEAD
-from webapp.db.tables.judging import Judgment, Property
-from webapp.db.tables.people import Attempt
-from webapp.db.tables.study import Assignment, Study
-from webapp.services.backups import backups
-from webapp.services.study import studies
 
 RUNS = "INSERT INTO attempts (source, at) VALUES ('ran by the file', '2026-01-01 00:00:00')"
 SCHEMA = "PRAGMA writable_schema = ON; {}; PRAGMA writable_schema = RESET"

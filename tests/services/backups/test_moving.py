@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Delete, Update, delete, select, update
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.base import Base
+from relevansi.db.tables.judging import Property
+from relevansi.db.tables.study import Study
+from relevansi.services.backups import backups
+from relevansi.services.backups.backups import MovedTable, RowsDiffer, TargetNotEmpty, UnfitRow
 from tests.conftest import NOW
 from tests.services.backups.full_database import ROWS, fill, judged, pack
 from tests.services.other_database import on_postgres, on_sqlite
-from webapp.db.engine import Database
-from webapp.db.tables.base import Base
-from webapp.db.tables.judging import Property
-from webapp.db.tables.study import Study
-from webapp.services.backups import backups
-from webapp.services.backups.backups import MovedTable, RowsDiffer, TargetNotEmpty, UnfitRow
 
 
 @pytest.fixture(name="other")

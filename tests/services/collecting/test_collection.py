@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from relevansi.chatbot import mappings
+from relevansi.chatbot.client import Chatbot, Patience
+from relevansi.importers.runs import json_runs
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.importers.runs.questions import ReadQuestion
+from relevansi.records import QueryState
+from relevansi.services.collecting import collection
+from relevansi.services.collecting.collection import Collection, CollectionPlan, OtherCollection
 from tests.chatbot import bots
 from tests.chatbot.bots import AT_ONCE, Behaviour, Bot, good, raw, serving, status
-from webapp.chatbot import mappings
-from webapp.chatbot.client import Chatbot, Patience
-from webapp.importers.runs import json_runs
-from webapp.importers.runs.problems import ImportRefused
-from webapp.importers.runs.questions import ReadQuestion
-from webapp.records import QueryState
-from webapp.services.collecting import collection
-from webapp.services.collecting.collection import Collection, CollectionPlan, OtherCollection
 
 QUESTIONS = tuple(
     ReadQuestion(number, f"Pertanyaan {number}", "location", number == 3) for number in range(1, 5)

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from webapp.config import resource
-from webapp.services.collecting.demo_chatbot import METHODS, MOST_SESSIONS, DemoBot, Reply
+from relevansi.config import resource
+from relevansi.services.collecting.demo_chatbot import METHODS, MOST_SESSIONS, DemoBot, Reply
 
 
 @pytest.fixture(name="sample", scope="module")

@@ -7,14 +7,14 @@ from itertools import count
 
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
+from relevansi.records import ReadQuery, Relevance
+from relevansi.services.judging import events
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
 from tests.services.runs.runs import click, run
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
-from webapp.records import ReadQuery, Relevance
-from webapp.services.judging import events
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
 
 NUMBERS = count()
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
+from relevansi.metrics.comparisons.stability import VariedPart
+from relevansi.records import Blindness, Relevance
+from relevansi.services.agreement import adjudications
+from relevansi.services.comparisons import chosen_runs, comparisons, rated_comparisons
+from relevansi.services.comparisons.chosen_runs import DifferentQuestions, NothingToCompare, Side
+from relevansi.services.comparisons.rated_comparisons import RatedCsv
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating, UnknownQuery
+from relevansi.services.runs import reports, runs
+from relevansi.services.runs.reports import Rule
+from relevansi.services.runs.runs import UnknownRun
+from relevansi.services.study import studies
 from tests.cli.rated_files import HEADER
 from tests.conftest import NOW
 from tests.metrics.comparisons.compared import differences_of
 from tests.services.comparisons.stored_runs import judge, stored
 from tests.services.runs.runs import card, click, query
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
-from webapp.metrics.comparisons.stability import VariedPart
-from webapp.records import Blindness, Relevance
-from webapp.services.agreement import adjudications
-from webapp.services.comparisons import chosen_runs, comparisons, rated_comparisons
-from webapp.services.comparisons.chosen_runs import DifferentQuestions, NothingToCompare, Side
-from webapp.services.comparisons.rated_comparisons import RatedCsv
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating, UnknownQuery
-from webapp.services.runs import reports, runs
-from webapp.services.runs.reports import Rule
-from webapp.services.runs.runs import UnknownRun
-from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 

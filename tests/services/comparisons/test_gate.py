@@ -10,34 +10,34 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.services.comparisons.stored_runs import judge
-from tests.services.runs.runs import click
-from tests.stored_studies import open_study
-from webapp.db.engine import Database
-from webapp.db.tables.base import Base
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query
-from webapp.db.tables.study import Study
-from webapp.importers.results.formats import Choices
-from webapp.importers.runs.problems import ImportRefused
-from webapp.metrics.comparisons.gate import (
+from relevansi.db.engine import Database
+from relevansi.db.tables.base import Base
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.importers.results.formats import Choices
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.metrics.comparisons.gate import (
     GateDifference,
     GateFigure,
     GateRequest,
     Outcome,
     UnfitLimit,
 )
-from webapp.records import EmptyOutcome, Scale
-from webapp.services.comparisons import comparisons, gate
-from webapp.services.comparisons.chosen_runs import DifferentQuestions
-from webapp.services.comparisons.gate import AnswerCounts, GateReport, NotOneRun, Unjudged
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports, reports, results, runs, stored_results, stored_runs
-from webapp.services.runs.runs import UnknownRun
-from webapp.services.runs.stored_runs import Labels, OtherKind
-from webapp.services.study import studies
+from relevansi.records import EmptyOutcome, Scale
+from relevansi.services.comparisons import comparisons, gate
+from relevansi.services.comparisons.chosen_runs import DifferentQuestions
+from relevansi.services.comparisons.gate import AnswerCounts, GateReport, NotOneRun, Unjudged
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.runs import imports, reports, results, runs, stored_results, stored_runs
+from relevansi.services.runs.runs import UnknownRun
+from relevansi.services.runs.stored_runs import Labels, OtherKind
+from relevansi.services.study import studies
+from tests.conftest import NOW
+from tests.services.comparisons.stored_runs import judge
+from tests.services.runs.runs import click
+from tests.stored_studies import open_study
 
 QUESTIONS = range(1, 8)
 Lists = dict[int, list[str]]

@@ -3,8 +3,8 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.evaluations import Evaluation
-from webapp.services.evaluations.evaluations import EvaluationKind
+from relevansi.db.tables.evaluations import Evaluation
+from relevansi.services.evaluations.evaluations import EvaluationKind
 
 
 def test_every_kind_of_evaluation_is_in_the_demo_once(demo_session: Session) -> None:

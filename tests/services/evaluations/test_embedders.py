@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 
+from relevansi.i18n import speaking
+from relevansi.services.evaluations import embedders
+from relevansi.services.evaluations.embedders import (
+    EmbedderUnusable,
+    NoSentenceModel,
+    VectorEmbedder,
+)
 from tests.services.evaluations.embeddings import VECTORS, of, serving
-from webapp.i18n import speaking
-from webapp.services.evaluations import embedders
-from webapp.services.evaluations.embedders import EmbedderUnusable, NoSentenceModel, VectorEmbedder
 
 PAIR = [("rumah", "ruko")]
 
@@ -117,7 +121,7 @@ def test_the_real_model_supports_what_is_said_in_other_words_and_nothing_else(
 
     command = ["score", "answers", str(file), "--embedder", "package", "--format", "json"]
     done = subprocess.run(
-        [sys.executable, "-m", "webapp", *command],
+        [sys.executable, "-m", "relevansi", *command],
         env=offline,
         capture_output=True,
         text=True,

@@ -4,16 +4,16 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.evaluations import Evaluation, EvaluationItem
+from relevansi.db.tables.people import LogEntry
+from relevansi.db.tables.study import Study
+from relevansi.exporters.evaluations.score_documents import WaitingRows
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.services.evaluations import evaluations, scoring
+from relevansi.services.evaluations.evaluations import EvaluationKind, Show, UnknownEvaluation
+from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
 from tests.conftest import NOW
 from tests.services.evaluations.scored_files import ANSWERS, CHUNKS, JSON_SET, document, lines
-from webapp.db.tables.evaluations import Evaluation, EvaluationItem
-from webapp.db.tables.people import LogEntry
-from webapp.db.tables.study import Study
-from webapp.exporters.evaluations.score_documents import WaitingRows
-from webapp.importers.runs.problems import ImportRefused
-from webapp.services.evaluations import evaluations, scoring
-from webapp.services.evaluations.evaluations import EvaluationKind, Show, UnknownEvaluation
-from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 
 FILES = {
     EvaluationKind.ANSWERS: NamedBytes("answers.jsonl", lines(*ANSWERS)),

@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relevansi.exporters.gold.constraint_reports import constraints_json
+from relevansi.metrics.gold.constraints import MissingRule
+from relevansi.services.evaluations import scoring
+from relevansi.services.evaluations.scoring import NamedBytes
 from tests.metrics.gold import constraint_oracle
-from webapp.exporters.gold.constraint_reports import constraints_json
-from webapp.metrics.gold.constraints import MissingRule
-from webapp.services.evaluations import scoring
-from webapp.services.evaluations.scoring import NamedBytes
 
 TYPES = st.sampled_from(["rumah", "House", "ruko", "land", "Tanah", "villa", "apartment"])
 OFFERS = st.sampled_from(["dijual", "jual", "Sale", "sewa", "disewa", "rent", "lelang"])

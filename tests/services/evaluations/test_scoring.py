@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
+from relevansi.exporters.evaluations.score_documents import ScoredRow
+from relevansi.exporters.gold.constraint_reports import constraints_json
+from relevansi.importers.evaluations import expected_json
+from relevansi.importers.evaluations.expected_json import JsonAnswerSet
+from relevansi.metrics.evaluations.json_answers import FIELDS, LISTS, Gate
+from relevansi.records import Problem
+from relevansi.services.evaluations import scoring
+from relevansi.services.evaluations.evaluations import EvaluationKind
+from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
 from tests.services.evaluations.scored_files import PROVENANCE, lines
 from tests.services.gold.gold_files import leaves
-from webapp.exporters.evaluations.score_documents import ScoredRow
-from webapp.exporters.gold.constraint_reports import constraints_json
-from webapp.importers.evaluations import expected_json
-from webapp.importers.evaluations.expected_json import JsonAnswerSet
-from webapp.metrics.evaluations.json_answers import FIELDS, LISTS, Gate
-from webapp.records import Problem
-from webapp.services.evaluations import scoring
-from webapp.services.evaluations.evaluations import EvaluationKind
-from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 
 OF_ANSWERS = ScoringSettings(EvaluationKind.ANSWERS)
 

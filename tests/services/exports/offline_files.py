@@ -4,10 +4,10 @@ import json
 from datetime import timedelta
 from typing import Any
 
+from relevansi.importers.runs import json_runs
+from relevansi.importers.runs.ratings import FORMAT
+from relevansi.records import ReadRun
 from tests.conftest import NOW
-from webapp.importers.runs import json_runs
-from webapp.importers.runs.ratings import FORMAT
-from webapp.records import ReadRun
 
 
 def change(

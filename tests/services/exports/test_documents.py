@@ -16,30 +16,30 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from webapp.db.tables.judging import Event, Judgment
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.tables.study import Study
-from webapp.i18n import speak_of, speaking
-from webapp.importers.proof_packs import pack as proof_pack
-from webapp.importers.results import formats
-from webapp.importers.results.formats import Choices
-from webapp.kinds import shown
-from webapp.records import Click
-from webapp.services.exports import exports
-from webapp.services.exports.exports import (
+from relevansi.db.tables.judging import Event, Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Study
+from relevansi.i18n import speak_of, speaking
+from relevansi.importers.proof_packs import pack as proof_pack
+from relevansi.importers.results import formats
+from relevansi.importers.results.formats import Choices
+from relevansi.kinds import shown
+from relevansi.records import Click
+from relevansi.services.exports import exports
+from relevansi.services.exports.exports import (
     EqualTexts,
     ForCollections,
     IndexUnknown,
     NotOfSpans,
     RatedRun,
 )
-from webapp.services.judging import events
-from webapp.services.proof_packs import packs, verification
-from webapp.services.runs import file_formats, reports, results, stored_results
-from webapp.services.runs.reports import Rule
-from webapp.services.study import studies
+from relevansi.services.judging import events
+from relevansi.services.proof_packs import packs, verification
+from relevansi.services.runs import file_formats, reports, results, stored_results
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import studies
+from tests.conftest import NOW
 
 SEEDS = Path(__file__).parents[3] / "seeds" / "documents"
 MERGED = Rule(reports.MAJORITY)

@@ -7,17 +7,17 @@ import json
 import pytest
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
+from relevansi.importers.runs import csv_ratings, json_runs
+from relevansi.metrics.judging.figures import figures, totals
+from relevansi.services.exports import exports
+from relevansi.services.judging import events
+from relevansi.services.runs import reports
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.runs.runs import NO, YES, card, click, query, run, store
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
-from webapp.importers.runs import csv_ratings, json_runs
-from webapp.metrics.judging.figures import figures, totals
-from webapp.services.exports import exports
-from webapp.services.judging import events
-from webapp.services.runs import reports
-from webapp.services.runs.reports import Rule
-from webapp.services.study import studies
 
 
 def test_every_export_tells_the_same_counts(

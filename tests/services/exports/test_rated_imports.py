@@ -4,21 +4,21 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Judgment, QueryRating
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.importers.runs import csv_ratings
+from relevansi.records import EmptyOutcome
+from relevansi.services.exports import exports, rated_imports
+from relevansi.services.exports.rated_imports import RatedFileReport, RatedValue
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import verdicts as blindness
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.people import raters
+from relevansi.services.runs import reports
 from tests.conftest import NOW
 from tests.services.runs.runs import YES, card, click, count, query, run, store
-from webapp.db.tables.judging import Judgment, QueryRating
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query
-from webapp.db.tables.study import Study
-from webapp.importers.runs import csv_ratings
-from webapp.records import EmptyOutcome
-from webapp.services.exports import exports, rated_imports
-from webapp.services.exports.rated_imports import RatedFileReport, RatedValue
-from webapp.services.judging import events, live_metrics
-from webapp.services.judging import verdicts as blindness
-from webapp.services.judging.events import AnswerRating
-from webapp.services.people import raters
-from webapp.services.runs import reports
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 

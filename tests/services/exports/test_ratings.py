@@ -8,21 +8,21 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Event, Judgment, QueryRating
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.records import ReadRun, Relevance
+from relevansi.services.exports import ratings as offline_ratings
+from relevansi.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import verdicts as blindness
+from relevansi.services.people import raters
+from relevansi.services.runs import file_formats, stored_runs
+from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
 from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.tables.judging import Event, Judgment, QueryRating
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query
-from webapp.db.tables.study import Study
-from webapp.records import ReadRun, Relevance
-from webapp.services.exports import ratings as offline_ratings
-from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
-from webapp.services.judging import events, live_metrics
-from webapp.services.judging import verdicts as blindness
-from webapp.services.people import raters
-from webapp.services.runs import file_formats, stored_runs
-from webapp.services.runs.stored_runs import Labels
 
 RUN = run(
     query(1, card("a"), card("b"), card("a")),

@@ -7,14 +7,14 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.importers.runs import json_runs
+from relevansi.services.gold import gold
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Run
-from webapp.db.tables.study import Question, Study
-from webapp.importers.runs import json_runs
-from webapp.services.gold import gold
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
 
 GOLD: dict[str, Any] = {
     "threshold_t": 0.6,

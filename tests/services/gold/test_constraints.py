@@ -11,6 +11,34 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.evaluations import CardDecision
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.runs import Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.exporters.gold.constraint_reports import constraints_json
+from relevansi.importers.runs import json_runs
+from relevansi.metrics.gold.constraint_rules import Outcome
+from relevansi.metrics.gold.constraints import ConstraintReport, MissingRule
+from relevansi.records import Relevance
+from relevansi.services.agreement import agreement
+from relevansi.services.gold import constraints, gold, marks
+from relevansi.services.gold.constraints import CheckedCard, UnknownListedCard
+from relevansi.services.gold.decisions import (
+    Decision,
+    DecisionReasonMissing,
+    DecisionReplaced,
+    Step,
+    UnfitDecision,
+)
+from relevansi.services.gold.marks import CheckedAnswer
+from relevansi.services.judging import changes, events
+from relevansi.services.judging.events import UnknownQuery
+from relevansi.services.offline import runs as offline_runs
+from relevansi.services.rating import particulars, tasks
+from relevansi.services.runs import reports, runs, stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.demo import study_of
 from tests.services.gold.gold_files import (
@@ -27,34 +55,6 @@ from tests.services.rating.blind_raters import Robot, set_study
 from tests.services.rating.particulars import LISTED, exported, known, stored
 from tests.services.runs.runs import card, click, query, run
 from tests.services.statements import counted
-from webapp.db.engine import Database
-from webapp.db.tables.evaluations import CardDecision
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.runs import Run
-from webapp.db.tables.study import Question, Study
-from webapp.exporters.gold.constraint_reports import constraints_json
-from webapp.importers.runs import json_runs
-from webapp.metrics.gold.constraint_rules import Outcome
-from webapp.metrics.gold.constraints import ConstraintReport, MissingRule
-from webapp.records import Relevance
-from webapp.services.agreement import agreement
-from webapp.services.gold import constraints, gold, marks
-from webapp.services.gold.constraints import CheckedCard, UnknownListedCard
-from webapp.services.gold.decisions import (
-    Decision,
-    DecisionReasonMissing,
-    DecisionReplaced,
-    Step,
-    UnfitDecision,
-)
-from webapp.services.gold.marks import CheckedAnswer
-from webapp.services.judging import changes, events
-from webapp.services.judging.events import UnknownQuery
-from webapp.services.offline import runs as offline_runs
-from webapp.services.rating import particulars, tasks
-from webapp.services.runs import reports, runs, stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 
 @pytest.fixture(name="run_id")

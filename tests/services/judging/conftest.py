@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.study import Study
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
 from tests.services.runs.runs import card, query, run
-from webapp.db.tables.study import Study
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
 
 
 @pytest.fixture(name="run_id")

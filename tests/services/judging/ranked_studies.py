@@ -8,21 +8,21 @@ from hashlib import sha256
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import JudgedThing, Judgment, Property
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result
+from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.kinds import to_row
+from relevansi.kinds.document import Document
+from relevansi.metrics.judging.graded import RankedGrades
+from relevansi.records import Number, QueryState, ReadQuery, ReadRun, Scale
+from relevansi.services.judging import events
+from relevansi.services.judging.events import Target, TargetChange
+from relevansi.services.judging.verdicts import TAIL
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
 from tests.services.runs.runs import click
-from webapp.db.tables.judging import JudgedThing, Judgment, Property
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result
-from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.kinds import to_row
-from webapp.kinds.document import Document
-from webapp.metrics.judging.graded import RankedGrades
-from webapp.records import Number, QueryState, ReadQuery, ReadRun, Scale
-from webapp.services.judging import events
-from webapp.services.judging.events import Target, TargetChange
-from webapp.services.judging.verdicts import TAIL
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
 
 SCALE = Scale(3, 2)
 

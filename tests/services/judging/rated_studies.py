@@ -5,17 +5,17 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.study import Study
+from relevansi.records import EmptyOutcome, QueryState, Relevance
+from relevansi.services.agreement import adjudications
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.tables.judging import JudgedThing, Property
-from webapp.db.tables.study import Study
-from webapp.records import EmptyOutcome, QueryState, Relevance
-from webapp.services.agreement import adjudications
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.judging import Event, Judgment, StoredSummary
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query
+from relevansi.db.tables.judging import Event, Judgment, StoredSummary
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
 
 
 def verdicts(session: Session, rater: Rater) -> list[str | None]:

@@ -12,17 +12,13 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.services.judging.rater_rows import events as stored_events
-from tests.services.judging.rater_rows import summary, verdicts
-from tests.services.runs.runs import NO, YES, card, click, count, query, run, store
-from webapp.db.tables.judging import Event, JudgedThing, QueryRating
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query
-from webapp.db.tables.study import Study
-from webapp.records import EmptyOutcome
-from webapp.services.judging import events, live_metrics, notes
-from webapp.services.judging.events import (
+from relevansi.db.tables.judging import Event, JudgedThing, QueryRating
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.records import EmptyOutcome
+from relevansi.services.judging import events, live_metrics, notes
+from relevansi.services.judging.events import (
     AnswerRating,
     EventIdTaken,
     NotesTooLong,
@@ -33,10 +29,14 @@ from webapp.services.judging.events import (
     in_order,
     standing,
 )
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
-from webapp.services.study.studies import Switches
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
+from relevansi.services.study.studies import Switches
+from tests.conftest import NOW
+from tests.services.judging.rater_rows import events as stored_events
+from tests.services.judging.rater_rows import summary, verdicts
+from tests.services.runs.runs import NO, YES, card, click, count, query, run, store
 
 
 def test_the_same_event_twice_changes_nothing(session: Session, rater: Rater, run_id: str) -> None:
@@ -243,7 +243,7 @@ def test_a_rating_leaves_the_unnamed_alone(session: Session, rater: Rater, run_i
 
     assert summary(session, rater, run_id, 1).quality is None
     again = events.lock_query(session, rater, run_id, 1)
-    from webapp.db.tables.judging import QueryRating
+    from relevansi.db.tables.judging import QueryRating
 
     assert session.get_one(QueryRating, (rater.id, again.id)).notes == "good"
 

@@ -9,23 +9,23 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Event
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
+from relevansi.metrics.judging.queries import QuerySummary
+from relevansi.services.agreement import adjudications, agreement
+from relevansi.services.comparisons import chosen_runs
+from relevansi.services.exports import exports
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.offline.runs import offline_run
+from relevansi.services.planning import settled
+from relevansi.services.proof_packs import packs
+from relevansi.services.rating import pages, particulars
+from relevansi.services.runs import reports, results, runs, stored_results
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.proof_packs.packs import verified
 from tests.services.runs.runs import click
-from webapp.db.tables.judging import Event
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
-from webapp.metrics.judging.queries import QuerySummary
-from webapp.services.agreement import adjudications, agreement
-from webapp.services.comparisons import chosen_runs
-from webapp.services.exports import exports
-from webapp.services.judging import events, live_metrics
-from webapp.services.offline.runs import offline_run
-from webapp.services.planning import settled
-from webapp.services.proof_packs import packs
-from webapp.services.rating import pages, particulars
-from webapp.services.runs import reports, results, runs, stored_results
-from webapp.services.study import studies
 
 TWO = """\
 system,query_id,query,rank,doc_id,text

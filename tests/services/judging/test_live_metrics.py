@@ -11,25 +11,25 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Event, Task
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.metrics.judging.queries import Span
+from relevansi.records import Blindness, Click, EmptyOutcome, GivenOn, QueryState, Relevance
+from relevansi.services.judging import changes, events, live_metrics, verdicts
+from relevansi.services.judging import verdicts as blindness
+from relevansi.services.judging.events import AnswerRating, Target, TargetChange
+from relevansi.services.judging.verdicts import Verdicts
+from relevansi.services.rating import pages, tasks
+from relevansi.services.rating.pages import BlindPage
+from relevansi.services.rating.pool import POOL, REPEAT
+from relevansi.services.runs import runs, stored_runs
+from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
 from tests.services.judging.rater_rows import summary
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query, run
-from webapp.db.tables.judging import Event, Task
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query
-from webapp.db.tables.study import Study
-from webapp.metrics.judging.queries import Span
-from webapp.records import Blindness, Click, EmptyOutcome, GivenOn, QueryState, Relevance
-from webapp.services.judging import changes, events, live_metrics, verdicts
-from webapp.services.judging import verdicts as blindness
-from webapp.services.judging.events import AnswerRating, Target, TargetChange
-from webapp.services.judging.verdicts import Verdicts
-from webapp.services.rating import pages, tasks
-from webapp.services.rating.pages import BlindPage
-from webapp.services.rating.pool import POOL, REPEAT
-from webapp.services.runs import runs, stored_runs
-from webapp.services.runs.stored_runs import Labels
 
 
 def test_ranks_of_a_long_list_count_by_number(session: Session, study: Study, rater: Rater) -> None:

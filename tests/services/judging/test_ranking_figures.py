@@ -11,6 +11,19 @@ import pytest
 from sqlalchemy import event, select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import StoredSummary
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Study
+from relevansi.metrics.judging.figures import Totals, figures, totals
+from relevansi.metrics.judging.graded import kept, ranking_figure
+from relevansi.metrics.judging.queries import NO_FURTHER, Span
+from relevansi.services.exports import exports
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging.live_metrics import Standing
+from relevansi.services.runs import reports, stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.judging.ranked_studies import (
     from_scratch,
@@ -20,19 +33,6 @@ from tests.services.judging.ranked_studies import (
 )
 from tests.services.judging.rater_rows import summary
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.tables.judging import StoredSummary
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.tables.study import Study
-from webapp.metrics.judging.figures import Totals, figures, totals
-from webapp.metrics.judging.graded import kept, ranking_figure
-from webapp.metrics.judging.queries import NO_FURTHER, Span
-from webapp.services.exports import exports
-from webapp.services.judging import events, live_metrics
-from webapp.services.judging.live_metrics import Standing
-from webapp.services.runs import reports, stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 judge: Any = events.judge  # whose verdicts were once those of a binary scale alone
 NAMES = ("nDCG@10", "P@5", "AP", "RR", "recall@5", "bpref", "ERR@10", "RBP", "P@50", "infAP")

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.machine_judges import MachineJudge
+from relevansi.db.tables.study import Study
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.services.machine_judges import machines
 from tests.services.machine_judges.machines import made, saying
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import card, query
-from webapp.db.tables.machine_judges import MachineJudge
-from webapp.db.tables.study import Study
 
 N = 30
 

@@ -7,16 +7,16 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from relevansi.chatbot.client import Patience
+from relevansi.config import JudgeEndpoint
+from relevansi.db.tables.machine_judges import MachineJudge, MachineSession
+from relevansi.db.tables.study import Study
+from relevansi.services.machine_judges import calls, judges, prompts
+from relevansi.services.machine_judges.calls import JudgeCall, JudgeWork, Terms
+from relevansi.services.workers.loop import Nothing
 from tests.chatbot import bots
 from tests.chatbot.bots import Behaviour, Bot, Handler
 from tests.conftest import NOW
-from webapp.chatbot.client import Patience
-from webapp.config import JudgeEndpoint
-from webapp.db.tables.machine_judges import MachineJudge, MachineSession
-from webapp.db.tables.study import Study
-from webapp.services.machine_judges import calls, judges, prompts
-from webapp.services.machine_judges.calls import JudgeCall, JudgeWork, Terms
-from webapp.services.workers.loop import Nothing
 
 MODEL = "small-model-1"
 QUICK = Patience(seconds=5, tries=2, first_pause=0, longest_pause=0, jitter=0)

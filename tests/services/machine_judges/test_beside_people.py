@@ -11,6 +11,30 @@ from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.config import JudgeEndpoint
+from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.machine_judges import MachineJudge
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.study import Study
+from relevansi.exporters.agreement.report import agreement_json
+from relevansi.exporters.comparisons.files import comparison_json
+from relevansi.records import Relevance
+from relevansi.services.agreement import adjudications, agreement
+from relevansi.services.comparisons import chosen_runs, comparisons
+from relevansi.services.exports import exports
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging.events import Target
+from relevansi.services.machine_judges import judges, prompts
+from relevansi.services.machine_judges.judges import TooLittleShared
+from relevansi.services.people import raters, sign_in
+from relevansi.services.people.raters import MachineIsNotInvited
+from relevansi.services.people.sign_in import SessionCookie
+from relevansi.services.proof_packs import packs
+from relevansi.services.proof_packs.packs import MachineNotPacked
+from relevansi.services.rating import shares
+from relevansi.services.runs import reports
+from relevansi.services.runs.reports import MachineNotReleased, in_study
+from relevansi.services.study import standing, studies
 from tests.chatbot.bots import Bot
 from tests.conftest import NOW
 from tests.services.machine_judges import machines
@@ -18,30 +42,6 @@ from tests.services.machine_judges.conftest import N
 from tests.services.machine_judges.machines import worked
 from tests.services.rating.blind_raters import Robot
 from tests.services.runs.runs import click
-from webapp.config import JudgeEndpoint
-from webapp.db.tables.judging import JudgedThing, Property
-from webapp.db.tables.machine_judges import MachineJudge
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.study import Study
-from webapp.exporters.agreement.report import agreement_json
-from webapp.exporters.comparisons.files import comparison_json
-from webapp.records import Relevance
-from webapp.services.agreement import adjudications, agreement
-from webapp.services.comparisons import chosen_runs, comparisons
-from webapp.services.exports import exports
-from webapp.services.judging import events, live_metrics
-from webapp.services.judging.events import Target
-from webapp.services.machine_judges import judges, prompts
-from webapp.services.machine_judges.judges import TooLittleShared
-from webapp.services.people import raters, sign_in
-from webapp.services.people.raters import MachineIsNotInvited
-from webapp.services.people.sign_in import SessionCookie
-from webapp.services.proof_packs import packs
-from webapp.services.proof_packs.packs import MachineNotPacked
-from webapp.services.rating import shares
-from webapp.services.runs import reports
-from webapp.services.runs.reports import MachineNotReleased, in_study
-from webapp.services.study import standing, studies
 
 
 def person(session: Session, study: Study, name: str) -> Rater:

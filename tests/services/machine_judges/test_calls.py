@@ -8,24 +8,17 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from tests.chatbot import bots
-from tests.chatbot.bots import Bot
-from tests.conftest import NOW
-from tests.services.machine_judges import machines
-from tests.services.machine_judges.machines import made, text, worked
-from tests.services.rating.blind_raters import set_study, stored
-from tests.services.runs.runs import card, query
-from webapp.chatbot.mappings import MissingKey
-from webapp.db.tables.judging import Event, Judgment
-from webapp.db.tables.machine_judges import MachineCall, MachineJudge
-from webapp.db.tables.study import Study
-from webapp.kinds.property import Card
-from webapp.records import QueryState
-from webapp.services.judging import live_metrics
-from webapp.services.machine_judges import calls as progress
-from webapp.services.machine_judges import calls as sessions
-from webapp.services.machine_judges import judges, prompts
-from webapp.services.machine_judges.calls import (
+from relevansi.chatbot.mappings import MissingKey
+from relevansi.db.tables.judging import Event, Judgment
+from relevansi.db.tables.machine_judges import MachineCall, MachineJudge
+from relevansi.db.tables.study import Study
+from relevansi.kinds.property import Card
+from relevansi.records import QueryState
+from relevansi.services.judging import live_metrics
+from relevansi.services.machine_judges import calls as progress
+from relevansi.services.machine_judges import calls as sessions
+from relevansi.services.machine_judges import judges, prompts
+from relevansi.services.machine_judges.calls import (
     AlreadyRunning,
     JudgeCall,
     JudgeWork,
@@ -33,17 +26,24 @@ from webapp.services.machine_judges.calls import (
     SessionState,
     Terms,
 )
-from webapp.services.machine_judges.judges import (
+from relevansi.services.machine_judges.judges import (
     NotConfigured,
     OtherConfiguration,
     OtherLanguage,
 )
-from webapp.services.machine_judges.prompts import UnfitPrompt
-from webapp.services.people import raters
-from webapp.services.people.raters import NameTaken
-from webapp.services.runs import runs
-from webapp.services.runs.reports import UnknownRater
-from webapp.services.workers.loop import ALIVE, Lease, Nothing
+from relevansi.services.machine_judges.prompts import UnfitPrompt
+from relevansi.services.people import raters
+from relevansi.services.people.raters import NameTaken
+from relevansi.services.runs import runs
+from relevansi.services.runs.reports import UnknownRater
+from relevansi.services.workers.loop import ALIVE, Lease, Nothing
+from tests.chatbot import bots
+from tests.chatbot.bots import Bot
+from tests.conftest import NOW
+from tests.services.machine_judges import machines
+from tests.services.machine_judges.machines import made, text, worked
+from tests.services.rating.blind_raters import set_study, stored
+from tests.services.runs.runs import card, query
 
 METHOD = "secret_hybrid_method"
 LLM = "secret-llm-4o"

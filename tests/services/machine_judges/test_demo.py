@@ -3,9 +3,9 @@ from __future__ import annotations
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.machine_judges import MachineCall
+from relevansi.services.machine_judges import judges
 from tests.demo import study_of
-from webapp.db.tables.machine_judges import MachineCall
-from webapp.services.machine_judges import judges
 
 
 def test_a_machine_judged_everything_and_was_released(demo_session: Session) -> None:

@@ -7,19 +7,19 @@ from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Judgment
+from relevansi.db.tables.machine_judges import MachineCall
+from relevansi.db.tables.study import Study
+from relevansi.records import BINARY, Scale
+from relevansi.services.judging import live_metrics
+from relevansi.services.machine_judges import judges, prompts
+from relevansi.services.machine_judges.prompts import UnreadableVerdict
+from relevansi.services.runs import results, stored_results
 from tests.chatbot import bots
 from tests.conftest import NOW
 from tests.services.machine_judges import machines
 from tests.services.machine_judges.machines import saying, worked
 from tests.services.machine_judges.test_beside_people import person
-from webapp.db.tables.judging import Judgment
-from webapp.db.tables.machine_judges import MachineCall
-from webapp.db.tables.study import Study
-from webapp.records import BINARY, Scale
-from webapp.services.judging import live_metrics
-from webapp.services.machine_judges import judges, prompts
-from webapp.services.machine_judges.prompts import UnreadableVerdict
-from webapp.services.runs import results, stored_results
 
 SCALE = Scale(top=3, relevant_from=2, words=("off", "near", "part", "full"))
 GRADES = {f"d{n}": n % 4 for n in range(1, 31)}

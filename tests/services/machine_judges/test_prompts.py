@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.kinds.property import Card
-from webapp.records import Relevance
-from webapp.services.machine_judges import prompts
-from webapp.services.machine_judges.prompts import (
+from relevansi.kinds.property import Card
+from relevansi.records import Relevance
+from relevansi.services.machine_judges import prompts
+from relevansi.services.machine_judges.prompts import (
     EXPLANATIONS,
     LONGEST_REASON,
     PLACES,
@@ -17,7 +17,7 @@ from webapp.services.machine_judges.prompts import (
     MachineVerdict,
     UnreadableVerdict,
 )
-from webapp.services.rating.pages import EarlierTurn
+from relevansi.services.rating.pages import EarlierTurn
 
 
 @pytest.mark.parametrize(

@@ -11,21 +11,21 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Event, Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.records import Click, EmptyOutcome
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.people import history
+from relevansi.services.people.history import ChangeKind, HistoryEntry, NoLongerLatest, WantedEvents
+from relevansi.services.rating import pages, tasks
+from relevansi.services.runs import runs, stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.runs.runs import NO, YES, card, click, query, run
-from webapp.db.tables.judging import Event, Judgment
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query
-from webapp.db.tables.study import Study
-from webapp.records import Click, EmptyOutcome
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.people import history
-from webapp.services.people.history import ChangeKind, HistoryEntry, NoLongerLatest, WantedEvents
-from webapp.services.rating import pages, tasks
-from webapp.services.runs import runs, stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 
 @pytest.fixture(name="run_id")

@@ -9,10 +9,7 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.demo import study_of
-from tests.services.runs.runs import card, click, query, run
-from webapp.db.tables.judging import (
+from relevansi.db.tables.judging import (
     Adjudication,
     Event,
     JudgedThing,
@@ -21,18 +18,21 @@ from webapp.db.tables.judging import (
     StoredSummary,
     Task,
 )
-from webapp.db.tables.people import Invitation, LogEntry, Rater
-from webapp.db.tables.runs import LongWork
-from webapp.db.tables.study import Study
-from webapp.records import Relevance
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.people import raters, sign_in
-from webapp.services.people.raters import NameTaken, NoWayIn, OwnerIsNotInvited, OwnerStays
-from webapp.services.rating import tasks
-from webapp.services.runs import stored_runs
-from webapp.services.runs.reports import UnknownRater
-from webapp.services.runs.stored_runs import Labels
+from relevansi.db.tables.people import Invitation, LogEntry, Rater
+from relevansi.db.tables.runs import LongWork
+from relevansi.db.tables.study import Study
+from relevansi.records import Relevance
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.people import raters, sign_in
+from relevansi.services.people.raters import NameTaken, NoWayIn, OwnerIsNotInvited, OwnerStays
+from relevansi.services.rating import tasks
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.reports import UnknownRater
+from relevansi.services.runs.stored_runs import Labels
+from tests.conftest import NOW
+from tests.demo import study_of
+from tests.services.runs.runs import card, click, query, run
 
 YES = Relevance.RELEVANT
 MOMENT = timedelta(microseconds=1)

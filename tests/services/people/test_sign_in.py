@@ -12,19 +12,19 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from webapp.db.engine import Database
-from webapp.db.tables.people import Attempt, LogEntry, Rater
-from webapp.db.tables.study import Study
-from webapp.services.people import raters, sign_in
-from webapp.services.people.sign_in import (
+from relevansi.db.engine import Database
+from relevansi.db.tables.people import Attempt, LogEntry, Rater
+from relevansi.db.tables.study import Study
+from relevansi.services.people import raters, sign_in
+from relevansi.services.people.sign_in import (
     PasswordQueue,
     SessionCookie,
     TooBusy,
     TooManyTries,
     WrongPassword,
 )
-from webapp.services.study import studies
+from relevansi.services.study import studies
+from tests.conftest import NOW
 
 RIGHT = "kata sandi yang panjang"
 FORMER = (

@@ -7,15 +7,15 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.chatbot.answers import Answer
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.phase_3 import Participant, ParticipantLink
+from relevansi.db.tables.study import Study
+from relevansi.services.phase_3 import own_questions, participants, user_studies
+from relevansi.services.phase_3.own_questions import QuestionCall, QuestionWork
+from relevansi.services.phase_3.participants import ParticipantCookie
+from relevansi.services.phase_3.user_studies import UserStudySettings
 from tests.conftest import NOW
-from webapp.chatbot.answers import Answer
-from webapp.db.tables.people import Rater
-from webapp.db.tables.phase_3 import Participant, ParticipantLink
-from webapp.db.tables.study import Study
-from webapp.services.phase_3 import own_questions, participants, user_studies
-from webapp.services.phase_3.own_questions import QuestionCall, QuestionWork
-from webapp.services.phase_3.participants import ParticipantCookie
-from webapp.services.phase_3.user_studies import UserStudySettings
 
 SETTINGS = UserStudySettings(
     is_open=True, endpoint="http://127.0.0.1:9", search_method="hybrid", llm="demo", pause_seconds=0

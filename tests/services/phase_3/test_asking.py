@@ -8,6 +8,29 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
+from relevansi.chatbot.answers import Answer
+from relevansi.chatbot.client import Chatbot
+from relevansi.chatbot.mappings import CONTRACT
+from relevansi.db.tables.phase_3 import Participant
+from relevansi.db.tables.study import Study
+from relevansi.metrics.judging.figures import Totals
+from relevansi.records import Relevance
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging.live_metrics import Standing
+from relevansi.services.phase_3 import own_questions, user_studies
+from relevansi.services.phase_3.own_questions import (
+    Failed,
+    NoQuestionLeft,
+    QuestionCall,
+    State,
+    TooSoon,
+    TriedTooOften,
+)
+from relevansi.services.phase_3.participants import PhaseClosed
+from relevansi.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
+from relevansi.services.rating import pages
+from relevansi.services.rating.pool import QueryFilter
+from relevansi.services.workers.loop import Nothing
 from tests.conftest import NOW
 from tests.services.phase_3.participants import (
     SETTINGS,
@@ -20,29 +43,6 @@ from tests.services.phase_3.participants import (
     taking_part,
 )
 from tests.services.runs.runs import click
-from webapp.chatbot.answers import Answer
-from webapp.chatbot.client import Chatbot
-from webapp.chatbot.mappings import CONTRACT
-from webapp.db.tables.phase_3 import Participant
-from webapp.db.tables.study import Study
-from webapp.metrics.judging.figures import Totals
-from webapp.records import Relevance
-from webapp.services.judging import events, live_metrics
-from webapp.services.judging.live_metrics import Standing
-from webapp.services.phase_3 import own_questions, user_studies
-from webapp.services.phase_3.own_questions import (
-    Failed,
-    NoQuestionLeft,
-    QuestionCall,
-    State,
-    TooSoon,
-    TriedTooOften,
-)
-from webapp.services.phase_3.participants import PhaseClosed
-from webapp.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
-from webapp.services.rating import pages
-from webapp.services.rating.pool import QueryFilter
-from webapp.services.workers.loop import Nothing
 
 MINUTE = timedelta(minutes=1)
 

@@ -10,27 +10,27 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from relevansi.chatbot.answers import Answer
+from relevansi.db.engine import Database
+from relevansi.db.tables.base import Base
+from relevansi.db.tables.people import LogEntry
+from relevansi.db.tables.phase_3 import Participant, UserStudy
+from relevansi.db.tables.study import Study
+from relevansi.exporters.phase_3 import summary
+from relevansi.i18n import speaking
+from relevansi.metrics.intervals import estimate_interval
+from relevansi.metrics.judging.queries import Undefined
+from relevansi.metrics.phase_3.user_study import ParticipantStage, UserStudyReport
+from relevansi.records import COMMENTS, EmptyOutcome, Relevance
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging.events import KEEP, AnswerRating
+from relevansi.services.phase_3 import findings, own_questions, participants
+from relevansi.services.phase_3.own_questions import Failed
+from relevansi.services.study import studies
 from tests.conftest import NOW, copied
 from tests.services.phase_3.participants import WORK, asked, claimed, only, place, taking_part
 from tests.services.runs.runs import click
 from tests.stored_studies import open_study
-from webapp.chatbot.answers import Answer
-from webapp.db.engine import Database
-from webapp.db.tables.base import Base
-from webapp.db.tables.people import LogEntry
-from webapp.db.tables.phase_3 import Participant, UserStudy
-from webapp.db.tables.study import Study
-from webapp.exporters.phase_3 import summary
-from webapp.i18n import speaking
-from webapp.metrics.intervals import estimate_interval
-from webapp.metrics.judging.queries import Undefined
-from webapp.metrics.phase_3.user_study import ParticipantStage, UserStudyReport
-from webapp.records import COMMENTS, EmptyOutcome, Relevance
-from webapp.services.judging import events, live_metrics
-from webapp.services.judging.events import KEEP, AnswerRating
-from webapp.services.phase_3 import findings, own_questions, participants
-from webapp.services.phase_3.own_questions import Failed
-from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 MINUTE = timedelta(minutes=1)

@@ -9,21 +9,21 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Event
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.phase_3 import ConsentText, Participant, ParticipantLink
+from relevansi.db.tables.study import Study
+from relevansi.services.judging import events
+from relevansi.services.people import sign_in
+from relevansi.services.people.raters import NoWayIn
+from relevansi.services.phase_3 import participants, user_studies
+from relevansi.services.phase_3.own_questions import rater
+from relevansi.services.phase_3.participants import PseudonymTaken
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.demo import study_of
 from tests.services.phase_3.participants import agreed, asked, came_in, only, opened, taking_part
 from tests.services.runs.runs import click
-from webapp.db.tables.judging import Event
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.phase_3 import ConsentText, Participant, ParticipantLink
-from webapp.db.tables.study import Study
-from webapp.services.judging import events
-from webapp.services.people import sign_in
-from webapp.services.people.raters import NoWayIn
-from webapp.services.phase_3 import participants, user_studies
-from webapp.services.phase_3.own_questions import rater
-from webapp.services.phase_3.participants import PseudonymTaken
-from webapp.services.study import studies
 
 DAY = timedelta(days=1)
 

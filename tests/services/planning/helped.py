@@ -5,17 +5,17 @@ from collections.abc import Mapping
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.planning import PlanningRule, RuleKind
+from relevansi.db.tables.runs import Run
+from relevansi.db.tables.study import QuestionSet, Study
+from relevansi.records import Relevance
+from relevansi.services.judging import events
+from relevansi.services.planning import samples
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query
-from webapp.db.tables.people import Rater
-from webapp.db.tables.planning import PlanningRule, RuleKind
-from webapp.db.tables.runs import Run
-from webapp.db.tables.study import QuestionSet, Study
-from webapp.records import Relevance
-from webapp.services.judging import events
-from webapp.services.planning import samples
-from webapp.services.study import studies
 
 QUESTIONS = 8
 SAMPLE, SEED = (3, 1, 4, 2), 1936

@@ -7,26 +7,26 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Task
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Question, Study
+from relevansi.i18n import speaking
+from relevansi.importers.runs import csv_ratings
+from relevansi.metrics.agreement.report import ItemKind
+from relevansi.metrics.planning.sampling import random_order
+from relevansi.services.agreement import agreement
+from relevansi.services.exports import exports, rated_imports
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.offline import runs as offline
+from relevansi.services.planning import samples
+from relevansi.services.rating import pages, shares, tasks
+from relevansi.services.rating.pool import QueryFilter
+from relevansi.services.runs import reports, runs
+from relevansi.services.study import standing, studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import NO, UNSURE, YES, card, click, query
-from webapp.db.tables.judging import Task
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Question, Study
-from webapp.i18n import speaking
-from webapp.importers.runs import csv_ratings
-from webapp.metrics.agreement.report import ItemKind
-from webapp.metrics.planning.sampling import random_order
-from webapp.services.agreement import agreement
-from webapp.services.exports import exports, rated_imports
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.offline import runs as offline
-from webapp.services.planning import samples
-from webapp.services.rating import pages, shares, tasks
-from webapp.services.rating.pool import QueryFilter
-from webapp.services.runs import reports, runs
-from webapp.services.study import standing, studies
 
 SIZE = 6
 LATER = NOW + timedelta(hours=1)

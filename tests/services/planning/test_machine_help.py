@@ -5,6 +5,16 @@ from typing import TypeAlias
 import pytest
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.planning import PlanningRule
+from relevansi.db.tables.runs import Run
+from relevansi.db.tables.study import Study
+from relevansi.exporters.comparisons.files import FORMATS, comparison_json
+from relevansi.i18n import speaking
+from relevansi.metrics.planning.assisted import HelpedFigure, MachineHelp, Unassisted, assisted_mean
+from relevansi.services.comparisons import comparisons
+from relevansi.services.planning import machine_help
+from relevansi.services.runs import reports
 from tests.conftest import NOW
 from tests.services.planning.helped import (
     BY_MACHINE,
@@ -17,16 +27,6 @@ from tests.services.planning.helped import (
     study_of_two_runs,
 )
 from tests.services.rating.blind_raters import set_study
-from webapp.db.tables.people import Rater
-from webapp.db.tables.planning import PlanningRule
-from webapp.db.tables.runs import Run
-from webapp.db.tables.study import Study
-from webapp.exporters.comparisons.files import FORMATS, comparison_json
-from webapp.i18n import speaking
-from webapp.metrics.planning.assisted import HelpedFigure, MachineHelp, Unassisted, assisted_mean
-from webapp.services.comparisons import comparisons
-from webapp.services.planning import machine_help
-from webapp.services.runs import reports
 
 TwoRuns: TypeAlias = tuple[Run, Run]
 

@@ -7,24 +7,24 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.services.rating.blind_raters import stored
-from tests.services.runs.runs import NO, YES, card, click, query
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.planning import RuleKind, RuleOutcome, SampledQuestion
-from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.exporters.planning import samples as sample_words
-from webapp.i18n import speaking
-from webapp.metrics.planning.power import RatingPlanWish
-from webapp.services.judging import events
-from webapp.services.planning import samples
-from webapp.services.planning.samples import (
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.planning import RuleKind, RuleOutcome, SampledQuestion
+from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.exporters.planning import samples as sample_words
+from relevansi.i18n import speaking
+from relevansi.metrics.planning.power import RatingPlanWish
+from relevansi.services.judging import events
+from relevansi.services.planning import samples
+from relevansi.services.planning.samples import (
     ChosenTooLate,
     NoRule,
     NotAPair,
     SampleTooSmall,
 )
-from webapp.services.study.question_sets import unasked
+from relevansi.services.study.question_sets import unasked
+from tests.conftest import NOW
+from tests.services.rating.blind_raters import stored
+from tests.services.runs.runs import NO, YES, card, click, query
 
 LATER = NOW + timedelta(hours=1)
 SIZE = 12

@@ -3,20 +3,20 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.planning import RuleKind, SampledQuestion
+from relevansi.db.tables.study import Study
+from relevansi.metrics.planning.settled import SettledOrder, SettledOrders
+from relevansi.records import EmptyOutcome, QueryState, Scale
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.planning import samples, settled
+from relevansi.services.runs import reports
+from relevansi.services.runs.reports import MAJORITY, Rule
+from relevansi.services.study import assignments, studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import NO, UNSURE, YES, card, click, query
-from webapp.db.tables.people import Rater
-from webapp.db.tables.planning import RuleKind, SampledQuestion
-from webapp.db.tables.study import Study
-from webapp.metrics.planning.settled import SettledOrder, SettledOrders
-from webapp.records import EmptyOutcome, QueryState, Scale
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.planning import samples, settled
-from webapp.services.runs import reports
-from webapp.services.runs.reports import MAJORITY, Rule
-from webapp.services.study import assignments, studies
 
 P5, SUCCESS = "mean_precision_at_5", "success_rate"
 

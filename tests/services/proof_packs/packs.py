@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
-from webapp.importers.proof_packs import pack as proof_pack
-from webapp.services.proof_packs import verification
-from webapp.services.proof_packs.verification import Verification
+from relevansi.importers.proof_packs import pack as proof_pack
+from relevansi.services.proof_packs import verification
+from relevansi.services.proof_packs.verification import Verification
 
 
 def members(data: bytes) -> dict[str, bytes]:

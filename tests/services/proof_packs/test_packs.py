@@ -18,23 +18,23 @@ from hypothesis import strategies as st
 from sqlalchemy import Integer
 from sqlalchemy.orm import Session
 
+from relevansi.config import sqlite_url
+from relevansi.db.engine import Database
+from relevansi.db.tables.study import Study
+from relevansi.exporters.exports.metrics_tables import metrics_json
+from relevansi.exporters.frame.csv_cells import csv_bytes
+from relevansi.i18n import speaking
+from relevansi.metrics.judging.registry import MEASURES
+from relevansi.services.exports import exports
+from relevansi.services.proof_packs import packs
+from relevansi.services.proof_packs import packs as proof_packs
+from relevansi.services.proof_packs.verification import DifferenceKind, PackDifference
+from relevansi.services.runs import reports, runs
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import studies
 from tests.conftest import NOW, copied
 from tests.services.judging.rated_studies import rated_study
 from tests.services.proof_packs.packs import changed, members, verified, zipped
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
-from webapp.db.tables.study import Study
-from webapp.exporters.exports.metrics_tables import metrics_json
-from webapp.exporters.frame.csv_cells import csv_bytes
-from webapp.i18n import speaking
-from webapp.metrics.judging.registry import MEASURES
-from webapp.services.exports import exports
-from webapp.services.proof_packs import packs
-from webapp.services.proof_packs import packs as proof_packs
-from webapp.services.proof_packs.verification import DifferenceKind, PackDifference
-from webapp.services.runs import reports, runs
-from webapp.services.runs.reports import Rule
-from webapp.services.study import studies
 
 MAJORITY = Rule("majority")
 

@@ -8,18 +8,18 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
+from relevansi.records import Click, EmptyOutcome, ReadQuery, Relevance
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.rating import pages, tasks
+from relevansi.services.rating.pages import BlindPage
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.runs.runs import click, run
-from webapp.db.tables.judging import Judgment
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
-from webapp.records import Click, EmptyOutcome, ReadQuery, Relevance
-from webapp.services.judging.events import AnswerRating
-from webapp.services.rating import pages, tasks
-from webapp.services.rating.pages import BlindPage
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 METHODS = ("hybrid", "api_only", "vector_only")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.study import Study
 from tests.services.rating.blind_raters import METHODS, stored
 from tests.services.runs.runs import card, query
-from webapp.db.tables.study import Study
 
 
 @pytest.fixture(name="runs")

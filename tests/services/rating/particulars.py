@@ -7,15 +7,15 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.study import Study
+from relevansi.importers.runs import json_runs
+from relevansi.kinds.property import CardParticulars
+from relevansi.services.exports import exports
+from relevansi.services.rating import particulars
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.reports import Rule
+from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
-from webapp.db.tables.study import Study
-from webapp.importers.runs import json_runs
-from webapp.kinds.property import CardParticulars
-from webapp.services.exports import exports
-from webapp.services.rating import particulars
-from webapp.services.runs import stored_runs
-from webapp.services.runs.reports import Rule
-from webapp.services.runs.stored_runs import Labels
 
 RECORD = {
     "name": "rumah a", "slug": "a", "bedrooms": 3, "floors": 2, "location": "Cemara, Medan",

@@ -10,20 +10,20 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import JudgedThing, Judgment, Task
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.records import Blindness
+from relevansi.services.judging import events
+from relevansi.services.judging import verdicts as blindness
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.rating import asked_again, pages, shares, tasks
+from relevansi.services.rating.asked_again import OpenWork
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
 from tests.services.runs.runs import card, click, query
-from webapp.db.tables.judging import JudgedThing, Judgment, Task
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.runs import Query
-from webapp.db.tables.study import Study
-from webapp.records import Blindness
-from webapp.services.judging import events
-from webapp.services.judging import verdicts as blindness
-from webapp.services.judging.events import AnswerRating
-from webapp.services.rating import asked_again, pages, shares, tasks
-from webapp.services.rating.asked_again import OpenWork
-from webapp.services.study import studies
 
 LATER = NOW.replace(hour=23)
 

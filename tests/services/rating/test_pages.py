@@ -8,21 +8,21 @@ import pytest
 from msgspec.structs import asdict
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import JudgedThing
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
+from relevansi.kinds import to_row
+from relevansi.records import EmptyOutcome, ReadQuery, Relevance
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating, UnknownQuery
+from relevansi.services.rating import pages
+from relevansi.services.rating.pages import EarlierTurn, EarlierVerdict, RatingPage, said_before
+from relevansi.services.rating.pool import QueryFilter
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.tables.judging import JudgedThing
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
-from webapp.kinds import to_row
-from webapp.records import EmptyOutcome, ReadQuery, Relevance
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating, UnknownQuery
-from webapp.services.rating import pages
-from webapp.services.rating.pages import EarlierTurn, EarlierVerdict, RatingPage, said_before
-from webapp.services.rating.pool import QueryFilter
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 
 def stored(session: Session, study: Study, *queries: ReadQuery, method: str = "hybrid") -> str:

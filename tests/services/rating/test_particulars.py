@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.study import Question, Study
+from relevansi.kinds.property import Card, Particulars
+from relevansi.services.rating import particulars, tasks
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
 from tests.services.rating.particulars import LISTED, exported, known, stored
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.study import Question, Study
-from webapp.kinds.property import Card, Particulars
-from webapp.services.rating import particulars, tasks
 
 
 def test_what_only_the_record_knows_stands_apart(session: Session, study: Study) -> None:

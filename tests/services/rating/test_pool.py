@@ -13,12 +13,8 @@ from msgspec.structs import asdict
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
-from tests.services.runs.runs import card, click, query
-from tests.stored_studies import open_study
-from webapp.db.engine import Database, Kept
-from webapp.db.tables.judging import (
+from relevansi.db.engine import Database, Kept
+from relevansi.db.tables.judging import (
     Event,
     JudgedThing,
     Judgment,
@@ -27,18 +23,22 @@ from webapp.db.tables.judging import (
     RepeatRating,
     Task,
 )
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Run
-from webapp.db.tables.study import Study
-from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
-from webapp.services.judging import live_metrics
-from webapp.services.judging.events import AnswerRating
-from webapp.services.rating import pages, pool, shares, tasks
-from webapp.services.rating.pages import BlindPage, TaskStage
-from webapp.services.rating.pool import POOL, REPEAT, Purpose, Unit, commitment, draw
-from webapp.services.rating.shares import Progress, StudyShare
-from webapp.services.runs import runs
-from webapp.services.study import assignments, studies
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Study
+from relevansi.records import EmptyOutcome, QueryState, ReadQuery, Relevance
+from relevansi.services.judging import live_metrics
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.rating import pages, pool, shares, tasks
+from relevansi.services.rating.pages import BlindPage, TaskStage
+from relevansi.services.rating.pool import POOL, REPEAT, Purpose, Unit, commitment, draw
+from relevansi.services.rating.shares import Progress, StudyShare
+from relevansi.services.runs import runs
+from relevansi.services.study import assignments, studies
+from tests.conftest import NOW
+from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
+from tests.services.runs.runs import card, click, query
+from tests.stored_studies import open_study
 
 
 def test_raters_at_once_keep_the_overlap(database: Database) -> None:

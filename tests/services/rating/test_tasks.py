@@ -10,23 +10,23 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Task
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
+from relevansi.importers.runs import property_cards
+from relevansi.kinds.property import Card
+from relevansi.records import EmptyOutcome, QueryState, ReadQuery
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.rating import pages, shares, tasks
+from relevansi.services.rating.pages import BlindAnswer, BlindPage, TaskStage
+from relevansi.services.rating.pool import REPEAT, TASKS_BETWEEN, QueryFilter
+from relevansi.services.rating.shares import Progress
+from relevansi.services.rating.tasks import UnknownTask
+from relevansi.services.study import assignments, studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import YES, Robot, set_study, stored
 from tests.services.runs.runs import card, click, query
-from webapp.db.tables.judging import Task
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
-from webapp.importers.runs import property_cards
-from webapp.kinds.property import Card
-from webapp.records import EmptyOutcome, QueryState, ReadQuery
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.rating import pages, shares, tasks
-from webapp.services.rating.pages import BlindAnswer, BlindPage, TaskStage
-from webapp.services.rating.pool import REPEAT, TASKS_BETWEEN, QueryFilter
-from webapp.services.rating.shares import Progress
-from webapp.services.rating.tasks import UnknownTask
-from webapp.services.study import assignments, studies
 
 
 def test_each_readable_answer_needs_quality(session: Session, study: Study, rater: Rater) -> None:

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.study import Study
+from relevansi.kinds.property import Card
+from relevansi.records import Click, QueryState, ReadQuery, ReadRun, Relevance
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import ImportedRun, Labels
 from tests.conftest import NOW
-from webapp.db.tables.study import Study
-from webapp.kinds.property import Card
-from webapp.records import Click, QueryState, ReadQuery, ReadRun, Relevance
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import ImportedRun, Labels
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy.orm import Session
 
-from webapp.services.runs import results, stored_results
-from webapp.services.runs.stored_results import KnownRater
-from webapp.services.study import studies
+from relevansi.services.runs import results, stored_results
+from relevansi.services.runs.stored_results import KnownRater
+from relevansi.services.study import studies
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 RUN = ("bm25.run", b"q1 Q0 d1 1 2.0 bm25\nq1 Q0 d2 2 1.0 bm25\n")

@@ -8,15 +8,15 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Event, JudgedThing, Judgment
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.services.judging import live_metrics
+from relevansi.services.runs import results, stored_results
+from relevansi.services.runs.stored_results import StoredResults
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.runs.runs import count
-from webapp.db.tables.judging import Event, JudgedThing, Judgment
-from webapp.db.tables.runs import Query
-from webapp.db.tables.study import Study
-from webapp.services.judging import live_metrics
-from webapp.services.runs import results, stored_results
-from webapp.services.runs.stored_results import StoredResults
-from webapp.services.study import studies
 
 RUN = "q1 Q0 d7 1 12.5 bm25\nq1 Q0 d2 2 11.0 bm25\n"
 

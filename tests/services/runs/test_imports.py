@@ -11,22 +11,22 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run, Upload
+from relevansi.db.tables.study import Study
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.records import QueryState
+from relevansi.services.judging import live_metrics, verdicts
+from relevansi.services.runs import file_formats, imports, stored_runs, waiting_files
+from relevansi.services.runs.file_formats import RATED_CSV, RATINGS, RUN, FileFormat, OpenedFile
+from relevansi.services.runs.imports import ImportReport
+from relevansi.services.runs.waiting_files import UnknownUpload
+from relevansi.services.workers import kinds
 from tests.conftest import NOW
 from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, count, query, run, store
 from tests.web.runs.test_imports import rated, run_file
-from webapp.db.tables.judging import JudgedThing, Property
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result, Run, Upload
-from webapp.db.tables.study import Study
-from webapp.importers.runs.problems import ImportRefused
-from webapp.records import QueryState
-from webapp.services.judging import live_metrics, verdicts
-from webapp.services.runs import file_formats, imports, stored_runs, waiting_files
-from webapp.services.runs.file_formats import RATED_CSV, RATINGS, RUN, FileFormat, OpenedFile
-from webapp.services.runs.imports import ImportReport
-from webapp.services.runs.waiting_files import UnknownUpload
-from webapp.services.workers import kinds
 
 
 def test_a_file_is_one_run_whatever_its_other_forms(

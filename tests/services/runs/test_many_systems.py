@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.study import Study
+from relevansi.services.runs import results, stored_results
 from tests.conftest import NOW
-from webapp.db.tables.study import Study
-from webapp.services.runs import results, stored_results
 
 
 def lists_of(systems: int, offset: int) -> bytes:

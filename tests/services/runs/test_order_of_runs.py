@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.orm import Session
 
+from relevansi import labels
+from relevansi.db.tables.study import Study
+from relevansi.services.comparisons import chosen_runs, comparisons
+from relevansi.services.exports import exports
+from relevansi.services.gold import gold
+from relevansi.services.programs import rows
+from relevansi.services.runs import reports, results, runs, stored_results, stored_runs
+from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
 from tests.services.runs.runs import card, query, run
-from webapp import labels
-from webapp.db.tables.study import Study
-from webapp.services.comparisons import chosen_runs, comparisons
-from webapp.services.exports import exports
-from webapp.services.gold import gold
-from webapp.services.programs import rows
-from webapp.services.runs import reports, results, runs, stored_results, stored_runs
-from webapp.services.runs.stored_runs import Labels
 
 FOUR = """\
 system,query_id,query,doc_id,rank,grade

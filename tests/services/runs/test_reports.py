@@ -7,21 +7,21 @@ from fractions import Fraction
 import pytest
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.metrics.judging.figures import figures, totals
+from relevansi.services.agreement import adjudications
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging.live_metrics import Standing
+from relevansi.services.runs import reports, stored_runs
+from relevansi.services.runs.reports import LabelCounts, Provenance, Rule, UnknownRater, UnknownRule
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
 from tests.services.runs.runs import NO, YES, card, click, query, run
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query
-from webapp.db.tables.study import Study
-from webapp.metrics.judging.figures import figures, totals
-from webapp.services.agreement import adjudications
-from webapp.services.judging import events, live_metrics
-from webapp.services.judging.events import AnswerRating
-from webapp.services.judging.live_metrics import Standing
-from webapp.services.runs import reports, stored_runs
-from webapp.services.runs.reports import LabelCounts, Provenance, Rule, UnknownRater, UnknownRule
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 
 def test_the_report_is_what_the_live_sums_say(

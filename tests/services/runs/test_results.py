@@ -10,26 +10,26 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.services.runs.runs import card, click, count, query, run, store
-from webapp.db.tables.judging import Event, JudgedThing, Judgment
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.importers.results.formats import Choices
-from webapp.importers.runs.problems import ImportRefused
-from webapp.kinds import shown
-from webapp.records import Relevance, Scale
-from webapp.services.judging import events, live_metrics
-from webapp.services.runs import results, runs, stored_results, stored_runs
-from webapp.services.runs.results import (
+from relevansi.db.tables.judging import Event, JudgedThing, Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.importers.results.formats import Choices
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.kinds import shown
+from relevansi.records import Relevance, Scale
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.runs import results, runs, stored_results, stored_runs
+from relevansi.services.runs.results import (
     OtherIds,
     OtherScale,
     ResultsReport,
 )
-from webapp.services.runs.stored_results import KnownRater, StoredResults
-from webapp.services.runs.stored_runs import OtherKind
-from webapp.services.study import studies
+from relevansi.services.runs.stored_results import KnownRater, StoredResults
+from relevansi.services.runs.stored_runs import OtherKind
+from relevansi.services.study import studies
+from tests.conftest import NOW
+from tests.services.runs.runs import card, click, count, query, run, store
 
 ONE = "q1 Q0 d7 1 12.5 bm25\nq1 Q0 d2 2 11.0 bm25\nq2 Q0 d3 1 9.0 bm25\n"
 OTHER = "q2 Q0 d9 1 3.0 dense\nq1 Q0 d7 1 0.5 dense\n"

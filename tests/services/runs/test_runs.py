@@ -9,27 +9,27 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.services.comparisons.stored_runs import stored
-from tests.services.rating.blind_raters import set_study
-from tests.services.runs.runs import card, click, count, query, run
-from webapp.db.tables.judging import Event, JudgedThing, Judgment
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.runs import Query, Run
-from webapp.db.tables.study import Study
-from webapp.records import QueryState, Relevance
-from webapp.services.comparisons import chosen_runs
-from webapp.services.judging import events, live_metrics
-from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import reports, runs, stored_runs
-from webapp.services.runs.runs import (
+from relevansi.db.tables.judging import Event, JudgedThing, Judgment
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Study
+from relevansi.records import QueryState, Relevance
+from relevansi.services.comparisons import chosen_runs
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.runs import reports, runs, stored_runs
+from relevansi.services.runs.runs import (
     FoundFile,
     NotUnreadable,
     RecordedFile,
     SourceComparison,
     UnknownRun,
 )
-from webapp.services.runs.stored_runs import Labels
+from relevansi.services.runs.stored_runs import Labels
+from tests.conftest import NOW
+from tests.services.comparisons.stored_runs import stored
+from tests.services.rating.blind_raters import set_study
+from tests.services.runs.runs import card, click, count, query, run
 
 YES = Relevance.RELEVANT
 CARDS = (

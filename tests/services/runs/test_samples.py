@@ -11,26 +11,26 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from seeds.making.studies import load
-from tests.conftest import NOW
-from tests.services.runs.runs import NO, YES, card, click, count
-from webapp.config import resource
-from webapp.db.tables.judging import (
+from relevansi.config import resource
+from relevansi.db.tables.judging import (
     Event,
     JudgedThing,
     Judgment,
     Property,
     QueryRating,
 )
-from webapp.db.tables.people import LogEntry
-from webapp.db.tables.runs import Query, Run
-from webapp.importers.runs import json_runs
-from webapp.records import EmptyOutcome, QueryState, ReadRun
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import runs, samples, stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
+from relevansi.db.tables.people import LogEntry
+from relevansi.db.tables.runs import Query, Run
+from relevansi.importers.runs import json_runs
+from relevansi.records import EmptyOutcome, QueryState, ReadRun
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.runs import runs, samples, stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
+from seeds.making.studies import load
+from tests.conftest import NOW
+from tests.services.runs.runs import NO, YES, card, click, count
 
 SEEDS = resource("seeds")
 LATER = NOW + timedelta(days=1)

@@ -6,16 +6,16 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Event, JudgedThing, Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result
+from relevansi.db.tables.study import Study
+from relevansi.records import Click
+from relevansi.services.exports import exports
+from relevansi.services.judging import events
+from relevansi.services.runs import reports, results, stored_results
+from relevansi.services.runs.stored_results import StoredResults
 from tests.conftest import NOW
-from webapp.db.tables.judging import Event, JudgedThing, Judgment
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result
-from webapp.db.tables.study import Study
-from webapp.records import Click
-from webapp.services.exports import exports
-from webapp.services.judging import events
-from webapp.services.runs import reports, results, stored_results
-from webapp.services.runs.stored_results import StoredResults
 
 HEADER = "system,query_id,query,doc_id,rank,text\n"
 FIRST = f"""{HEADER}bm25,q1,how,kb1,1,Turn the tap off .

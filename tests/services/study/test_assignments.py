@@ -6,17 +6,17 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Task
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.study import Question, Study
+from relevansi.services.people import raters
+from relevansi.services.rating import shares, tasks
+from relevansi.services.study import assignments, studies
+from relevansi.services.study.assignments import NotQuestions, Numbered, Why
+from relevansi.services.study.standing import question_standings
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import card, query
-from webapp.db.tables.judging import Task
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.study import Question, Study
-from webapp.services.people import raters
-from webapp.services.rating import shares, tasks
-from webapp.services.study import assignments, studies
-from webapp.services.study.assignments import NotQuestions, Numbered, Why
-from webapp.services.study.standing import question_standings
 
 ONE = (
     Numbered(

@@ -9,24 +9,28 @@ from msgspec.structs import replace
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import JudgedThing, StoredSummary
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.metrics.judging.figures import HEADLINES
+from relevansi.metrics.judging.headline import headline_of
+from relevansi.records import BINARY, Relevance, Scale
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.rating import pages, tasks
+from relevansi.services.rating.pool import QueryFilter
+from relevansi.services.runs.stored_runs import ImportedRun
+from relevansi.services.study import assignments, studies
+from relevansi.services.study.assignments import Exposure, Period
+from relevansi.services.study.question_sets import (
+    is_answer_put_to_raters,
+    is_put_to_raters,
+    unasked,
+)
+from relevansi.services.study.standing import question_standings, rater_standings, saving
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import UNSURE, YES, card, click, count, query, run, store
-from webapp.db.tables.judging import JudgedThing, StoredSummary
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.metrics.judging.figures import HEADLINES
-from webapp.metrics.judging.headline import headline_of
-from webapp.records import BINARY, Relevance, Scale
-from webapp.services.judging import events, live_metrics
-from webapp.services.rating import pages, tasks
-from webapp.services.rating.pool import QueryFilter
-from webapp.services.runs.stored_runs import ImportedRun
-from webapp.services.study import assignments, studies
-from webapp.services.study.assignments import Exposure, Period
-from webapp.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters, unasked
-from webapp.services.study.standing import question_standings, rater_standings, saving
 
 
 def test_a_study_is_blind_once_two_runs_compete(session: Session, study: Study) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+from relevansi.db.engine import Database
+from relevansi.services.runs import file_formats
+from relevansi.services.runs.file_formats import FileDecision
+from relevansi.services.study import studies
+from relevansi.services.workers import kinds
 from tests.conftest import NOW
 from tests.web.documents import collection, imported, lines
-from webapp.db.engine import Database
-from webapp.services.runs import file_formats
-from webapp.services.runs.file_formats import FileDecision
-from webapp.services.study import studies
-from webapp.services.workers import kinds
 
 AT_ONCE = 4
 

@@ -11,21 +11,19 @@ from typing import Any
 import pytest
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.stored_studies import open_study
-from webapp.db.engine import Database
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import LongWork
-from webapp.db.tables.study import Study
-from webapp.failures import Refused
-from webapp.records import (
+from relevansi.db.engine import Database
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import LongWork
+from relevansi.db.tables.study import Study
+from relevansi.failures import Refused
+from relevansi.records import (
     ExportedFile,
     Tell,
 )
-from webapp.services.people import raters
-from webapp.services.study import studies
-from webapp.services.workers import jobs
-from webapp.services.workers.jobs import (
+from relevansi.services.people import raters
+from relevansi.services.study import studies
+from relevansi.services.workers import jobs
+from relevansi.services.workers.jobs import (
     DONE,
     FAILED,
     WAITING,
@@ -34,7 +32,9 @@ from webapp.services.workers.jobs import (
     NotMade,
     UnknownJob,
 )
-from webapp.services.workers.loop import ALIVE, ASKING, WorkLoop
+from relevansi.services.workers.loop import ALIVE, ASKING, WorkLoop
+from tests.conftest import NOW
+from tests.stored_studies import open_study
 
 WAIT = 60
 FILE = ExportedFile("made.zip", "application/zip", b"made")

@@ -13,11 +13,10 @@ import pytest
 from sqlalchemy import or_, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
-from tests.conftest import NOW
-from webapp.db.engine import Database
-from webapp.db.tables.base import Moment
-from webapp.services.workers import loop
-from webapp.services.workers.loop import (
+from relevansi.db.engine import Database
+from relevansi.db.tables.base import Moment
+from relevansi.services.workers import loop
+from relevansi.services.workers.loop import (
     ALIVE,
     ASKING,
     HEARTBEAT,
@@ -26,6 +25,7 @@ from webapp.services.workers.loop import (
     OutsideWork,
     WorkLoop,
 )
+from tests.conftest import NOW
 
 WAITING, DONE = "waiting", "done"
 

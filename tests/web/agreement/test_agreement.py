@@ -10,24 +10,24 @@ from openpyxl import load_workbook
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from relevansi import notation
+from relevansi.db.engine import Database
+from relevansi.db.tables.judging import Adjudication, JudgedThing, Property
+from relevansi.exporters.agreement.report import agreement_json, document
+from relevansi.i18n import gettext, speaking
+from relevansi.metrics.agreement.agreement import EXPLANATIONS, NoAgreement
+from relevansi.records import EmptyOutcome, Relevance
+from relevansi.services.agreement import agreement
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import open_study
 from tests.web.conftest import PART, judge
-from webapp import notation
-from webapp.db.engine import Database
-from webapp.db.tables.judging import Adjudication, JudgedThing, Property
-from webapp.exporters.agreement.report import agreement_json, document
-from webapp.i18n import gettext, speaking
-from webapp.metrics.agreement.agreement import EXPLANATIONS, NoAgreement
-from webapp.records import EmptyOutcome, Relevance
-from webapp.services.agreement import agreement
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 

@@ -11,6 +11,14 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace
 from werkzeug.test import TestResponse
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.judging import Event
+from relevansi.db.tables.runs import Query, Run, Upload
+from relevansi.exporters.comparisons.files import FORMATS
+from relevansi.records import EmptyOutcome, Relevance
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, click, query
@@ -18,14 +26,6 @@ from tests.stored_studies import open_study
 from tests.web.conftest import count, made_once, stored
 from tests.web.documents import collection
 from tests.web.programs.program import Program
-from webapp.db.engine import Database
-from webapp.db.tables.judging import Event
-from webapp.db.tables.runs import Query, Run, Upload
-from webapp.exporters.comparisons.files import FORMATS
-from webapp.records import EmptyOutcome, Relevance
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 HOSTILE = "<script>alert(1)</script>"

@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 from flask.testing import FlaskClient
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.evaluations import Evaluation
+from relevansi.services.evaluations import scoring
 from tests.page import Page
 from tests.services.evaluations.embeddings import serving
 from tests.services.evaluations.scored_files import WITHOUT_COSINES
 from tests.web.conftest import count
 from tests.web.evaluations.scored import send
-from webapp.db.engine import Database
-from webapp.db.tables.evaluations import Evaluation
-from webapp.services.evaluations import scoring
 
 
 def configure(monkeypatch: pytest.MonkeyPatch, url: str) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.evaluations import Evaluation
 from tests.cli.relevansi import relevansi
 from tests.page import Page
 from tests.services.evaluations.scored_files import EXAMPLE, JSON_SET, document, lines
 from tests.web.conftest import count
 from tests.web.evaluations.scored import DATA, scored, send
-from webapp.db.engine import Database
-from webapp.db.tables.evaluations import Evaluation
 
 HOSTILE = "<script>alert(1)</script>"
 

@@ -13,11 +13,11 @@ from flask.testing import FlaskClient
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.test import create_environ, run_wsgi_app
 
+from relevansi.db.engine import Database
+from relevansi.web.frame.access import OF_KNOWN, OF_PAGES, OF_STRANGERS
+from relevansi.web.frame.session_cookie import LIFETIME
 from tests.web.conftest import PART
 from tests.web.visitors import lock, owner
-from webapp.db.engine import Database
-from webapp.web.frame.access import OF_KNOWN, OF_PAGES, OF_STRANGERS
-from webapp.web.frame.session_cookie import LIFETIME
 
 PAGES = ("/", "/runs/import", "/study/", "/healthz", "/nothing")
 TYPED = "application/x-www-form-urlencoded"

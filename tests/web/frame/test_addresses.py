@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 FIRST_PAGE = """
 import sys
 from pathlib import Path
-from webapp.app import create_app
-from webapp.config import Settings, sqlite_url
+from relevansi.app import create_app
+from relevansi.config import Settings, sqlite_url
 
 file = Path(sys.argv[1])
 app = create_app(Settings(sqlite_url(file), file.parent, is_demo=True))
@@ -25,8 +25,8 @@ ALL_AT_ONCE = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from webapp.app import create_app
-from webapp.config import Settings, sqlite_url
+from relevansi.app import create_app
+from relevansi.config import Settings, sqlite_url
 
 folder = Path(sys.argv[1])
 app = create_app(Settings(sqlite_url(folder / "first.sqlite"), folder))

@@ -10,11 +10,11 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from relevansi.app import create_app
+from relevansi.config import Settings, sqlite_url
+from relevansi.web.features import MENUS
 from tests.page import Page
 from tests.web.conftest import in_english
-from webapp.app import create_app
-from webapp.config import Settings, sqlite_url
-from webapp.web.features import MENUS
 
 EMPTY = re.compile(r"[^.:]*\b(?:yet|needs two|No item waits|Nothing of)\b[^.:]*")
 FURTHER = ("/gold/", "/study/participants/", "/agreement?of=cards")

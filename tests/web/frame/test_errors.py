@@ -11,10 +11,10 @@ from flask.testing import FlaskClient
 from sqlalchemy import event, text
 from werkzeug.test import TestResponse
 
+from relevansi.db import engine
+from relevansi.db.engine import Database
 from tests.page import Page
 from tests.web.conftest import WAYS
-from webapp.db import engine
-from webapp.db.engine import Database
 
 NOBODY = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
 
@@ -80,7 +80,7 @@ def test_a_fault_of_ours_shows_no_traceback(
     def broken(*_args: object) -> None:
         raise RuntimeError("secret")
 
-    monkeypatch.setattr("webapp.services.runs.runs.run_page", broken)
+    monkeypatch.setattr("relevansi.services.runs.runs.run_page", broken)
 
     answer = client.get("/runs/any", headers=headers)
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 from flask.testing import FlaskClient
 
+from relevansi.app import create_app
+from relevansi.cli.frame.demo import prepared_demo
+from relevansi.web.comparisons.comparisons import PARTS
 from tests.page import Page
 from tests.web.conftest import in_english
 from tests.web.reached import reached
-from webapp.app import create_app
-from webapp.cli.frame.demo import prepared_demo
-from webapp.web.comparisons.comparisons import PARTS
 
 SHORT = 20
 CUT = re.compile(r"\w…$")

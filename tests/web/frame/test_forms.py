@@ -13,9 +13,9 @@ from werkzeug.datastructures import MultiDict
 from wtforms import Form
 from wtforms.form import BaseForm
 
-from webapp.i18n import gettext, speaking
-from webapp.web.frame import forms
-from webapp.web.frame.forms import (
+from relevansi.i18n import gettext, speaking
+from relevansi.web.frame import forms
+from relevansi.web.frame.forms import (
     NOT_WHOLE,
     OUT_OF_RANGE,
     REQUIRED,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from flask.testing import FlaskClient
 
+from relevansi.config import resource
 from tests.page import Page
-from webapp.config import resource
 
 DOCS = resource("docs")
 GUIDES = sorted(path.stem for path in (DOCS / "en").glob("*.md"))

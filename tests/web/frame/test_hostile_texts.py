@@ -16,9 +16,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from openpyxl import load_workbook
 
+from relevansi.web.frame.markdown import render
 from tests.conftest import copied
 from tests.web.conftest import in_english
-from webapp.web.frame.markdown import render
 
 HOSTILE = {
     "script": "<script>alert(1)</script>",

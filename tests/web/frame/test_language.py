@@ -9,15 +9,15 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import given
 
+from relevansi.db.engine import Database
+from relevansi.i18n import language
+from relevansi.importers.runs.prices import Price, read_price
+from relevansi.kinds.property import Card
+from relevansi.notation import full_price, period, price
 from tests.importers.runs.cards import cards
 from tests.page import Page
 from tests.services.runs.runs import card, query
 from tests.web.conftest import judge, stored
-from webapp.db.engine import Database
-from webapp.i18n import language
-from webapp.importers.runs.prices import Price, read_price
-from webapp.kinds.property import Card
-from webapp.notation import full_price, period, price
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 
+from relevansi.db.engine import Database
+from relevansi.web.frame.markdown import MOST_IN_A_LINE, intro, line, link, render
 from tests.services.runs.runs import card, query
 from tests.web.conftest import stored
-from webapp.db.engine import Database
-from webapp.web.frame.markdown import MOST_IN_A_LINE, intro, line, link, render
 
 
 def test_links_open_apart_and_pictures_load_only_where_they_are_wanted() -> None:

@@ -9,6 +9,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from relevansi.db.engine import Database
+from relevansi.web.features import Role, role_for
 from tests.page import Page
 from tests.web import visitors
 from tests.web.conftest import QUERIES, stored
@@ -20,8 +22,6 @@ from tests.web.roles import (
     rules,
     stored_by_links_from_elsewhere,
 )
-from webapp.db.engine import Database
-from webapp.web.features import Role, role_for
 
 FOR_ANYBODY = {
     *("static", "joined", "health", "shell", "language", "ratios", "guides"),

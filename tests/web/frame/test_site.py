@@ -14,16 +14,16 @@ from flask import Flask, url_for
 from flask.testing import FlaskClient
 from jinja2 import DictLoader, Environment, UndefinedError
 
+from relevansi.config import resource
+from relevansi.db.engine import Database
+from relevansi.web.features import KEPT_FILES, MENUS, current
+from relevansi.web.frame import htmx
+from relevansi.web.frame.access import RATER
+from relevansi.web.frame.setup import CompiledTemplates
+from relevansi.web.frame.site import site, static_address
 from tests.page import Page
 from tests.web import visitors
 from tests.web.conftest import PART
-from webapp.config import resource
-from webapp.db.engine import Database
-from webapp.web.features import KEPT_FILES, MENUS, current
-from webapp.web.frame import htmx
-from webapp.web.frame.access import RATER
-from webapp.web.frame.setup import CompiledTemplates
-from webapp.web.frame.site import site, static_address
 
 FOLDER = resource("templates")
 TEMPLATES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.html"))

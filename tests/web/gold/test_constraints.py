@@ -12,6 +12,17 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.evaluations import CardDecision, GoldVersion
+from relevansi.db.tables.runs import Run
+from relevansi.importers.runs import json_runs
+from relevansi.records import EmptyOutcome, QueryState, Relevance
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
+from relevansi.web.gold import constraints
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_file, v2_file
@@ -24,17 +35,6 @@ from tests.web.conftest import PART, WAYS, count, made_once
 from tests.web.frame.test_hostile_texts import HOSTILE, check
 from tests.web.rating import blind_study
 from tests.web.rating.blind_study import set_study
-from webapp.db.engine import Database
-from webapp.db.tables.evaluations import CardDecision, GoldVersion
-from webapp.db.tables.runs import Run
-from webapp.importers.runs import json_runs
-from webapp.records import EmptyOutcome, QueryState, Relevance
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
-from webapp.web.gold import constraints
 
 
 @pytest.fixture(name="page")

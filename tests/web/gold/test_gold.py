@@ -8,12 +8,12 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from relevansi.db.engine import Database
+from relevansi.services.study import studies
 from tests.page import Page
 from tests.services.gold.gold_files import GOLD, stored_run
 from tests.stored_studies import open_study
 from tests.web.frame.test_hostile_texts import HOSTILE, check
-from webapp.db.engine import Database
-from webapp.services.study import studies
 
 
 def gold_of(database: Database, *, with_gold: bool = True) -> str:

@@ -9,6 +9,15 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.machine_judges import MachineJudge
+from relevansi.db.tables.people import Rater
+from relevansi.records import Scale
+from relevansi.services.machine_judges import calls
+from relevansi.services.machine_judges.calls import Terms
+from relevansi.services.workers.loop import ALIVE
+from relevansi.web.frame import access
+from relevansi.web.frame.workers import Workers, workers
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.page import Page
@@ -16,15 +25,6 @@ from tests.services.machine_judges import machines
 from tests.services.runs.runs import card, query
 from tests.stored_studies import open_study
 from tests.web.conftest import PART, in_english, judge, made_once, stored
-from webapp.db.engine import Database
-from webapp.db.tables.machine_judges import MachineJudge
-from webapp.db.tables.people import Rater
-from webapp.records import Scale
-from webapp.services.machine_judges import calls
-from webapp.services.machine_judges.calls import Terms
-from webapp.services.workers.loop import ALIVE
-from webapp.web.frame import access
-from webapp.web.frame.workers import Workers, workers
 
 WAIT = 60
 HERE = "/study/machine-judges"
@@ -288,7 +288,7 @@ def test_an_unknown_judge_is_not_found(app: Flask, client: FlaskClient) -> None:
 
 
 def test_an_unusable_address_is_told_and_not_repeated(app: Flask, client: FlaskClient) -> None:
-    from webapp.config import JudgeEndpoint
+    from relevansi.config import JudgeEndpoint
 
     app.config["JUDGE"] = JudgeEndpoint("me:secret@nowhere", "m")
     page = client.get(f"{HERE}/")

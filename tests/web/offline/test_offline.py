@@ -12,6 +12,16 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from relevansi import labels
+from relevansi.db.engine import Database
+from relevansi.db.tables.judging import Event, Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Run
+from relevansi.exporters.offline import page as offline_page
+from relevansi.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun
+from relevansi.kinds.property import Card
+from relevansi.records import QueryState
+from relevansi.services.people import raters
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.exports.offline_files import change, ratings
@@ -22,16 +32,6 @@ from tests.web.conftest import QUERIES, stored
 from tests.web.frame.test_hostile_texts import HOSTILE, imported
 from tests.web.rating.blind_study import set_study
 from tests.web.runs.test_imports import decide, tokens
-from webapp import labels
-from webapp.db.engine import Database
-from webapp.db.tables.judging import Event, Judgment
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Run
-from webapp.exporters.offline import page as offline_page
-from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun
-from webapp.kinds.property import Card
-from webapp.records import QueryState
-from webapp.services.people import raters
 
 DATA = ratings(
     run(*QUERIES),

@@ -10,22 +10,22 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.judging import Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import LongWork, Upload
+from relevansi.services.people import raters, tokens
+from relevansi.services.runs import reports, waiting_files
+from relevansi.services.runs.file_formats import FileDecision
+from relevansi.services.study import studies
+from relevansi.services.workers import jobs, kinds
+from relevansi.web.frame import access
 from tests.conftest import NOW
 from tests.page import Page
 from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.conftest import judge
 from tests.web.roles import everything
-from webapp.db.engine import Database
-from webapp.db.tables.judging import Judgment
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import LongWork, Upload
-from webapp.services.people import raters, tokens
-from webapp.services.runs import reports, waiting_files
-from webapp.services.runs.file_formats import FileDecision
-from webapp.services.study import studies
-from webapp.services.workers import jobs, kinds
-from webapp.web.frame import access
 
 
 @pytest.fixture(name="owner")
@@ -124,9 +124,9 @@ def test_removing_says_what_goes_and_what_stays(
     owner: FlaskClient, web_database: Database, run_id: str, ani: int
 ) -> None:
     with web_database.writing() as session:
+        from relevansi.records import Relevance
+        from relevansi.services.judging import events
         from tests.services.runs.runs import click
-        from webapp.records import Relevance
-        from webapp.services.judging import events
 
         rater = session.get_one(Rater, ani)
         events.judge(session, rater, run_id, 1, 1, Relevance.RELEVANT, click("a1"))

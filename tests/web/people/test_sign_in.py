@@ -12,21 +12,21 @@ from flask import Flask, request
 from flask.testing import FlaskClient
 from sqlalchemy import update
 
+from relevansi.app import create_app
+from relevansi.config import Settings, secret_key, sqlite_url
+from relevansi.db.engine import Database
+from relevansi.db.tables.people import Invitation
+from relevansi.services.people import raters, sign_in
+from relevansi.services.people.sign_in import WAITING
+from relevansi.services.study import studies
+from relevansi.web.frame import access, session_cookie
+from relevansi.web.people import sign_in as web_sign_in
 from tests.conftest import NOW
 from tests.page import Page
 from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.programs.program import Program
 from tests.web.visitors import PASSWORD, browser, goes_to, invite, invited, lock, owner
-from webapp.app import create_app
-from webapp.config import Settings, secret_key, sqlite_url
-from webapp.db.engine import Database
-from webapp.db.tables.people import Invitation
-from webapp.services.people import raters, sign_in
-from webapp.services.people.sign_in import WAITING
-from webapp.services.study import studies
-from webapp.web.frame import access, session_cookie
-from webapp.web.people import sign_in as web_sign_in
 
 NEW = {"password": PASSWORD, "again": PASSWORD}
 

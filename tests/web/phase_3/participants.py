@@ -6,6 +6,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 
+from relevansi.db.engine import Database
+from relevansi.services.phase_3 import participants, user_studies
+from relevansi.web.frame import access
+from relevansi.web.frame.workers import workers
 from tests.conftest import NOW
 from tests.demo import study_of
 from tests.page import Page
@@ -13,10 +17,6 @@ from tests.services.phase_3.participants import SETTINGS
 from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.conftest import in_english
-from webapp.db.engine import Database
-from webapp.services.phase_3 import participants, user_studies
-from webapp.web.frame import access
-from webapp.web.frame.workers import workers
 
 WAIT = 20
 NOBODY = "http://127.0.0.1:9"

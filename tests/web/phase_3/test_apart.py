@@ -9,6 +9,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from relevansi.config import resource
+from relevansi.db.engine import Database
+from relevansi.records import Relevance
+from relevansi.services.judging import events
+from relevansi.services.phase_3 import participants as use_cases
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.phase_3.participants import asked, opened, taking_part
@@ -18,11 +23,6 @@ from tests.web import visitors
 from tests.web.conftest import QUERIES, in_english, stored
 from tests.web.phase_3 import participants
 from tests.web.roles import assert_closed, refused_at_open_doors, stored_by_links_from_elsewhere
-from webapp.config import resource
-from webapp.db.engine import Database
-from webapp.records import Relevance
-from webapp.services.judging import events
-from webapp.services.phase_3 import participants as use_cases
 
 SEEDS = resource("seeds") / "runs"
 PAGES = ("/", "/runs/", "/raters/", "/study/standing", "/study/assignments/", "/agreement",

@@ -11,6 +11,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 from openpyxl import load_workbook
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.phase_3 import OwnQuestion
+from relevansi.db.tables.runs import Run
+from relevansi.exporters.phase_3.summary import DATA, FORMATS
+from relevansi.records import Relevance
+from relevansi.services.phase_3 import participants, user_studies
+from relevansi.services.phase_3.user_studies import UserStudySettings
+from relevansi.services.study import studies
 from tests.chatbot import bots
 from tests.conftest import NOW
 from tests.page import Page
@@ -20,14 +28,6 @@ from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.conftest import PART, made_once
 from tests.web.visitors import PASSWORD, lock
-from webapp.db.engine import Database
-from webapp.db.tables.phase_3 import OwnQuestion
-from webapp.db.tables.runs import Run
-from webapp.exporters.phase_3.summary import DATA, FORMATS
-from webapp.records import Relevance
-from webapp.services.phase_3 import participants, user_studies
-from webapp.services.phase_3.user_studies import UserStudySettings
-from webapp.services.study import studies
 
 FORM = {
     "is_open": "1",

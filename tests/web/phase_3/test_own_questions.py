@@ -9,16 +9,16 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.phase_3 import OwnQuestion
+from relevansi.services.workers.loop import ALIVE
+from relevansi.web.frame.access import now
+from relevansi.web.frame.workers import Workers, workers
 from tests.chatbot import bots
 from tests.page import Page
 from tests.web.conftest import PART
 from tests.web.phase_3.participants import NOBODY, WAIT, ask, opened, taking_part
 from tests.web.rating.blind_study import set_study
-from webapp.db.engine import Database
-from webapp.db.tables.phase_3 import OwnQuestion
-from webapp.services.workers.loop import ALIVE
-from webapp.web.frame.access import now
-from webapp.web.frame.workers import Workers, workers
 
 
 def states(database: Database) -> list[str]:
@@ -211,7 +211,7 @@ def test_a_restart_in_mid_question_leaves_it_interrupted_and_to_be_asked_again(
         old, later = workers(app), now() + ALIVE * 2
         app.extensions["workers"] = Workers(app)  # the next process knows nothing of that call
         workers(app).serve()
-        monkeypatch.setattr("webapp.web.frame.access.now", lambda: later)
+        monkeypatch.setattr("relevansi.web.frame.access.now", lambda: later)
         assert "interrupted on its way" in client.get(address).text
         client.post(f"{address}/again")
         assert workers(app).is_idle(WAIT)

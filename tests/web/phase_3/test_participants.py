@@ -9,17 +9,17 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.base import Base
+from relevansi.db.tables.phase_3 import Participant, ParticipantLink
+from relevansi.services.phase_3 import participants, user_studies
+from relevansi.web.frame import access
+from relevansi.web.frame.access import now
 from tests.page import Page
 from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.conftest import PART, count
 from tests.web.phase_3.participants import NOBODY, consent_form, opened, taking_part
-from webapp.db.engine import Database
-from webapp.db.tables.base import Base
-from webapp.db.tables.phase_3 import Participant, ParticipantLink
-from webapp.services.phase_3 import participants, user_studies
-from webapp.web.frame import access
-from webapp.web.frame.access import now
 
 
 @pytest.fixture(name="link")

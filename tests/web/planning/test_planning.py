@@ -5,14 +5,14 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
+from relevansi.db.engine import Database
+from relevansi.services.study import studies
 from tests.page import Page
 from tests.services.planning.helped import BY_MACHINE, BY_PEOPLE, drawn, machine, study_of_two_runs
 from tests.services.planning.helped import judge as judge_all
 from tests.services.runs.runs import card, query
 from tests.stored_studies import open_study
 from tests.web.conftest import judge, stored
-from webapp.db.engine import Database
-from webapp.services.study import studies
 
 PAGE = "/study/planning"
 

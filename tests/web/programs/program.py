@@ -13,11 +13,11 @@ from sqlalchemy import select
 from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
+from relevansi.db.tables.people import Rater
+from relevansi.services.people import raters, tokens
+from relevansi.services.people.tokens import Scope
+from relevansi.web.frame import access
 from tests.stored_studies import open_study
-from webapp.db.tables.people import Rater
-from webapp.services.people import raters, tokens
-from webapp.services.people.tokens import Scope
-from webapp.web.frame import access
 
 
 def token(app: Flask, *scopes: Scope, rater: str | None = None, days: int = 1) -> str:

@@ -8,13 +8,13 @@ import re
 import pytest
 from flask import Flask
 
+from relevansi.services.people.tokens import SCOPES, Scope
+from relevansi.web.features import Role, role_for
+from relevansi.web.programs import api
+from relevansi.web.programs.operations import OPERATIONS, Operation
 from tests.web import visitors
 from tests.web.programs.program import Program
 from tests.web.roles import everything
-from webapp.services.people.tokens import SCOPES, Scope
-from webapp.web.features import Role, role_for
-from webapp.web.programs import api
-from webapp.web.programs.operations import OPERATIONS, Operation
 
 OF_RATERS = {"take_task", "show_task", "judge_card", "rate_task"}
 """What a rater's token is good for; all else is the owner's."""

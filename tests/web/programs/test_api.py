@@ -11,6 +11,16 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.judging import Event
+from relevansi.db.tables.people import Rater
+from relevansi.exporters.exports import metrics_tables
+from relevansi.i18n import speaking
+from relevansi.importers.results.formats import examples
+from relevansi.services.exports import exports
+from relevansi.services.runs import reports
+from relevansi.services.runs.stored_results import NoQuestion
+from relevansi.services.study import studies
 from tests.services.runs.runs import card, query
 from tests.stored_studies import open_study
 from tests.web.conftest import WORK_SECONDS, judge, small_run, stored
@@ -18,16 +28,6 @@ from tests.web.documents import collection, lines
 from tests.web.programs.program import Program
 from tests.web.rating.blind_study import three_runs
 from tests.web.roles import everything
-from webapp.db.engine import Database
-from webapp.db.tables.judging import Event
-from webapp.db.tables.people import Rater
-from webapp.exporters.exports import metrics_tables
-from webapp.i18n import speaking
-from webapp.importers.results.formats import examples
-from webapp.services.exports import exports
-from webapp.services.runs import reports
-from webapp.services.runs.stored_results import NoQuestion
-from webapp.services.study import studies
 
 RUN = "q1 Q0 d1 1 2.0 lexical\nq1 Q0 d2 2 1.0 lexical\n"
 
@@ -59,7 +59,7 @@ def test_every_export_is_that_of_the_page(
     client: FlaskClient, program: Program, run_id: str
 ) -> None:
     """The same bytes under the same names, of every format that the study has."""
-    from webapp.web.runs.runs import FORMATS
+    from relevansi.web.runs.runs import FORMATS
 
     assert set(exports.FORMATS) == set(FORMATS)
     for name, last in FORMATS.items():
@@ -315,8 +315,8 @@ def test_a_large_refused_import_ends_with_its_problems(app: Flask, program: Prog
 
 def test_a_comparison_is_the_document_of_the_command(app: Flask, program: Program) -> None:
     """And agreement too; in words, as tables and as a workbook as well."""
-    from webapp.exporters.comparisons.files import comparison_bytes
-    from webapp.services.comparisons import comparisons
+    from relevansi.exporters.comparisons.files import comparison_bytes
+    from relevansi.services.comparisons import comparisons
 
     first, second, _ = three_runs(app.extensions["database"])
     with open_study(app.extensions["database"]) as (session, study):

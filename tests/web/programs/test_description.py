@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from relevansi.services.people.tokens import SCOPES, Scope
+from relevansi.web.programs import api
+from relevansi.web.programs.openapi import document
 from tests.page import Page
 from tests.web.programs.program import Program, served, token
 from tests.web.rating.blind_study import three_runs
-from webapp.services.people.tokens import SCOPES, Scope
-from webapp.web.programs import api
-from webapp.web.programs.openapi import document
 
 HERE = Path(__file__).parent
 KEPT = HERE.parents[2] / "docs" / "openapi.json"

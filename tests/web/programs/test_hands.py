@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
+from relevansi.db.tables.judging import Event, Judgment
 from tests.page import Page
 from tests.web.conftest import QUERIES, judge
 from tests.web.programs.program import Program, served, token
-from webapp.db.tables.judging import Event, Judgment
 
 PLACES = [(query.query_id, rank) for query in QUERIES for rank in range(1, len(query.cards) + 1)]
 VERDICTS = st.tuples(st.sampled_from(PLACES), st.sampled_from(["0", "1", "unsure", ""]))

@@ -12,17 +12,17 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.judging import Event
+from relevansi.db.tables.people import LogEntry, Rater, Token
+from relevansi.services.people import raters
+from relevansi.services.runs import waiting_files
+from relevansi.web.frame import access
 from tests.stored_studies import open_study
 from tests.web.conftest import WORK_SECONDS
 from tests.web.documents import collection, lines
 from tests.web.programs.program import Program
 from tests.web.roles import everything
-from webapp.db.engine import Database
-from webapp.db.tables.judging import Event
-from webapp.db.tables.people import LogEntry, Rater, Token
-from webapp.services.people import raters
-from webapp.services.runs import waiting_files
-from webapp.web.frame import access
 
 GRADES = ("grades.qrels", b"q1 0 d1x0 0\nq1 0 d1x1 0\nq2 0 d2x0 1\n")
 

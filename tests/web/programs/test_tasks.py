@@ -7,15 +7,15 @@ import json
 from flask import Flask
 from sqlalchemy import select
 
+from relevansi.db.tables.judging import Event, Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Run
+from relevansi.services.runs import reports
 from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.documents import lines
 from tests.web.programs.program import Program
 from tests.web.rating.blind_study import three_runs
-from webapp.db.tables.judging import Event, Judgment
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Run
-from webapp.services.runs import reports
 
 
 def judged_to_the_end(program: Program) -> list[str]:

@@ -9,14 +9,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.people import Rater, Token
+from relevansi.services.people import raters, tokens
+from relevansi.web.frame import access
 from tests.page import Page
 from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.programs.program import Program, token
-from webapp.db.engine import Database
-from webapp.db.tables.people import Rater, Token
-from webapp.services.people import raters, tokens
-from webapp.web.frame import access
 
 
 def asked(app: Flask, sent: str | None) -> int:

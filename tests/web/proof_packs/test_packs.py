@@ -4,17 +4,17 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.runs import LongWork
+from relevansi.services.proof_packs import packs
+from relevansi.services.workers import jobs
+from relevansi.services.workers.loop import ALIVE
+from relevansi.web.frame.access import now
+from relevansi.web.frame.workers import workers
 from tests.page import Page
 from tests.services.proof_packs.packs import verified
 from tests.stored_studies import open_study
 from tests.web.conftest import PART, judge
-from webapp.db.engine import Database
-from webapp.db.tables.runs import LongWork
-from webapp.services.proof_packs import packs
-from webapp.services.workers import jobs
-from webapp.services.workers.loop import ALIVE
-from webapp.web.frame.access import now
-from webapp.web.frame.workers import workers
 
 WAIT = 60
 

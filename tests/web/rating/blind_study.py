@@ -6,14 +6,14 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace
 from werkzeug.test import TestResponse
 
+from relevansi.db.engine import Database
+from relevansi.kinds.property import Card
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, query
 from tests.stored_studies import open_study
 from tests.web.conftest import made_once, stored
-from webapp.db.engine import Database
-from webapp.kinds.property import Card
-from webapp.services.study import studies
 
 
 def shown(name: str, **stated: object) -> Card:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from flask.testing import FlaskClient
 
+from relevansi.db.engine import Database
 from tests.services.rating.particulars import v2_answer
 from tests.web.frame.test_hostile_texts import imported
 from tests.web.rating.blind_study import three_runs
-from webapp.db.engine import Database
 
 
 @pytest.fixture(name="run_ids")

@@ -11,6 +11,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.judging import Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.kinds import KINDS
+from relevansi.metrics.judging.registry import MEASURES
+from relevansi.web.features import KINDS as OF_KINDS
 from tests.page import Page
 from tests.services.exports.offline_files import change
 from tests.stored_studies import open_study
@@ -18,12 +24,6 @@ from tests.web.conftest import PART, in_english
 from tests.web.documents import GRADED, add_raters, collection, imported, lines, set_scale
 from tests.web.rating.blind_study import begin, set_study
 from tests.web.reached import reached
-from webapp.db.engine import Database
-from webapp.db.tables.judging import Judgment
-from webapp.db.tables.people import Rater
-from webapp.kinds import KINDS
-from webapp.metrics.judging.registry import MEASURES
-from webapp.web.features import KINDS as OF_KINDS
 
 WORDS = re.compile(r"(?i)propert|listing|chatbot|iklan|\bRp\b|\bK[TM]\b|apartmen|rumah|bedroom")
 ABOUT_ALL = {"guides.show", "guides.index", "guides.figures"}

@@ -12,6 +12,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from relevansi import notation
+from relevansi.db.engine import Database
+from relevansi.i18n import speaking
+from relevansi.records import EmptyOutcome, Relevance
+from relevansi.services.judging.events import KEEP, AnswerRating
+from relevansi.web.frame.forms import UnusableForm, checked
+from relevansi.web.rating import clicks
+from relevansi.web.rating.clicks import BlindRatingForm, RatingForm, VerdictForm
 from tests.page import Page
 from tests.services.rating.particulars import LISTED, v2_answer
 from tests.services.runs.runs import card, query
@@ -19,14 +27,6 @@ from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, judge, stored
 from tests.web.frame.test_hostile_texts import HOSTILE, check, imported
 from tests.web.rating.blind_study import begin, keys, place, set_study, stands
-from webapp import notation
-from webapp.db.engine import Database
-from webapp.i18n import speaking
-from webapp.records import EmptyOutcome, Relevance
-from webapp.services.judging.events import KEEP, AnswerRating
-from webapp.web.frame.forms import UnusableForm, checked
-from webapp.web.rating import clicks
-from webapp.web.rating.clicks import BlindRatingForm, RatingForm, VerdictForm
 
 MOVING = ("walk", "figures", "grades")
 MOST_IN_A_CLICK = 15_000

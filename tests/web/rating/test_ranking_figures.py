@@ -9,14 +9,14 @@ import json
 import pytest
 from flask.testing import FlaskClient
 
+from relevansi.db.engine import Database
+from relevansi.exporters.comparisons.files import FORMATS
+from relevansi.services.judging import events
+from relevansi.services.study import studies
 from tests.services.judging.ranked_studies import make_graded, store_lists, store_qrels
 from tests.services.runs.runs import click
 from tests.stored_studies import open_study
 from tests.web.rating.blind_study import begin, keys, set_study
-from webapp.db.engine import Database
-from webapp.exporters.comparisons.files import FORMATS
-from webapp.services.judging import events
-from webapp.services.study import studies
 
 LISTS = {"h1": ["a", "b", "c"], "h2": ["d", "e"], "h3": []}
 OTHERS = {"h1": ["c", "x", "a"], "h2": ["e", "d"], "h3": ["f"]}

@@ -9,6 +9,13 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.judging import Task
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.services.judging import live_metrics
+from relevansi.services.rating import shares, tasks
+from relevansi.services.rating.pool import POOL, REPEAT, Unit
+from relevansi.services.study import assignments, studies
 from tests.conftest import NOW
 from tests.demo import study_of
 from tests.page import Page
@@ -17,13 +24,6 @@ from tests.services.statements import counted
 from tests.stored_studies import open_study
 from tests.web.conftest import PART, WAYS, stored
 from tests.web.rating.blind_study import begin, judge_all, keys, set_study, shown, stands
-from webapp.db.engine import Database
-from webapp.db.tables.judging import Task
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.services.judging import live_metrics
-from webapp.services.rating import shares, tasks
-from webapp.services.rating.pool import POOL, REPEAT, Unit
-from webapp.services.study import assignments, studies
 
 SECRETS = ("hybrid", "api_only", "vector_only", "gpt-test", "test_results", "results.json")
 NOTHING_LEFT = "Everything is rated. Thank you."

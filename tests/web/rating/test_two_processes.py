@@ -14,23 +14,23 @@ from urllib.parse import urlencode
 
 import pytest
 
+from relevansi.db.engine import Database
+from relevansi.db.migrations import HEAD
+from relevansi.db.tables.judging import Event, Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
+from relevansi.importers.runs import json_runs
+from relevansi.services.judging import live_metrics
+from relevansi.services.people import sign_in
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.browser.server import HYBRID, PASSED_ON, ROOT
 from tests.conftest import NOW
 from tests.services.other_database import address, on_postgres
 from tests.stored_studies import open_study
 from tests.web.conftest import count
 from tests.web.visitors import PASSWORD, lock
-from webapp.db.engine import Database
-from webapp.db.migrations import HEAD
-from webapp.db.tables.judging import Event, Judgment
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
-from webapp.importers.runs import json_runs
-from webapp.services.judging import live_metrics
-from webapp.services.people import sign_in
-from webapp.services.runs import stored_runs
-from webapp.services.runs.stored_runs import Labels
-from webapp.services.study import studies
 
 CLICKS = 40
 NAME = "two_processes"
@@ -43,10 +43,10 @@ class Process:
         self.log = folder.with_suffix(".log")
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "webapp", "serve", "--port", "0"],
+                [sys.executable, "-m", "relevansi", "serve", "--port", "0"],
                 env={name: os.environ[name] for name in PASSED_ON if name in os.environ}
                 | {
-                    "PYTHONPATH": str(ROOT),
+                    "PYTHONPATH": str(ROOT / "webapp"),
                     "RELEVANSI_INSTANCE": str(folder),
                     "RELEVANSI_DATABASE_URL": url,
                     "RELEVANSI_SECRET_KEY": "the same on both, as long as it must be",

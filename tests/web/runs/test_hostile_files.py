@@ -12,16 +12,16 @@ import httpx
 import pytest
 from flask import Flask
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.runs import Run
+from relevansi.importers.frame import bounded
+from relevansi.importers.frame.reader import Limits
+from relevansi.web.frame.workers import workers
 from tests.browser.server import Server
 from tests.hostile_files import HOSTILE
 from tests.page import Page
 from tests.web.conftest import count, in_english
 from tests.web.programs.program import Program
-from webapp.db.engine import Database
-from webapp.db.tables.runs import Run
-from webapp.importers.frame import bounded
-from webapp.importers.frame.reader import Limits
-from webapp.web.frame.workers import workers
 
 WAIT = 120
 MOST_MB = 100

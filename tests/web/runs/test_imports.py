@@ -12,21 +12,21 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.runs import LongWork, Run, Upload
+from relevansi.db.tables.study import Study
+from relevansi.importers.frame import bounded
+from relevansi.kinds.document import Document
+from relevansi.kinds.property import Card
+from relevansi.services.runs import file_formats, imports, runs, stored_runs, waiting_files
+from relevansi.services.runs.file_formats import FileDecision
+from relevansi.services.workers import jobs, kinds
+from relevansi.web.frame.workers import workers
 from tests.conftest import NOW
 from tests.page import Page
 from tests.stored_studies import open_study
 from tests.web.conftest import PART, WAYS, count
-from webapp.db.engine import Database
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.runs import LongWork, Run, Upload
-from webapp.db.tables.study import Study
-from webapp.importers.frame import bounded
-from webapp.kinds.document import Document
-from webapp.kinds.property import Card
-from webapp.services.runs import file_formats, imports, runs, stored_runs, waiting_files
-from webapp.services.runs.file_formats import FileDecision
-from webapp.services.workers import jobs, kinds
-from webapp.web.frame.workers import workers
 
 
 def run_file(**changed: Any) -> bytes:

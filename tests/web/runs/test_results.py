@@ -17,20 +17,20 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.evaluations import Evaluation
+from relevansi.db.tables.judging import JudgedThing, Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import LongWork, Result, Run, Upload
+from relevansi.importers.results.formats import examples
+from relevansi.services.runs import stored_runs, waiting_files
+from relevansi.services.workers import jobs, kinds
+from relevansi.services.workers.jobs import JobCall, JobWork
+from relevansi.services.workers.loop import ALIVE
+from relevansi.web.frame import access
+from relevansi.web.frame.workers import workers
 from tests.page import Page
 from tests.web.conftest import count
-from webapp.db.engine import Database
-from webapp.db.tables.evaluations import Evaluation
-from webapp.db.tables.judging import JudgedThing, Judgment
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import LongWork, Result, Run, Upload
-from webapp.importers.results.formats import examples
-from webapp.services.runs import stored_runs, waiting_files
-from webapp.services.workers import jobs, kinds
-from webapp.services.workers.jobs import JobCall, JobWork
-from webapp.services.workers.loop import ALIVE
-from webapp.web.frame import access
-from webapp.web.frame.workers import workers
 
 WAIT = 30
 SEEDS = Path(__file__).parents[3] / "seeds" / "demo"
@@ -285,10 +285,10 @@ KILLED = """
 import os, signal, sys
 from collections.abc import Mapping
 from datetime import datetime
-from webapp.db.engine import Database
-from webapp.services.runs import stored_runs
-from webapp.services.workers import kinds
-from webapp.services.workers.jobs import JobWork
+from relevansi.db.engine import Database
+from relevansi.services.runs import stored_runs
+from relevansi.services.workers import kinds
+from relevansi.services.workers.jobs import JobWork
 
 whole = stored_runs.add_answers
 

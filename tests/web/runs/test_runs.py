@@ -7,22 +7,22 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace
 from sqlalchemy import select
 
+from relevansi.config import resource
+from relevansi.db.engine import Database
+from relevansi.db.tables.judging import Event
+from relevansi.i18n import gettext, speaking
+from relevansi.metrics.agreement.registry import COEFFICIENTS
+from relevansi.metrics.comparisons.registry import COMPARISON_MEASURES
+from relevansi.metrics.judging.registry import MEASURES
+from relevansi.records import QueryState
+from relevansi.services.exports import exports
+from relevansi.services.study import studies
+from relevansi.web.runs.runs import FORMATS
 from seeds.making.studies import load
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, query
 from tests.web.conftest import judge, stored
-from webapp.config import resource
-from webapp.db.engine import Database
-from webapp.db.tables.judging import Event
-from webapp.i18n import gettext, speaking
-from webapp.metrics.agreement.registry import COEFFICIENTS
-from webapp.metrics.comparisons.registry import COMPARISON_MEASURES
-from webapp.metrics.judging.registry import MEASURES
-from webapp.records import QueryState
-from webapp.services.exports import exports
-from webapp.services.study import studies
-from webapp.web.runs.runs import FORMATS
 
 
 def test_a_run_says_how_it_stands(client: FlaskClient, run_id: str) -> None:

@@ -10,6 +10,19 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from relevansi.db.engine import Database
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.runs import Run
+from relevansi.db.tables.study import Study
+from relevansi.records import BINARY, Relevance, Scale
+from relevansi.services.agreement import adjudications
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.rating import tasks
+from relevansi.services.study import assignments, studies
+from relevansi.services.study.studies import Switches
+from relevansi.web.frame.forms import sent, typed
+from relevansi.web.study.study import StudyForm
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.rating.blind_raters import Robot
@@ -18,19 +31,6 @@ from tests.stored_studies import open_study
 from tests.web.conftest import PART, judge, stored
 from tests.web.rating.blind_study import set_study
 from tests.web.visitors import invited
-from webapp.db.engine import Database
-from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.runs import Run
-from webapp.db.tables.study import Study
-from webapp.records import BINARY, Relevance, Scale
-from webapp.services.agreement import adjudications
-from webapp.services.judging import events
-from webapp.services.judging.events import AnswerRating
-from webapp.services.rating import tasks
-from webapp.services.study import assignments, studies
-from webapp.services.study.studies import Switches
-from webapp.web.frame.forms import sent, typed
-from webapp.web.study.study import StudyForm
 
 FORM = {
     "name": "Skripsi",

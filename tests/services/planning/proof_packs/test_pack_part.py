@@ -9,6 +9,15 @@ from typing import Any
 import pytest
 from sqlalchemy.orm import Session
 
+from relevansi.config import sqlite_url
+from relevansi.db.engine import Database
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
+from relevansi.exporters.planning.machine_help import part_json
+from relevansi.services.planning import machine_help, samples
+from relevansi.services.proof_packs import packs
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import studies
 from tests.conftest import NOW, copied
 from tests.services.planning.helped import (
     BY_MACHINE,
@@ -20,15 +29,6 @@ from tests.services.planning.helped import (
     study_of_two_runs,
 )
 from tests.services.proof_packs.packs import changed, members, verified
-from webapp.config import sqlite_url
-from webapp.db.engine import Database
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Study
-from webapp.exporters.planning.machine_help import part_json
-from webapp.services.planning import machine_help, samples
-from webapp.services.proof_packs import packs
-from webapp.services.runs.reports import Rule
-from webapp.services.study import studies
 
 ROWS = "study/planning_rules.json"
 RULE = Rule("majority")

@@ -1,1 +1,0 @@
-"""Relevansi: judge what a chatbot retrieved and get figures that survive an examiner."""

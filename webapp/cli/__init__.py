@@ -1,5 +1,0 @@
-"""The command line ``relevansi``: exit 0 done, 1 could not, 2 wrong usage."""
-
-from webapp.cli.frame.commands import run
-
-__all__ = ["run"]

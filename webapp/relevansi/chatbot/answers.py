@@ -1,0 +1,117 @@
+"""A question to the chatbot under test, and the answer it gave."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from relevansi.chatbot.failures import LONGEST_EXCERPT, NotTheContract, one_line
+from relevansi.i18n import mark
+from relevansi.records import LARGEST_INTEGER, CollectedAnswer
+
+
+class Message(Struct, frozen=True):
+    """One message in one conversation; ``earlier`` are its (question, answer) pairs so far.
+
+    Chatbots that remember their sessions are given the session alone; those that do not
+    (any OpenAI-compatible endpoint) get the earlier turns.
+    """
+
+    message: str
+    session_id: str
+    user_id: str
+    method: str
+    earlier: tuple[tuple[str, str], ...] = ()
+
+
+class Answer(Struct, frozen=True):
+    """The chatbot's answer: the text, and the rest as the JSON values the chatbot sent.
+
+    ``session_id`` and ``model`` are those the answer names, if any. ``latency_ms`` is the
+    duration of the try that was answered, ``address`` the one that answered.
+    """
+
+    text: str
+    properties: tuple[object, ...] | None = None
+    session_id: str | None = None
+    model: str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    usage: Mapping[str, object] | None = None
+    latency_ms: int = 0
+    tries: int = 1
+    address: str = ""
+
+
+def answered(asked: CollectedAnswer, answer: Answer) -> CollectedAnswer:
+    """A question that was `asked`, with the answer as a run file keeps it."""
+    # How many results the chatbot says it returned, else how many it lists.
+    count = answer.metadata.get("returned")
+    if type(count) is not int or not 0 <= count <= LARGEST_INTEGER:
+        count = None if answer.properties is None else len(answer.properties)
+    return replace(
+        asked,
+        response=answer.text,
+        results_count=count,
+        latency_ms=answer.latency_ms,
+        tries=answer.tries,
+        usage=answer.usage,
+        metadata=answer.metadata,
+        properties=answer.properties,
+    )
+
+
+DEEPEST_ANSWER = 32
+"""Lists and objects within one another."""
+
+
+def parsed(data: bytes) -> object:
+    """The JSON value in an answer, null for NaN and infinities; raises `NotTheContract`."""
+    beginning = excerpt(data)
+    if not data.strip():
+        raise NotTheContract(mark("it is empty"))
+    try:
+        text = data.decode("utf-8-sig")
+        value: object = json.loads(text, parse_constant=lambda _: None, parse_float=_float)
+        is_too_deep = _depth(value) > DEEPEST_ANSWER
+    except UnicodeDecodeError as wrong:
+        raise NotTheContract(mark("it is not in UTF-8"), excerpt=beginning) from wrong
+    except (ValueError, RecursionError) as wrong:
+        is_page = beginning.lstrip().startswith("<")
+        what = mark("it is HTML, not JSON") if is_page else mark("it is not readable JSON")
+        raise NotTheContract(what, excerpt=beginning) from wrong
+    if is_too_deep:
+        raise NotTheContract(mark("its JSON is nested too deep"), excerpt=beginning)
+    return value
+
+
+def _float(digits: str) -> float | None:
+    number = float(digits)
+    return number if abs(number) != float("inf") else None
+
+
+def _depth(value: object) -> int:
+    within = value.values() if isinstance(value, dict) else value
+    if not isinstance(within, Iterable) or isinstance(within, str):
+        return 0
+    return 1 + max(map(_depth, within), default=0)
+
+
+def excerpt(data: bytes) -> str:
+    return data[: 4 * LONGEST_EXCERPT].decode("utf-8", "replace")[:LONGEST_EXCERPT]
+
+
+def detail(data: bytes) -> str:
+    """The chatbot's own words on its failure: ``detail`` or the like, else the text itself."""
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        text = excerpt(data)
+        return mark("an HTML page") if text.lstrip().startswith("<") else one_line(text) or "-"
+    if isinstance(said, dict):
+        said = next((said[key] for key in ("detail", "error", "message") if key in said), said)
+    if isinstance(said, dict) and isinstance(said.get("message"), str):
+        said = said["message"]
+    return one_line(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)) or "-"

@@ -1,0 +1,105 @@
+"""Why a question got no answer that can be used, each kind with its name and its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from relevansi.i18n import gettext, mark
+from relevansi.printable import printable_line
+
+_LONGEST_DETAIL = 300
+LONGEST_EXCERPT = 2000
+CHATBOT = mark("The chatbot")
+RETRIEVER = mark("The retriever")
+EMBEDDER = mark("The endpoint")
+SERVER = mark("The server")
+
+
+KINDS: Mapping[str, str] = {
+    "not_reached": mark("%(who)s could not be reached: %(why)s."),
+    "no_answer_in_time": mark("%(who)s did not finish its answer within %(seconds)s seconds."),
+    "connection_cut": mark("The connection was cut before the answer was complete: %(why)s."),
+    "too_many_requests": mark("%(who)s is busy and refused the question (429): %(detail)s"),
+    "pause_too_long": mark(
+        "%(who)s is busy (%(status)s) and asks to wait %(seconds)s seconds, longer than the "
+        "%(limit)s that are waited for."
+    ),
+    "server_failed": mark("%(who)s failed (%(status)s): %(detail)s"),
+    "not_the_contract": mark("%(who)s's answer cannot be used: %(what)s."),
+    "answer_too_large": mark(
+        "%(who)s's answer is larger than %(limit)s kB and was not read further."
+    ),
+    "other_session": mark(
+        'The answer belongs to another conversation: it names the session "%(theirs)s", '
+        'asked was in "%(ours)s".'
+    ),
+    "question_refused": mark("%(who)s refused the question (%(status)s): %(detail)s"),
+    "nothing_there": mark(
+        "%(who)s is neither at %(address)s nor at %(other)s (%(status)s): %(detail)s. Check "
+        "the address."
+    ),
+    "redirected": mark(
+        "The address leads on to %(address)s (%(status)s). Give that one if it is meant."
+    ),
+}
+"""The kinds of failures, each with its sentence."""
+
+FINAL = {"pause_too_long", "question_refused", "nothing_there", "redirected"}
+"""The kinds after which the same question would not fare better."""
+
+
+class CallFailed(Exception):
+    """A question that got no usable answer; its text is in the language in force.
+
+    ``code`` names the kind, ``who`` the endpoint that was asked. ``pause`` is the wait in
+    seconds that the endpoint itself asked for, ``excerpt`` the beginning of what it sent instead
+    of an answer, ``tries`` how often it was asked.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        *,
+        pause: float | None = None,
+        excerpt: str = "",
+        who: str = CHATBOT,
+        **values: str | float,
+    ) -> None:
+        super().__init__(code)
+        self.code = code
+        self.pause = pause
+        self.excerpt = excerpt[:LONGEST_EXCERPT]
+        self.tries = 1
+        self.who = who
+        self.values = {
+            name: one_line(value) if isinstance(value, str) else f"{value:g}"
+            for name, value in values.items()
+        }
+
+    def __str__(self) -> str:
+        # Of the values only our own words are in the catalogue; the chatbot's stay its own.
+        values = {name: gettext(value) for name, value in self.values.items()}
+        return gettext(KINDS[self.code], **{"who": gettext(self.who), **values})
+
+
+class NotTheContract(CallFailed):
+    """An answer that is not JSON, or not the JSON that was agreed; `what` names the fault."""
+
+    def __init__(self, what: str, **values: Any) -> None:
+        super().__init__("not_the_contract", **values)
+        self.what = what
+
+    def __str__(self) -> str:
+        what = gettext(self.what, **self.values)
+        return gettext(KINDS[self.code], who=gettext(self.who), what=what)
+
+
+def one_line(text: str) -> str:
+    r"""`text` on one line without marks that steer a terminal, its end cut off where it is long.
+
+    >>> one_line("no\n\x1b[31mindex")
+    'no [31mindex'
+    """
+    line = printable_line(text, instead=" ")
+    return line if len(line) <= _LONGEST_DETAIL else f"{line[:_LONGEST_DETAIL]} …"

@@ -1,0 +1,239 @@
+"""How a chatbot is spoken to: where the message goes, where text, items and session come from.
+
+The contract of the chatbots in use is the mapping ``CONTRACT``; others come from a small
+JSON file (docs/chatbots.md), OpenAI-compatible endpoints from `openai`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping as Values
+from types import MappingProxyType
+from typing import Annotated
+
+from msgspec import DecodeError, Meta, Struct, field
+from msgspec.json import decode
+from msgspec.structs import asdict
+
+from relevansi.chatbot.answers import Answer, Message
+from relevansi.chatbot.failures import CallFailed, NotTheContract
+from relevansi.failures import Conflict, Refused
+from relevansi.i18n import gettext, mark
+
+KEY_VARIABLE = "RELEVANSI_CHATBOT_KEY"
+PLACES = ("message", "session_id", "user_id", "method", "messages")
+LARGEST_FILE = 64 * 2**10
+_PLACE = re.compile(r"\{([^{}]*)\}")
+_NOTHING = object()
+
+
+class UnusableMapping(Refused, ValueError):
+    """A mapping file that cannot be followed: ``why`` at a ``place`` in it."""
+
+    message = mark("%(name)s is not a usable mapping: %(place)s: %(why)s")
+    remedy = mark("docs/chatbots.md shows one.")
+
+
+class MissingKey(Conflict):
+    """An environment variable that a header needs is not set, or no header can hold it."""
+
+    message = mark("The environment variable %(name)s holds no key that can be sent")
+    remedy = mark("Nothing was asked. Set it where the server is started, and start it again.")
+
+
+class Mapping(Struct, frozen=True):
+    """One way to speak to a chatbot.
+
+    ``send`` is the JSON to post, with the ``PLACES`` in braces to be filled. The paths (``text``
+    and so on) are names and positions joined by points: "choices.0.message.content". ``item``
+    maps names of the contract to paths inside each item. ``path`` is appended to an address that
+    ends without it; ``root`` is where such chatbots often have it.
+    """
+
+    send: object
+    text: str
+    items: str = ""
+    session: str = ""
+    model: str = ""
+    usage: str = ""
+    metadata: str = ""
+    item: Values[str, str] = field(default_factory=dict)
+    headers: Values[str, str] = field(default_factory=dict)
+    assigns_sessions: bool = False
+    path: str = ""
+    root: str = ""
+
+    def body(self, asked: Message) -> object:
+        return _filled(self.send, asked)
+
+    def read(self, document: object, asked: Message) -> Answer:
+        """The answer in a document; raises a `CallFailed`."""
+        text = _at(document, self.text)
+        if not isinstance(text, str):
+            excerpt = json.dumps(document, ensure_ascii=False)
+            if not isinstance(document, dict):
+                raise NotTheContract(mark("it is JSON, but not an object"), excerpt=excerpt)
+            what = mark('it has no text at "%(path)s", only: %(known)s')
+            known = ", ".join(map(str, list(document)[:8])) or "-"
+            raise NotTheContract(what, path=self.text, known=known, excerpt=excerpt)
+        named = _at(document, self.session)
+        is_named = isinstance(named, str | int) and not isinstance(named, bool)
+        theirs = (str(named) or None) if is_named else None
+        if theirs and asked.session_id and theirs != asked.session_id:
+            ours = asked.session_id
+            raise CallFailed("other_session", excerpt=text, ours=ours, theirs=theirs)
+        items = _at(document, self.items)
+        if not (items is _NOTHING or items is None or isinstance(items, list)):
+            what = mark('"%(path)s" in it is not a list')
+            raise NotTheContract(what, path=self.items, excerpt=text)
+        model = _at(document, self.model)
+        metadata, usage = _at(document, self.metadata), _at(document, self.usage)
+        return Answer(
+            text=text,
+            properties=tuple(map(self._property, items)) if isinstance(items, list) else None,
+            session_id=theirs,
+            model=model if isinstance(model, str) and model else None,
+            metadata=metadata if isinstance(metadata, dict) else {},
+            usage=usage if isinstance(usage, dict) and usage else None,
+        )
+
+    def _property(self, item: object) -> object:
+        if not isinstance(item, dict):
+            return item
+        named = {ours: _at(item, theirs) for ours, theirs in self.item.items()}
+        return item | {name: value for name, value in named.items() if value is not _NOTHING}
+
+
+CONTRACT = Mapping(
+    send={
+        "message": "{message}",
+        "session_id": "{session_id}",
+        "user_id": "{user_id}",
+        "method": "{method}",
+    },
+    text="response",
+    items="properties",
+    session="session_id",
+    usage="usage",
+    metadata="metadata",
+    path="/chat",
+    root="/api/v1",
+)
+
+
+def openai(model: str | None, settings: Values[str, object] = MappingProxyType({})) -> Mapping:
+    """The mapping for an OpenAI-compatible chat endpoint; the earlier turns travel along.
+
+    `settings` (temperature and the like) go out with every question.
+    """
+    named = {} if model is None else {"model": model}
+    return Mapping(
+        send={**named, **settings, "messages": "{messages}"},
+        text="choices.0.message.content",
+        model="model",
+        usage="usage",
+        headers=bearer(KEY_VARIABLE),
+        path="/chat/completions",
+    )
+
+
+class _Read(Struct, forbid_unknown_fields=True):
+    text: Annotated[str, Meta(min_length=1)]
+    items: str = ""
+    session: str = ""
+    usage: str = ""
+    metadata: str = ""
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    send: dict[str, object]
+    read: _Read
+    item: dict[str, str] = {}
+    headers: dict[str, str] = {}
+    assigns_sessions: bool = False
+
+
+def read(name: str, data: bytes) -> Mapping:
+    """The mapping in the file `name`; raises `UnusableMapping`."""
+    if len(data) > LARGEST_FILE:
+        why = gettext("it is larger than %(limit)s kB", limit=LARGEST_FILE // 1024)
+        raise UnusableMapping(name, place="JSON", why=why)
+    try:
+        json.loads(data)  # tells the line of a slip
+        file = decode(data, type=_File)
+    except (DecodeError, ValueError, RecursionError) as wrong:
+        why, _, place = str(wrong).partition(" - at ")
+        raise UnusableMapping(name, place=place.strip("`$.") or "JSON", why=why) from wrong
+    places = set(_PLACE.findall(json.dumps(file.send)))
+    if unknown := sorted(p for p in places if re.fullmatch(r"\w+", p) and p not in PLACES):
+        known = ", ".join(f"{{{place}}}" for place in PLACES)
+        why = gettext("{%(place)s} is not one of %(places)s", place=unknown[0], places=known)
+        raise UnusableMapping(name, place="send", why=why)
+    if not places & {"message", "messages"}:
+        raise UnusableMapping(name, place="send", why=gettext("{message} is not in it"))
+    return Mapping(
+        send=file.send,
+        item=file.item,
+        headers=file.headers,
+        assigns_sessions=file.assigns_sessions,
+        **asdict(file.read),
+    )
+
+
+def bearer(variable: str) -> dict[str, str]:
+    """The header that sends the key in `variable`, to be filled; none where it is not set."""
+    return {"Authorization": f"Bearer {{env:{variable}}}"} if os.environ.get(variable) else {}
+
+
+def filled(headers: Values[str, str]) -> dict[str, str]:
+    """`headers` with ``{env:NAME}`` filled from the environment; raises `MissingKey`."""
+
+    def value(place: re.Match[str]) -> str:
+        kind, _, variable = place[1].partition(":")
+        key = os.environ.get(variable, "").strip() if kind == "env" else ""
+        # Checked here: a later error about a wrong character would print the key.
+        if not key or not key.isascii() or not key.isprintable():
+            raise MissingKey(variable or place[0])
+        return key
+
+    return {name: _PLACE.sub(value, text) for name, text in headers.items()}
+
+
+def _filled(template: object, asked: Message) -> object:
+    match template:
+        case str():
+            return _filled_text(template, asked)
+        case dict():
+            return {key: _filled(value, asked) for key, value in template.items()}
+        case list():
+            return [_filled(value, asked) for value in template]
+        case _:
+            return template
+
+
+def _filled_text(template: str, asked: Message) -> object:
+    if template == "{messages}":
+        turns = (zip(("user", "assistant"), turn, strict=True) for turn in asked.earlier)
+        pairs = [*(pair for turn in turns for pair in turn), ("user", asked.message)]
+        return [{"role": role, "content": text} for role, text in pairs]
+    if template == "{session_id}":
+        return asked.session_id or None
+    return _PLACE.sub(
+        lambda place: str(getattr(asked, place[1])) if place[1] in PLACES[:4] else place[0],
+        template,
+    )
+
+
+def _at(document: object, path: str) -> object:
+    if not path:
+        return _NOTHING
+    for part in path.split("."):
+        if isinstance(document, dict) and part in document:
+            document = document[part]
+        elif isinstance(document, list) and part.isdecimal() and int(part) < len(document):
+            document = document[int(part)]
+        else:
+            return _NOTHING
+    return document

@@ -1,0 +1,128 @@
+"""``relevansi agreement`` and ``relevansi conflicts``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from msgspec.structs import asdict
+
+from relevansi.cli.frame import options
+from relevansi.cli.frame import output as progress
+from relevansi.cli.frame.options import formats
+from relevansi.cli.frame.output import document_text, say, write, write_json
+from relevansi.exporters.agreement import report as words
+from relevansi.i18n import gettext
+from relevansi.importers.runs import problems
+from relevansi.metrics.agreement.report import ConflictReport
+from relevansi.services.agreement import agreement
+from relevansi.services.agreement.agreement import MANUAL_FILE, RUN_FILE, HandJudgedRun, JudgedRun
+from relevansi.services.gold import constraints
+
+WIDTH = 120
+
+
+@click.command("agreement")
+@formats("table", *words.FORMATS)
+def agreement_command(file_format: str, output: Path | None) -> None:
+    """Show how far the study's raters agree, with one another and with themselves.
+
+    \b
+    JSON: {raters, interval, cards, empty_lists, quality, repeats}. Each kind:
+      {raters, scale, n_items, n_shared,
+       cannot_tell: {n, judged, rate, raters: {NAME: {n, judged, rate}}} | null,
+       overall: FIGURES, pairs: [{raters: [A, B], FIGURES}],
+       categories: {NAME: {n_items, FIGURES}},
+       over_time: [{part, n_items, first, last, FIGURES}]}
+    repeats: [{rater, kind, asked, answered, FIGURES}]. FIGURES: raw, cohen_kappa,
+    fleiss_kappa, krippendorff_alpha, gwet_ac1, each
+      {value, n, lower, upper, why_undefined}; graded cards have
+      linear_kappa and quadratic_kappa (weighted) too;
+    seconds_per_verdict: {RATER: {median, n}}, in studies of documents;
+    undefined is null, and why_undefined one of too_few_raters, not_two_raters,
+    no_shared_item, one_label.
+    """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    with options.reading() as (session, study), progress.steps() as tell:
+        report = agreement.report(session, study, tell=tell)
+    if file_format == "table":
+        write(document_text(words.document(report), width=WIDTH), output)
+    else:
+        today = options.now().astimezone().date()
+        write(words.FORMATS[file_format].render(report, today), output)
+
+
+@click.command("conflicts")
+@click.argument("folders", metavar="[DIR...]", nargs=-1, type=click.Path(path_type=Path))
+@formats("table", "json")
+def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | None) -> None:
+    """Show where verdicts by hand on the same property differ from run to run.
+
+    Each DIR holds a run's results.json (V2) and its manual_input.json. Without any the runs of the
+    study are compared by the decisions on whole cards, made or imported run by run.
+    """
+    found = agreement.compare(judged_runs(folders) if folders else _judged_in_study())
+    for remark in (
+        *map(problems.message, found.problems),
+        *(words.contradicts_itself(*one) for one in found.self_contradictions),
+    ):
+        say(f"relevansi: {remark}", err=True)
+    if file_format == "json":
+        write_json(_document(found), output)
+    else:
+        write(document_text(words.conflict_document(found), width=WIDTH), output)
+
+
+def _judged_in_study() -> list[JudgedRun]:
+    with options.reading() as (session, study):
+        judged = agreement.named_apart(constraints.judged_by_hand(session, study))
+    if len(judged) > 1:
+        return judged
+    raise click.ClickException(
+        gettext(
+            "Fewer than two runs of the study have decisions on whole cards. Name folders that "
+            "hold results.json and manual_input.json."
+        )
+    )
+
+
+def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
+    """The runs in `folders`, each named after its folder, by the shortest distinct names."""
+    names = agreement.run_names([folder.resolve().parts for folder in folders])
+    pairs = [
+        HandJudgedRun(name, _bytes(folder, RUN_FILE), _bytes(folder, MANUAL_FILE))
+        for folder, name in zip(folders, names, strict=True)
+    ]
+    return agreement.judged_runs(pairs)
+
+
+def _bytes(folder: Path, name: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except OSError as failure:
+        raise click.ClickException(
+            gettext(
+                "%(folder)s is no folder of a judged run: %(name)s cannot be read (%(why)s). "
+                "Name folders that hold results.json and manual_input.json.",
+                folder=folder,
+                name=name,
+                why=failure.strerror,
+            )
+        ) from failure
+
+
+def _document(report: ConflictReport) -> dict[str, Any]:
+    return {
+        "pairs_judged_more_than_once": report.pairs_judged_more_than_once,
+        "contradictions": [
+            {
+                "query_id": query_id,
+                "property": property_id,
+                "verdicts": {run: "pass" if passed else "fail" for run, passed in by_run.items()},
+            }
+            for (query_id, property_id), by_run in report.contradictions.items()
+        ],
+        "favours": dict(report.favours),
+        "sign_tests": [asdict(test) for test in report.sign_tests],
+    }

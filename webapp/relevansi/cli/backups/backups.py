@@ -1,0 +1,181 @@
+"""``relevansi backup``, ``restore`` and ``move``."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from relevansi.cli.frame import options, output, serving
+from relevansi.cli.frame.options import FILE
+from relevansi.cli.frame.output import say
+from relevansi.config import Settings, private_folder, with_driver
+from relevansi.db.engine import Database, DatabaseOutOfDate
+from relevansi.db.migrations import HEAD
+from relevansi.db.sqlite_files import DatabaseInUse, DatabaseInUseBy
+from relevansi.i18n import gettext, mark
+
+if TYPE_CHECKING:
+    from relevansi.services.backups.backups import About
+
+ENGINES = {"sqlite", "postgresql"}
+PIECE = 2**20
+
+
+@click.command("backup")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--replace", is_flag=True, help="Overwrite the file if it is there.")
+def backup_command(file: Path, *, replace: bool) -> None:
+    """Write the whole database to FILE, as it is at one moment; the server may run on.
+
+    With - for FILE it goes to the standard output. The file holds names, notes and hashed
+    passwords: keep it as you keep the database.
+    """
+    from relevansi.services.backups import backups
+
+    piped = output.is_standard(file)
+    with _opened() as opened, ExitStack() as ending:
+        if piped:
+            file = Path(ending.enter_context(tempfile.TemporaryDirectory())) / "relevansi.backup"
+        about = backups.back_up(opened, file, options.now(), replace=replace)
+        if piped:
+            with file.open("rb") as made:
+                output.write_pieces(iter(lambda: made.read(PIECE), b""))
+    say(_summary(about) if piped else f"{file}: {_summary(about)}", err=piped)
+
+
+@click.command("restore")
+@click.argument("file", type=FILE)
+@click.option("--replace", is_flag=True, help="Where there is a database, keep it beside.")
+@click.option("--as-superuser", is_flag=True, help="Allow a superuser's role of PostgreSQL.")
+def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
+    """Put the backup FILE in the place of the configured database. Stop the server first.
+
+    A database that holds anything is kept, under a name that is printed, and only replaced
+    with --replace. A backup of SQLite can be restored into PostgreSQL and the other way round.
+    """
+    from relevansi.services.backups import backups
+
+    with _opened() as opened:
+        where = opened.description
+        try:
+            about, kept = backups.restore(
+                opened, file, options.now(), replace=replace, as_superuser=as_superuser
+            )
+        except DatabaseInUse as refused:
+            served = serving.find(Settings.from_environment())
+            if served is None:
+                raise
+            raise DatabaseInUseBy(*refused.args, address=served) from refused
+    say(f"{where}: {_summary(about)}")
+    if kept is not None:
+        say(gettext("The earlier database is kept: %(name)s", name=kept))
+    _warn_of_server(
+        mark("Relevansi at %(address)s ran during the restore: stop it, and start it again.")
+    )
+
+
+def _warn_of_server(message: str) -> None:
+    served = serving.find(Settings.from_environment())
+    if served is not None:
+        say(gettext(message, address=served), err=True)
+
+
+def _opened() -> closing[Database]:
+    settings = Settings.from_environment()
+    private_folder(settings.instance)
+    return closing(Database(settings.database_url))
+
+
+def _summary(about: About) -> str:
+    return gettext(
+        "%(runs)s runs, %(raters)s raters, %(judgments)s judgments, %(events)s events, "
+        "as of %(moment)s (Relevansi %(product)s, tables %(version)s)",
+        runs=about.counts.get("runs", 0),
+        raters=about.counts.get("raters", 0),
+        judgments=about.counts.get("judgments", 0),
+        events=about.counts.get("events", 0),
+        moment=f"{about.created_at:%Y-%m-%d %H:%M:%S} UTC",
+        product=about.product,
+        version=about.schema_version,
+    )
+
+
+@click.command("move")
+@click.argument("database_url", metavar="DATABASE-URL")
+def move_command(database_url: str) -> None:
+    """Take everything into another, empty database: SQLite to PostgreSQL and back.
+
+    Every row is read again on both sides and compared before the other database keeps
+    anything. The database in use stays as it is. Stop the server first: what is clicked
+    meanwhile is not taken along.
+    """
+    from relevansi.services.backups import backups
+
+    old_url = Settings.from_environment().database_url
+    new = _other(old_url, with_driver(database_url))
+    with closing(Database(old_url)) as source, closing(Database(new)) as target:
+        if source.is_missing():
+            raise backups.NoDatabaseYet(source.description)
+        if source.version() != HEAD:
+            raise DatabaseOutOfDate(source.description)
+        target.prepare()
+        with source.reading() as old, target.writing() as session:
+            with output.bar(2 * sum(backups.counts(old).values())) as bar:
+                moved = backups.move(old, session, lambda name, rows: bar.advance(rows, name=name))
+            session.commit()
+        with source.reading() as later:
+            now = backups.counts(later)
+        where = target.description
+    width = max(len(table.name) for table in moved)
+    for table in moved:
+        say(f"{table.name:{width}}  {table.rows:>9}")
+    say(
+        gettext(
+            "%(n)s rows are in %(name)s, each compared with the one it came from.",
+            n=sum(table.rows for table in moved),
+            name=where,
+        )
+    )
+    # The one place that prints a password: the setting to type, as it was typed here.
+    say(gettext("From now on set RELEVANSI_DATABASE_URL=%(url)s", url=database_url))
+    _warn_of_server(
+        mark(
+            "Relevansi at %(address)s still uses the old database: stop it, and start it again "
+            "with that setting."
+        )
+    )
+    if further := [table.name for table in moved if now[table.name] != table.rows]:
+        raise click.ClickException(
+            gettext(
+                "Somebody went on rating while it was moved (%(tables)s): stop the server and "
+                "move again, into an empty database.",
+                tables=", ".join(further),
+            )
+        )
+
+
+def _other(old: str, new: str) -> str:
+    try:
+        url = make_url(new)
+        is_known = url.get_backend_name() in ENGINES and bool(url.database)
+    except (ArgumentError, NoSuchModuleError):
+        is_known = False
+    if not is_known:
+        raise click.BadParameter(
+            gettext("say postgresql://user@host/study or sqlite:////folder/study.sqlite."),
+            param_hint="DATABASE-URL",
+        )
+    if url == make_url(old):
+        raise click.BadParameter(gettext("this is the database in use."), param_hint="DATABASE-URL")
+    folder = Path(url.database or "").absolute().parent
+    if url.get_backend_name() == "sqlite" and not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder))
+    return new

@@ -1,0 +1,218 @@
+"""``relevansi collect`` and ``relevansi chatbot``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from relevansi.cli.frame import options as database
+from relevansi.cli.frame import output as progress
+from relevansi.cli.frame.options import FILE, naming, timeout_option, tries_option
+from relevansi.cli.frame.output import say
+from relevansi.cli.frame.serving import LOOPBACK, listen
+from relevansi.cli.runs import importing
+from relevansi.config import resource
+from relevansi.i18n import gettext, ngettext
+
+if TYPE_CHECKING:
+    from relevansi.importers.runs.questions import ReadQuestion
+    from relevansi.services.collecting.collection import Collection, CollectionPlan
+
+
+def _method(_context: click.Context, _option: click.Parameter, value: str) -> str:
+    if not re.fullmatch(r"\w[\w.-]{0,63}", value):
+        raise click.BadParameter(gettext("only letters, digits and _ . - may be in it."))
+    return value
+
+
+@click.command("collect")
+@click.option("--endpoint", required=True, help="Address of the chatbot, up to /chat or with it.")
+@click.option("--method", required=True, callback=_method, help="Search method to ask for.")
+@click.option("--llm", required=True, help="LLM behind the chatbot: the label of the run.")
+@click.option(
+    "--questions",
+    type=FILE,
+    help="Question file (JSON, CSV); the 30 of the methodology without it.",
+)
+@click.option("--from", "first", type=int, metavar="N", help="Number (id) of the first question.")
+@click.option("--to", "last", type=int, metavar="N", help="Number (id) of the last question.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N questions of these.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("data/evaluation"),
+    show_default=True,
+    help="Folder for METHOD/test_results_*.json.",
+)
+@click.option("--resume", is_flag=True, help="Go on with the collection that was interrupted.")
+@click.option(
+    "--mapping",
+    type=FILE,
+    help="How another chatbot is spoken to; see docs/chatbots.md.",
+)
+@click.option(
+    "--api",
+    type=click.Choice(["contract", "openai"]),
+    default="contract",
+    show_default=True,
+    help="openai: an OpenAI-compatible endpoint; its key in RELEVANSI_CHATBOT_KEY.",
+)
+@click.option("--model", help="Model to ask for with --api openai; that of --llm without it.")
+@timeout_option
+@tries_option
+@click.option("--no-import", is_flag=True, help="Write the file only.")
+@click.option("--keep-unanswered", is_flag=True, help="Keep a run without a single answer too.")
+def collect_command(
+    *,
+    endpoint: str,
+    method: str,
+    llm: str,
+    questions: Path | None,
+    output: Path,
+    mapping: Path | None,
+    api: str,
+    **options: Any,
+) -> None:
+    """Put the questions to a chatbot in order, write test_results.json, import it.
+
+    With --from, --to or --limit only a part of them: of a run that lacks questions of its set,
+    these are "not run" and in no figure.
+    """
+    from relevansi.chatbot import mappings
+    from relevansi.chatbot.client import Chatbot, Patience
+    from relevansi.services.collecting import collection
+
+    if mapping is not None and api != "contract":
+        raise click.UsageError(gettext("Say --mapping or --api, not both."))
+    if mapping is not None:
+        spoken = mappings.read(mapping.name, mapping.read_bytes())
+    else:
+        spoken = mappings.openai(options["model"] or llm) if api == "openai" else mappings.CONTRACT
+    mappings.filled(spoken.headers)  # a missing setting is reported before anything is begun
+    with naming("--endpoint"):
+        chatbot = Chatbot(endpoint, spoken, Patience(options["timeout"], options["tries"]))
+    part = options["first"], options["last"], options["limit"]
+    chosen = _chosen(questions or resource("seeds") / "questions.json", *part)
+    plan = collection.CollectionPlan(chosen, method, llm, chatbot)
+    collected = collection.unfinished(plan, output) if options["resume"] else None
+    if options["resume"] and collected is None:
+        say(gettext("Nothing was interrupted here: a new collection begins."), err=True)
+    elif collected is not None and collected.is_finished:
+        say(gettext("This collection is finished already: nothing is asked."), err=True)
+    if collected is None:
+        collected = collection.begin(plan, output, database.now().astimezone())
+    collected = _asked(collected, plan)
+    keeps = options["keep_unanswered"] or collected.is_finished
+    if not (collected.has_answers or keeps):
+        collected.file.unlink()
+        raise click.ClickException(
+            gettext(
+                "The chatbot answered none of the questions, so nothing is kept. Such a run is "
+                "kept with --keep-unanswered."
+            )
+        )
+    collected = collection.finish(collected)
+    _tell(collected, plan)
+    if not options["no_import"]:
+        _import(collected)
+    if not collected.has_answers:
+        raise click.ClickException(gettext("The chatbot answered none of the questions."))
+
+
+@click.command("chatbot")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port; the first free from 8810.")
+def chatbot_command(port: int | None) -> None:
+    """Run the demo chatbot over the sample's catalogue until it is interrupted."""
+    from relevansi.cli.collecting import demo_server
+
+    listener = listen(LOOPBACK, port, first=demo_server.PORT)
+    with listener:
+        server = demo_server.made(listener)
+        say(gettext("The demo chatbot is at %(address)s", address=demo_server.address(listener)))
+        say(gettext("Stop it with Ctrl+C."))
+        server.serve_forever()
+
+
+def _chosen(
+    path: Path, first: int | None, last: int | None, limit: int | None
+) -> Sequence[ReadQuestion]:
+    from relevansi.importers.runs import problems
+    from relevansi.importers.runs.questions import read
+    from relevansi.services.collecting import collection
+
+    questions, remarks = read(path.name, path.read_bytes())
+    for remark in problems.remarks(remarks):
+        say(f"relevansi: {remark.text}", err=True)
+    part = collection.part_of(questions, first, last, limit)
+    if not part:
+        numbers = [question.query_id for question in questions]
+        raise click.UsageError(
+            gettext(
+                "--from and --to leave no question; their numbers go from %(low)s to %(high)s.",
+                low=min(numbers),
+                high=max(numbers),
+            )
+        )
+    for number, turns in collection.without_earlier_turns(questions, part).items():
+        told = gettext(
+            "Question %(id)s depends on earlier turns that are not asked: %(turns)s.",
+            id=number,
+            turns=", ".join(map(str, turns)),
+        )
+        say(f"relevansi: {told}", err=True)
+    return part
+
+
+def _asked(collected: Collection, plan: CollectionPlan) -> Collection:
+    from relevansi.services.collecting import collection
+
+    if collected.is_finished:
+        return collected
+    total, method = collected.run.total_questions, collected.run.search_method
+    with progress.bar(total, done=len(collected.run.answers), name=method) as bar:
+        try:
+            for further in collection.ask_rest(collected, plan):
+                collected, answer = further, further.run.answers[-1]
+                if answer.error:
+                    told = gettext("Question %(id)s: %(why)s", id=answer.query_id, why=answer.error)
+                    bar.say(told)
+                bar.at(len(collected.run.answers))
+        except KeyboardInterrupt:
+            bar.stop()
+            told = gettext(
+                "Interrupted after %(done)s of %(total)s questions; the same command with "
+                "--resume goes on.",
+                done=len(collected.run.answers),
+                total=total,
+            )
+            raise click.ClickException(told) from None
+    return collected
+
+
+def _tell(collected: Collection, plan: CollectionPlan) -> None:
+    if collected.run.endpoint != plan.endpoint:
+        told = gettext(
+            "The chatbot is at %(address)s; nothing is at %(given)s. Give that address next time.",
+            address=collected.run.endpoint,
+            given=plan.endpoint,
+        )
+        say(f"relevansi: {told}", err=True)
+    failed = sum(bool(answer.error) for answer in collected.run.answers)
+    asked = ngettext("%(n)s question", "%(n)s questions", len(collected.run.answers))
+    told = gettext("%(asked)s asked, %(failed)s failed", asked=asked, failed=failed)
+    say(f"{collected.file}: {told}")
+
+
+def _import(collected: Collection) -> None:
+    from relevansi.services.runs.file_formats import RUN, FileDecision
+
+    decision = FileDecision(method=collected.run.search_method or "", llm=collected.run.llm or "")
+    with database.opened() as opened:
+        file = importing.opened_file(collected.file, RUN)
+        stored = importing.store_file(opened, file, decision, set())
+    importing.tell(stored.report)

@@ -1,0 +1,196 @@
+"""``relevansi compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from msgspec import Struct
+
+from relevansi.cli.frame import options
+from relevansi.cli.frame import output as progress
+from relevansi.cli.frame.output import is_standard, say, write
+from relevansi.i18n import gettext
+from relevansi.services.comparisons import chosen_runs
+
+if TYPE_CHECKING:
+    from relevansi.metrics.comparisons.comparisons import ComparisonReport
+
+USERS = 3
+"""The phase that is summed up and not compared."""
+
+FORMATS = ("markdown", "latex", "html", "xlsx", "json")
+
+
+@click.command("compare")
+@click.option("--phase", type=click.IntRange(1, 3), help="1: search methods, 2: LLMs, 3: users.")
+@click.option("--runs", "first", metavar="ID ID...", help="Ids of two runs or more.")
+@click.option("--input", "rated", metavar="FILE FILE...", help="Two rated CSVs or more.")
+@click.option("--names", help="What to call the rated CSVs, with commas between.")
+@click.argument("others", nargs=-1, metavar="")
+@click.option("--rule", help='"majority", "adjudicated" or "rater NAME".')
+@click.option(
+    "--figures", metavar="NAMES", help="Other figures than the headline, as `nDCG@10,AP,RBP(0.8)`."
+)
+@click.option(
+    "--format",
+    "formats",
+    type=click.Choice(FORMATS),
+    multiple=True,
+    help="markdown if not said; several are written into a folder.",
+)
+@click.option("--output", "spelled", metavar="FORMAT", help="The same as --format.")
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(path_type=Path),
+    help="A file; in a folder, phase1_comparison_YYYYMMDD.md and so on.",
+)
+def compare_command(  # noqa: PLR0913 (a parameter for each option)
+    *,
+    phase: int | None,
+    first: str | None,
+    rated: str | None,
+    names: str | None,
+    others: tuple[str, ...],
+    rule: str | None,
+    figures: str | None,
+    formats: tuple[str, ...],
+    spelled: str | None,
+    output: Path | None,
+) -> None:
+    """Compare the runs of a phase, those that --runs names, or rated CSVs, as a report.
+
+    A phase takes the newest complete run of each search method (1) or LLM (2). Phase 3 is
+    summed up: its users ask questions of their own, so nothing is paired. Rated CSVs are
+    compared by their counts, without a database; with --phase they are of its methods or LLMs.
+    """
+    to = _destination(formats, spelled, output)
+    given = [one for one in (first, rated) if one is not None]
+    chosen_twice = len(given) > 1 or (phase is not None and first is not None)
+    if chosen_twice or (not given and (others or phase is None)):
+        raise click.UsageError(gettext("Say either --phase, --runs or --input."))
+    if names is not None and rated is None:
+        raise click.UsageError(gettext("--names goes with --input."))
+    if figures and (rated is not None or phase == USERS):
+        raise click.UsageError(gettext("--figures goes with the runs of a study."))
+    if rated is not None:
+        if rule is not None or phase == USERS:
+            raise click.UsageError(gettext("A rated CSV has its judgments merged already."))
+        _write(_of_files((rated, *others), names, phase), to)
+    elif phase == USERS:
+        if rule is not None:
+            raise click.UsageError(
+                gettext("In phase 3 everybody rates alone, so --rule cannot be used.")
+            )
+        _sum_up(to)
+    else:
+        _write(_report(phase, (*given, *others), rule, figures or ""), to)
+
+
+class Destination(Struct, frozen=True):
+    """In which formats a report is written, and to which file or folder."""
+
+    formats: tuple[str, ...]
+    output: Path | None
+
+    def write(self, name: Callable[[str], str], render: Callable[[str], bytes]) -> None:
+        """Write what `render` makes in each format, in a folder under its `name`."""
+        for file_format in self.formats:
+            path = self.output
+            if path is not None and path.is_dir():
+                path /= name(file_format)
+            write(render(file_format), path)
+
+
+def _destination(formats: tuple[str, ...], spelled: str | None, output: Path | None) -> Destination:
+    """Return where to write: ``--output`` is a format's name, else a file as ``-o`` is."""
+    if spelled in FORMATS:
+        formats = (*formats, spelled)
+    elif spelled is not None:
+        if output is not None:
+            raise click.UsageError(
+                gettext(
+                    '--output "%(name)s" is not a format: choose one of %(formats)s.',
+                    name=spelled,
+                    formats=", ".join(FORMATS),
+                )
+            )
+        output = Path(spelled)
+    chosen = tuple(dict.fromkeys(formats)) or FORMATS[:1]
+    if len(chosen) > 1:
+        if output is None or is_standard(output) or output.is_file():
+            raise click.UsageError(gettext("Several formats need a folder: say -o FOLDER."))
+        output.mkdir(parents=True, exist_ok=True)
+    return Destination(chosen, output)
+
+
+def _write(report: ComparisonReport, to: Destination) -> None:
+    from relevansi.exporters.comparisons import files as comparison_files
+
+    today = options.now().astimezone().date()
+    to.write(
+        lambda file_format: comparison_files.file_name(report, file_format, today),
+        lambda file_format: comparison_files.FORMATS[file_format].render(report, today),
+    )
+
+
+def _of_files(paths: Sequence[str], names: str | None, phase: int | None) -> ComparisonReport:
+    from relevansi.importers.runs import problems
+    from relevansi.services.comparisons import rated_comparisons
+    from relevansi.services.comparisons.rated_comparisons import RatedCsv
+
+    missing = [path for path in paths if not Path(path).is_file()]
+    if missing:
+        raise click.UsageError(gettext("There is no file %(name)s.", name=", ".join(missing)))
+    labels: Sequence[str | None] = [None] * len(paths)
+    if names is not None:
+        labels = [" ".join(name.split()) for name in names.split(",")]
+        if len(labels) != len(paths) or not all(labels):
+            raise click.UsageError(
+                gettext("--names needs a name for each of the %(n)s files.", n=len(paths))
+            )
+    files = [
+        RatedCsv(path, Path(path).read_bytes(), label)
+        for path, label in zip(paths, labels, strict=True)
+    ]
+    report, found = rated_comparisons.compare_files(files, phase=phase)
+    for problem in found:
+        say(f"relevansi: {problems.message(problem)}", err=True)
+    return report
+
+
+def _sum_up(to: Destination) -> None:
+    """Write the summary of phase 3, and log that there is a copy of what participants gave."""
+    from relevansi.exporters.phase_3 import summary
+    from relevansi.services.phase_3 import findings, participants
+    from relevansi.services.study import studies
+
+    now = options.now()
+    today = now.astimezone().date()
+    with options.opened() as used, used.writing() as session:
+        study = studies.open_or_make(session, now)
+        report = findings.report(session, study, now)
+        for file_format in to.formats:
+            participants.note_export(session, study, summary.file_name(file_format, today), now)
+        session.commit()
+    to.write(
+        lambda file_format: summary.file_name(file_format, today),
+        lambda file_format: summary.FORMATS[file_format].render(report, today),
+    )
+
+
+def _report(
+    phase: int | None, named: tuple[str, ...], rule: str | None, figures: str
+) -> ComparisonReport:
+    from relevansi.services.comparisons import comparisons
+    from relevansi.services.runs import reports
+    from relevansi.services.study import studies
+
+    wanted = studies.figures_in(figures)
+    with options.reading() as (session, study), progress.steps() as tell:
+        chosen = reports.rule_of(session, study, rule)
+        ids = chosen_runs.of_phase(session, study, phase) if phase else named
+        return comparisons.report(session, study, ids, chosen, tell=tell, figures=wanted)

@@ -1,0 +1,419 @@
+"""``relevansi gate``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+from msgspec import DecodeError, Struct, json, to_builtins
+from msgspec.structs import asdict
+
+from relevansi import labels, notation
+from relevansi.chatbot import client
+from relevansi.chatbot.answers import detail
+from relevansi.chatbot.failures import CallFailed
+from relevansi.cli.frame import options
+from relevansi.cli.frame.options import formats
+from relevansi.cli.frame.output import document_text, shown, write, write_json
+from relevansi.cli.runs.importing import choices_of, reading_options
+from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
+from relevansi.exporters.frame.tables import (
+    Column,
+    Document,
+    Section,
+    Table,
+    markdown,
+    word,
+)
+from relevansi.i18n import gettext, mark
+from relevansi.importers.results.formats import Choices
+from relevansi.metrics.comparisons.gate import GateDifference, GateRequest, Outcome
+from relevansi.metrics.judging.registry import Unit
+from relevansi.services.comparisons import gate
+from relevansi.services.comparisons.gate import AnswerCounts, GateReport
+from relevansi.services.study import studies
+
+ADDRESS = "/api/v1/gates"
+TOKEN = "RELEVANSI_TOKEN"  # noqa: S105 - the name of a variable
+WIDTH = 120
+MOST_LISTED = 50
+"""So many results to judge are listed for people; JSON has all."""
+
+OUTCOMES = {
+    Outcome.PASSED: mark("Passed"),
+    Outcome.OPEN: mark("Undecided"),
+    Outcome.FAILED: mark("Failed"),
+}
+FLOORS = {
+    Outcome.PASSED: mark("the floor %(floor)s is reached"),
+    Outcome.OPEN: mark("whether the floor %(floor)s is reached rests on what is not judged"),
+    Outcome.FAILED: mark("the floor %(floor)s is missed"),
+}
+
+
+@click.command("gate")
+@click.argument("paths", metavar="RUN-FILE...", nargs=-1, required=True, type=options.FILE)
+@click.option("--baseline", required=True, metavar="RUN", help="The id of the run to compare with.")
+@click.option(
+    "--floor",
+    "floors",
+    metavar="FIGURE=VALUE",
+    multiple=True,
+    help="The least that a figure may be, as nDCG@10=0.6.",
+)
+@click.option("--strict", is_flag=True, help="A floor is asked of the interval's lower end.")
+@click.option("--figures", metavar="NAMES", default="", help="The figures that decide, as P@5,RR.")
+@click.option(
+    "--tolerance",
+    type=options.FiniteRange(0),
+    metavar="LOSS",
+    help="Pass only where the interval rules out a larger loss.",
+)
+@click.option(
+    "--min-judged",
+    type=options.FiniteRange(0, 1),
+    default=1.0,
+    show_default=True,
+    help="The share to be judged where the lists differ.",
+)
+@click.option("--allow-missing", is_flag=True, help="Leave out questions that the run lacks.")
+@click.option("--ask", is_flag=True, help="Keep the run, so that raters judge what is open in it.")
+@click.option("--method", default="", help="Search method, as a label of the run.")
+@click.option("--llm", default="", help="LLM, as a label of the run.")
+@reading_options
+@click.option("--rule", help='"majority", "adjudicated" or "rater NAME".')
+@formats("table", "json", "markdown")
+@click.option(
+    "--url",
+    envvar="RELEVANSI_URL",
+    help="Ask the server there, with the token in RELEVANSI_TOKEN. [env: RELEVANSI_URL]",
+)
+def gate_command(
+    paths: Sequence[Path],
+    file_format: str,
+    output: Path | None,
+    *,
+    url: str | None,
+    floors: Sequence[str],
+    figures: str,
+    ask: bool,
+    **further: Any,
+) -> None:
+    """Hold a new run against floors and against an earlier run, for the checks of a change.
+
+    The run of the files meets every judgment of the study, over the questions of the baseline. A
+    question that it lacks counts as an empty list, and an empty list as 0 in every figure, unless
+    it is rated a correct one. Nothing of the run is stored, unless --ask keeps it for raters. The
+    exit code says what came of it:
+
+    \b
+    0  Every floor is reached and no loss is shown; with --tolerance: a loss
+       above it is ruled out.
+    1  A floor is missed even if all that is open is relevant, or the run is
+       worse: p <= 0.05 in the paired test of `relevansi compare`, after Holm's
+       correction over the figures that decide. These are the ones that the
+       study shows first and that are judged deep enough, or --figures.
+    3  Open: too little is judged where the lists differ, or a larger loss than
+       the tolerance is not ruled out.
+
+    1 is also that of every failure, which has one line on the standard error.
+    """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    with options.naming("--floor"):
+        least = gate.floors_in(floors)
+    with options.naming("--figures"):
+        names = gate.figures_in(figures)
+    reading = ("columns", "mapping", "grades", "depth", "split")
+    choices = choices_of(**{name: further.pop(name) for name in reading})
+    request = GateRequest(floors=least, figures=names, **further)
+    files = [(path.name, path.read_bytes()) for path in paths]
+    if url:
+        report = _of_server(url, files, request, choices, ask=ask)
+    else:
+        report = _gated(files, request, choices, ask=ask)
+    if file_format == "json":
+        write_json(to_builtins(report), output)
+    elif file_format == "markdown":
+        write(markdown(_document(report)), output)
+    else:
+        document = _document(report, unjudged=True)
+        head = f"{shown(document.title)}.\n{shown(document.subtitle)}\n".encode()
+        write(head + document_text(document, width=WIDTH), output)
+    raise SystemExit(report.exit_code)
+
+
+def _gated(
+    files: Sequence[tuple[str, bytes]], request: GateRequest, choices: Choices, *, ask: bool
+) -> GateReport:
+    turns_blind = False
+    with options.reading() as (_, study):
+        run = gate.read(study, files, choices)
+    if ask:
+        with options.opened() as database, database.writing() as session:
+            study = studies.open_or_make(session, options.now())
+            turns_blind = gate.keep_run(session, study, run, request, options.now())
+            session.commit()
+    with options.reading() as (session, study):
+        return gate.gate(session, study, run, request, turns_blind=turns_blind)
+
+
+def _of_server(
+    url: str,
+    files: Sequence[tuple[str, bytes]],
+    request: GateRequest,
+    choices: Choices,
+    *,
+    ask: bool,
+) -> GateReport:
+    """Return what the server at `url` says of the same; a ``ClickException`` says why not."""
+    fields = to_builtins(request) | {
+        "floor": [f"{figure}={value!r}" for figure, value in request.floors.items()],
+        "figures": ",".join(request.figures),
+        "ask": ask,
+        "columns": json.encode(choices.columns).decode() if choices.columns else "",
+        "grades": json.encode(choices.grades).decode() if choices.grades else "",
+        "depth": choices.depth,
+        "split": choices.split,
+    }
+    del fields["floors"]
+    try:
+        answer = client.request(
+            "POST",
+            client.full_address(url, ADDRESS),
+            token=os.environ.get(TOKEN, ""),
+            data={name: _field(value) for name, value in fields.items() if _is_stated(value)},
+            files=[("files", file) for file in files],
+        )
+        if answer.is_success:
+            return json.decode(answer.content, type=GateReport)
+    except CallFailed as failed:
+        raise click.ClickException(str(failed)) from None
+    except DecodeError:
+        raise click.ClickException(
+            gettext("%(url)s is not the address of a Relevansi with gates.", url=url)
+        ) from None
+    why = detail(answer.content)
+    with suppress(DecodeError):
+        problem = json.decode(answer.content, type=_Problem)
+        why = f"{problem.title}. {problem.detail}"
+    if answer.status_code in {401, 403}:
+        advice = gettext("Set %(name)s to a token of the study's owner.", name=TOKEN)
+        why = f"{why} {advice}"
+    refused = gettext("The server refused (%(status)s):", status=answer.status_code)
+    raise click.ClickException(f"{refused} {why}")
+
+
+class _Problem(Struct):
+    title: str
+    detail: str
+
+
+def _is_stated(value: object) -> bool:
+    return value is not None and value is not False and value != ""
+
+
+def _field(value: Any) -> Any:
+    return value if isinstance(value, list) else str(int(value) if value is True else value)
+
+
+def _document(report: GateReport, *, unjudged: bool = False) -> Document:
+    """Return a report in words and a table; with every `unjudged` result, up to ``MOST_LISTED``."""
+    subtitle = gettext(
+        "%(run)s against %(baseline)s. Study: %(study)s. Rule: %(rule)s.",
+        run=report.name,
+        baseline=report.baseline_name,
+        study=report.study,
+        rule=labels.rule(report.rule, report.merging),
+    )
+    tables = [_figures(report), *([_unjudged(report)] if unjudged and report.unjudged else [])]
+    section = Section("gate", gettext("Run"), tuple(_sentences(report)), tuple(tables))
+    return Document(_first_line(report), subtitle, (section,))
+
+
+def _first_line(report: GateReport) -> str:
+    """Return the outcome and its reasons, and which questions are left out."""
+    outcome, missing = gettext(OUTCOMES[report.outcome]), report.missing
+    if missing and report.request.allow_missing:
+        outcome = gettext(
+            "%(outcome)s without %(n)s of %(of)s questions, which the run lacks",
+            outcome=outcome,
+            n=notation.number(len(missing)),
+            of=notation.number(len(missing) + report.n_questions),
+        )
+    reasons = [finding for each, finding in _findings(report) if each is report.outcome]
+    if report.outcome is Outcome.PASSED:
+        tolerance = report.request.tolerance
+        reasons = [
+            gettext("no loss shown")
+            if tolerance is None
+            else gettext("no loss over %(loss)s", loss=notation.amount(tolerance))
+        ]
+    return f"{outcome}: {'; '.join(reasons)}"
+
+
+def _findings(report: GateReport) -> Iterator[tuple[Outcome, str]]:
+    """Yield what is decided of the figures, in words, each once with the figures it is true of."""
+    named: dict[tuple[Outcome, str], list[str]] = {}
+    for one in report.figures:
+        name, unit = figure_name(one.figure), unit_of(one.figure)
+        if one.difference is not None:
+            finding = _of_difference(unit, one.difference, report)
+            named.setdefault((one.difference.outcome, finding), []).append(name)
+        if one.floor is not None and one.floor_outcome is not None:
+            if report.request.strict:
+                name = gettext("%(figure)s, lower end of its interval", figure=name)
+            finding = gettext(FLOORS[one.floor_outcome], floor=notation.four(one.floor, unit))
+            named.setdefault((one.floor_outcome, finding), []).append(name)
+    for (outcome, finding), names in named.items():
+        yield outcome, f"{', '.join(names)}: {finding}"
+
+
+def _of_difference(unit: Unit, difference: GateDifference, report: GateReport) -> str:
+    """Return what was found of a difference, and what so many questions could have shown."""
+    tolerance = report.request.tolerance
+    if difference.outcome is Outcome.OPEN:
+        return _why_open(unit, difference, report)
+    if not difference.n_apart:
+        return gettext("the lists are the same")
+    if difference.outcome is Outcome.FAILED:
+        return gettext("worse")
+    if tolerance is not None:
+        return gettext("no loss over %(loss)s", loss=notation.amount(tolerance, unit))
+    return _could_show(unit, difference, report)
+
+
+def _why_open(unit: Unit, difference: GateDifference, report: GateReport) -> str:
+    least, tolerance = report.request.min_judged, report.request.tolerance
+    shares = {report.name: difference.judged, report.baseline_name: difference.baseline_judged}
+    lacking = [
+        f"{name} {notation.four(share)}"
+        for name, share in shares.items()
+        if share is not None and share < least
+    ]
+    if lacking:
+        listed = ", ".join(lacking)
+        return gettext("too little is judged where the lists differ (%(shares)s)", shares=listed)
+    if difference.p is None or tolerance is None:
+        return gettext("no question has a value in both runs")
+    loss = notation.amount(tolerance, unit)
+    return gettext("a loss over %(loss)s is not ruled out", loss=loss)
+
+
+def _could_show(unit: Unit, difference: GateDifference, report: GateReport) -> str:
+    n, p = notation.number(difference.n), notation.p_value(difference.smallest_p)
+    if difference.smallest_p > report.alpha:
+        return gettext(
+            "no loss shown, and none could be: %(n)s questions give no p below %(p)s", n=n, p=p
+        )
+    if difference.smallest_loss is None:
+        return gettext("no loss shown")
+    loss = notation.amount(difference.smallest_loss, unit)
+    return gettext(
+        "no loss shown; %(n)s questions could have shown one of %(loss)s", n=n, loss=loss
+    )
+
+
+def _sentences(report: GateReport) -> Iterator[str]:
+    yield _answers(report.name, report.answers)
+    yield _answers(report.baseline_name, report.baseline_answers)
+    for _, finding in _findings(report):
+        yield f"{finding}."
+    if report.missing:
+        message = (
+            mark("Left out, as the run lacks them: %(questions)s.")
+            if report.request.allow_missing
+            else mark("The run lacks these questions, which count as empty lists: %(questions)s.")
+        )
+        yield gettext(message, questions=", ".join(report.missing))
+    counts = {
+        mark("Questions that the baseline lacks, in no figure: %(n)s."): report.n_added,
+        mark("Grades in the files, left out as a run does not judge itself: %(n)s."): (
+            report.n_grades
+        ),
+        mark("Results of the run without a verdict: %(n)s."): len(report.unjudged),
+        mark("Results below the depth to which lists are judged, left open: %(n)s."): (
+            report.n_below_pool
+        ),
+    }
+    yield from (gettext(message, n=notation.number(n)) for message, n in counts.items() if n)
+    if report.run is None:
+        yield gettext("Nothing of this run is stored; --ask keeps it, so that raters judge it.")
+    else:
+        yield gettext("The study has the run: %(run)s.", run=report.run)
+    if report.turns_blind:
+        yield gettext("From now on the study is rated blind: two runs have the same questions.")
+
+
+def _answers(name: str, answers: AnswerCounts) -> str:
+    return gettext(
+        "%(name)s: %(answered)s answered, %(empty)s empty, %(failed)s failed, %(unreadable)s "
+        "unreadable, %(missing)s missing.",
+        name=name,
+        **asdict(answers),
+    )
+
+
+def _figures(report: GateReport) -> Table:
+    rows = []
+    for one in report.figures:
+        unit, difference = unit_of(one.figure), one.difference
+        value = notation.four(one.value, unit)
+        if one.upper is not None and one.value != one.upper:
+            upper = notation.four(one.upper, unit)
+            value = gettext("%(value)s, at most %(upper)s", value=value, upper=upper)
+        row = [figure_name(one.figure), value, notation.four(one.baseline, unit)]
+        if difference is None:
+            row += [notation.UNDEFINED] * 4
+        else:
+            interval = difference.interval
+            bounds = notation.interval(interval.lower, interval.upper, unit, signed=True)
+            row += [
+                f"{notation.difference(difference.mean, unit)} {bounds}",
+                notation.number(difference.n),
+                f"{difference.wins}/{difference.ties}/{difference.losses}",
+                notation.p_value(difference.p_holm),
+            ]
+        rows.append(row)
+    headings = (
+        gettext("Figure"),
+        report.name,
+        report.baseline_name,
+        gettext("Difference, %(share)s interval", share=notation.percent(0.95)),
+        "n",
+        gettext("Wins/ties/losses"),
+        gettext("p after Holm"),
+    )
+    note = gettext(
+        "An empty list, a failed call, an unreadable answer and a missing question are 0 in every "
+        "figure, unless the empty list is rated a correct one. What nobody judged counts as not "
+        "relevant; at most: as relevant."
+    )
+    return _table("figures", gettext("Figures of the gate"), headings, rows, note)
+
+
+def _unjudged(report: GateReport) -> Table:
+    headings = (gettext("Question"), "id", gettext("Rank"), gettext("Item"), gettext("Title"))
+    rows = [
+        (
+            notation.number(one.position),
+            one.external_id or notation.UNDEFINED,
+            notation.UNDEFINED if one.rank is None else notation.number(one.rank),
+            gettext("empty list") if one.rank is None else one.item,
+            one.title,
+        )
+        for one in report.unjudged
+    ]
+    n = len(rows) - MOST_LISTED
+    more = [gettext("%(n)s more; --format json lists all.", n=n)] if n > 0 else []
+    title = gettext("Results without a verdict")
+    return _table("unjudged", title, headings, rows[:MOST_LISTED], *more)
+
+
+def _table(
+    name: str, title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *notes: str
+) -> Table:
+    cells = tuple(tuple(map(word, row)) for row in rows)
+    return Table(name, title, tuple(map(Column, headings)), cells, notes)

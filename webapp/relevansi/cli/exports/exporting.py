@@ -1,0 +1,510 @@
+"""``relevansi metrics``, ``export``, ``push``, ``export-tree`` and ``check``."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import wraps
+from io import BytesIO
+from pathlib import Path
+from typing import Any, cast
+
+import click
+from msgspec import to_builtins
+from sqlalchemy.orm import Session
+
+from relevansi import labels, notation
+from relevansi.chatbot.failures import CallFailed
+from relevansi.cli.frame import options
+from relevansi.cli.frame.commands import AppFactory
+from relevansi.cli.frame.options import FILE, Command, formats, output_option
+from relevansi.cli.frame.output import (
+    TerminalTable,
+    is_standard,
+    printed,
+    say,
+    steps,
+    write,
+    write_files,
+    write_json,
+)
+from relevansi.db import engine
+from relevansi.db.tables.study import Study
+from relevansi.exporters.comparisons.words import positions
+from relevansi.exporters.exports import metrics_tables
+from relevansi.exporters.exports.metrics_tables import measures_markdown
+from relevansi.exporters.frame.csv_cells import CsvStyle
+from relevansi.i18n import gettext, ngettext
+from relevansi.importers.runs import csv_ratings, problems
+from relevansi.metrics.judging.figures import RunReport, totals, undefined
+from relevansi.metrics.judging.queries import OF_RANKINGS
+from relevansi.metrics.judging.registry import label_of
+from relevansi.records import Problem
+from relevansi.services.exports import exports, pushes
+from relevansi.services.exports.exports import Printer
+from relevansi.services.judging import live_metrics
+from relevansi.services.machine_judges import judges
+from relevansi.services.runs import reports, runs
+from relevansi.services.runs.reports import Rule
+from relevansi.services.runs.runs import SourceComparison
+from relevansi.services.study import studies
+
+WIDTH = 100
+
+
+def by_rule(command: Command) -> Command:
+    """Add the options for whose judgments count; the command gets the name of their ``rule``."""
+
+    @click.option("--rater", help="Only this rater's judgments.")
+    @click.option(
+        "--rule",
+        type=click.Choice([reports.MAJORITY, reports.ADJUDICATED]),
+        help="How several raters' judgments become one.",
+    )
+    @wraps(command)
+    def named(*args: Any, rater: str | None, rule: str | None, **own: Any) -> Any:
+        if rater and rule:
+            raise click.UsageError(gettext("Say either --rater or --rule."))
+        return command(*args, rule=f"rater {rater}" if rater else rule, **own)
+
+    return cast("Command", named)
+
+
+@click.command("metrics")
+@click.option("--run", "run_id", help="Id of a run.")
+@click.option(
+    "--input", "rated_file", type=FILE, help="A rated CSV, of this app or of the original page."
+)
+@by_rule
+@click.option(
+    "--figures",
+    metavar="NAMES",
+    help="Other figures than the headline of the study, as `nDCG@10,AP,RBP(0.8)`.",
+)
+@formats("table", "json", "markdown", "csv")
+@click.option("--explain", is_flag=True, help="Print what each figure and column means.")
+def metrics_command(
+    run_id: str | None,
+    rated_file: Path | None,
+    rule: str | None,
+    figures: str | None,
+    file_format: str,
+    output: Path | None,
+    *,
+    explain: bool,
+) -> None:
+    """Print the figures of a run, or recompute those of a rated CSV.
+
+    Without --run and --input the newest data/evaluation/**/evaluation_rated_*.csv is taken.
+    """
+    if explain:
+        write(measures_markdown().encode(), output)
+        return
+    if run_id is None and rated_file is None and not rule:
+        rated_file = _newest_rated(Path())
+    if (run_id is None) == (rated_file is None):
+        raise click.UsageError(gettext("Say either --run or --input."))
+    if rated_file is not None and rule:
+        raise click.UsageError(gettext("A rated CSV has its judgments merged already."))
+    if rated_file is not None and figures:
+        raise click.UsageError(gettext("A rated CSV has no grades: --figures needs --run."))
+    names = studies.figures_in(figures or "")
+    found: Sequence[Problem] = ()
+    if rated_file is not None:
+        rated = csv_ratings.read(rated_file.name, rated_file.read_bytes())
+        report, found = rated.report, rated.problems
+    else:
+        assert run_id is not None
+        with options.reading() as (session, study):
+            chosen = reports.rule_of(session, study, rule)
+            report = reports.in_words(session, study, run_id, chosen, figures=names)
+    for problem in found:
+        say(f"relevansi: {problems.message(problem)}", err=True)
+    if found and not report.rows:
+        raise SystemExit(1)
+    if file_format == "json":
+        write_json(_document(report, found, from_file=rated_file is not None), output)
+    else:
+        write(FORMATS[file_format](report), output)
+
+
+def _newest_rated(folder: Path) -> Path | None:
+    """Return the newest rated CSV below `folder`, by its name and then its time, and name it."""
+    found = (folder / "data" / "evaluation").rglob("evaluation_rated_*.csv")
+    newest = max(
+        (path for path in found if path.is_file()),
+        key=lambda path: (re.findall(r"\d{4,}", path.stem), path.stat().st_mtime, path),
+        default=None,
+    )
+    if newest is None:
+        return None
+    told = gettext("%(file)s is the newest rated CSV here.", file=newest)
+    say(f"relevansi: {told}", err=True)
+    return newest
+
+
+def _document(report: RunReport, found: Sequence[Problem], *, from_file: bool) -> dict[str, object]:
+    document: dict[str, object] = {**metrics_tables.metrics_json(report)}
+    if from_file:
+        document["undefined"] = [
+            {"figure": figure, "why": str(why), "query_ids": list(ids)}
+            for (figure, why), ids in undefined(report).items()
+        ]
+    if found:
+        document["problems"] = [problems.to_dict(problem) for problem in found]
+    return document
+
+
+def _table(report: RunReport) -> Iterator[TerminalTable | str]:
+    whole = totals(report)
+    table = TerminalTable(f"{report.run} ({labels.rule(report.rule)})")
+    (name, *numbers), rows = metrics_tables.figure_table(report, whole)
+    table.left(name)
+    table.right(*numbers)
+    for row in rows:
+        table.row(*row)
+    yield table
+    yield from metrics_tables.sentences(report, whole)
+    for (name, why), ids in undefined(report).items():
+        yield gettext(
+            "%(figure)s has no value for %(questions)s: %(why)s",
+            figure=label_of(name, report.scale),
+            questions=positions(ids),
+            why=gettext(OF_RANKINGS[why]),
+        )
+
+
+FORMATS: Mapping[str, Callable[[RunReport], bytes]] = {
+    "table": lambda report: printed(_table(report), width=WIDTH),
+    "markdown": lambda report: metrics_tables.metrics_markdown(report).encode(),
+    "csv": metrics_tables.metrics_csv,
+}
+
+
+PACK, PAGE = "proof-pack", "html"
+OPTIONS: Mapping[str, Sequence[str]] = {
+    "style": ("csv", "wide-csv", "long-csv"),
+    "unjudged": ("qrels",),
+    "scores": ("run",),
+    "texts": ("json",),
+    "index": ("rank-eval",),
+}
+"""The options of some formats alone; --excel is the style."""
+
+
+@click.command("export")
+@click.argument("run_id", metavar="[ID]", required=False)
+@by_rule
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice([*exports.FORMATS, PACK, PAGE]),
+    default="csv",
+    show_default=True,
+)
+@click.option(
+    "--excel",
+    is_flag=True,
+    help="CSV for Excel: with a byte order mark, `;` and the decimal sign of the language.",
+)
+@click.option("--unjudged", is_flag=True, help="qrels: -1 for what nobody could judge, for infAP.")
+@click.option("--scores", is_flag=True, help="run: each list's own scores beside ours.")
+@click.option("--texts", is_flag=True, help="json: the texts of documents too.")
+@click.option("--index", help="rank-eval: the index that holds the documents.")
+@output_option
+@click.pass_obj
+def export_command(
+    create_app: AppFactory,
+    /,
+    run_id: str | None,
+    rule: str | None,
+    file_format: str,
+    output: Path | None,
+    *,
+    excel: bool,
+    **own: Any,
+) -> None:
+    """Write the rated run ID as a file, to the standard output unless -o says where.
+
+    The format html is one file in which the run is rated without a server; `relevansi import`
+    takes back what it gives. In a blind study it names neither method nor LLM.
+
+    The format proof-pack is one zip with everything behind the figures, which `relevansi
+    verify` recomputes: of the run ID or, without ID, of the whole study. It names the raters.
+
+    For studies of documents: beir is a zip with a card of the data set, or a folder where -o names
+    no .zip; srw, phoenix, rank-eval, quepid and quepid-book (a column for each rater) go back to
+    the tools of these names.
+    """
+    if run_id is None and file_format != PACK:
+        raise click.UsageError(gettext("Name a run; only --format proof-pack takes all of them."))
+    given = _options(file_format, style=CsvStyle.EXCEL if excel else None, **own)
+    if file_format == PAGE and rule:
+        raise click.UsageError(
+            gettext(
+                "html is a file to rate in: it holds no verdicts, so --rater and --rule cannot be "
+                "used."
+            )
+        )
+    notes: Sequence[str] = ()
+    with options.reading() as (session, study):
+        chosen = reports.rule_of(session, study, rule)
+        if file_format == PACK:
+            data = _pack(session, study, run_id, chosen)
+        elif file_format == PAGE:
+            with page_maker(create_app) as made:
+                data = made(session, study, run_id or "", chosen)
+            if studies.is_blind(session, study):
+                notes = [gettext("The study is blind: the file names neither method, LLM nor run.")]
+        else:
+            file = exports.export(session, study, run_id or "", chosen, file_format, **given)
+            data, notes = file.data, file.notes
+            if labels.scale().top > 1:
+                notes = [labels.rule(chosen.name), *notes]
+    for note in notes:
+        say(f"relevansi: {note}", err=True)
+    if (
+        file_format == "beir"
+        and output is not None
+        and not is_standard(output)
+        and output.suffix != ".zip"
+    ):
+        with zipfile.ZipFile(BytesIO(data)) as packed:
+            _write({output / name: packed.read(name) for name in packed.namelist()})
+    else:
+        write(data, output, private=file_format == PACK)
+
+
+def _options(file_format: str, **stated: Any) -> dict[str, Any]:
+    """Return what was stated of the options of this format; those of others are refused."""
+    given = {name: value for name, value in stated.items() if value}
+    for name in given:
+        if file_format not in OPTIONS[name]:
+            if name == "style":
+                raise click.UsageError(gettext("--excel goes with the CSV formats."))
+            formats = ", ".join(OPTIONS[name])
+            said = gettext("--%(name)s goes with --format %(formats)s.", name=name, formats=formats)
+            raise click.UsageError(said)
+    return given
+
+
+def _pack(session: Session, study: Study, run_id: str | None, rule: Rule) -> bytes:
+    from relevansi.services.proof_packs import packs
+
+    with steps() as tell:
+        return packs.pack(session, study, run_id, rule, tell=tell).data
+
+
+@contextmanager
+def page_maker(create_app: AppFactory) -> Iterator[Printer]:
+    """Yield what makes the file to rate a run in, from the templates of an application."""
+    from relevansi.exporters.offline import page
+    from relevansi.services.offline import runs
+
+    app = create_app()
+    try:
+        yield lambda session, study, run_id, _rule: page.page(
+            app.jinja_env, runs.offline_run(session, study, run_id)
+        )
+    finally:
+        app.extensions["database"].close()
+
+
+MOST_NAMED = 5
+TOKEN = "RELEVANSI_PUSH_TOKEN"  # noqa: S105 - the name of a variable
+
+
+@click.command("push")
+@click.option("--to", type=click.Choice([*pushes.FORMS]), required=True)
+@click.option("--endpoint", required=True, metavar="URL", help="Where its server is.")
+@click.option("--run", "run_id", required=True, metavar="ID")
+@click.option(
+    "--rule",
+    default=reports.ADJUDICATED,
+    show_default=True,
+    help="How several raters' judgments become one.",
+)
+@click.option("--format", "file_format", type=click.Choice(["table", "json"]), default="table")
+def push_command(to: str, endpoint: str, run_id: str, rule: str, file_format: str) -> None:
+    """Push the judgments of a run to the tool that its results came from.
+
+    To phoenix they go as annotations of the documents of its spans, to opensearch as a list of
+    judgments of its Search Relevance Workbench. A token goes along if RELEVANSI_PUSH_TOKEN has
+    one. What got no answer is sent again; what is pushed twice changes nothing: annotations are
+    replaced by equal ones, and a list that is there is not imported again. Says what was accepted
+    and what refused, with exit code 1.
+    """
+    with options.reading() as (session, study):
+        chosen = reports.rule_of(session, study, rule)
+        file = exports.export(session, study, run_id, chosen, pushes.FORMS[to])
+    for note in file.notes:
+        say(f"relevansi: {note}", err=True)
+    try:
+        done = pushes.push(file.data, to, endpoint, token=os.environ.get(TOKEN, ""))
+    except CallFailed as failed:
+        raise click.ClickException(str(failed)) from None
+    if file_format == "json":
+        write_json({"run": run_id, "rule": chosen.name, **to_builtins(done)})
+    else:
+        counted = gettext(
+            "%(address)s: %(accepted)s accepted, %(refused)s refused. Rule: %(rule)s.",
+            address=done.address,
+            accepted=notation.number(done.n_accepted),
+            refused=notation.number(sum(len(one.items) for one in done.refused)),
+            rule=labels.rule(chosen.name),
+        )
+        there = gettext("This list was there already.") if done.was_there else ""
+        say(" ".join(filter(None, [counted, there, done.name])))
+    for one in done.refused:
+        named, more = ", ".join(one.items[:MOST_NAMED]), len(one.items) - MOST_NAMED
+        if more > 0:
+            named = gettext("%(listed)s and %(n)s more", listed=named, n=more)
+        why = f"{one.status}: {one.detail}" if one.status else one.detail
+        say(f"relevansi: {gettext('refused')}: {named} ({why})", err=True)
+    if done.refused:
+        raise SystemExit(1)
+
+
+@click.command("export-tree")
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@by_rule
+@click.option("--replace", is_flag=True, help="Write over files in DIR that are different.")
+@click.pass_obj
+def export_tree_command(
+    create_app: AppFactory, folder: Path, rule: str | None, *, replace: bool
+) -> None:
+    """Write every run into DIR: a folder per search method, reports beside the folders.
+
+    Each run gives test_results, the CSV template, the page to rate on, the full responses
+    and, once it is rated, the rated CSV. Files of DIR that are not of this tree stay.
+    """
+    with page_maker(create_app) as to_rate, options.reading() as (session, study):
+        chosen = reports.rule_of(session, study, rule)
+        files, notes = exports.tree(session, study, chosen, to_rate)
+    if not files:
+        raise click.ClickException(gettext("There is no run yet; `relevansi import` reads one."))
+    new = {
+        folder / path: data
+        for path, data in files.items()
+        if not ((folder / path).is_file() and (folder / path).read_bytes() == data)
+    }
+    different = [path for path in files if folder / path in new and (folder / path).exists()]
+    if different and not replace:
+        listed, more = ", ".join(different[:MOST_NAMED]), len(different) - MOST_NAMED
+        raise click.ClickException(
+            gettext(
+                "%(folder)s holds other files of these names: %(files)s. Nothing was written. "
+                "Choose another folder, or say --replace.",
+                folder=folder,
+                files=f"{listed}, {gettext('%(n)s more', n=more)}" if more > 0 else listed,
+            )
+        )
+    _write(new)
+    for note in notes:
+        say(f"relevansi: {note}", err=True)
+    told = gettext(
+        "%(folder)s: %(new)s files written, %(replaced)s replaced, %(same)s there already",
+        folder=folder,
+        new=len(new) - len(different),
+        replaced=len(different),
+        same=len(files) - len(new),
+    )
+    say(told)
+
+
+def _write(files: Mapping[Path, bytes]) -> None:
+    parents = {parent for path in files for parent in path.parents}
+    made = sorted((parent for parent in parents if not parent.exists()), reverse=True)
+    try:
+        for parent in reversed(made):
+            parent.mkdir(exist_ok=True)
+        write_files({path: [data] for path, data in files.items()})
+    except BaseException:
+        for parent in made:
+            with suppress(OSError):
+                parent.rmdir()
+        raise
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+def check_command(paths: Sequence[Path]) -> None:
+    """Check that the database is whole, recompute every stored figure from the judgments.
+
+    Says equal or what is damaged or differs. Also says which machine judge's prompt is not the
+    one with the recorded SHA-256. With PATHS, files or folders of them, compares the source
+    files of runs and automatic evaluations with their recorded SHA-256 too.
+    """
+    files = list(runs.found(paths))
+    with options.opened() as used:
+        damaged = engine.faults(used)
+        for fault in damaged:
+            say(fault)
+        if damaged:
+            raise click.ClickException(
+                gettext(
+                    "The database is damaged (%(name)s). Restore the latest backup: "
+                    "relevansi restore FILE --replace",
+                    name=used.description,
+                )
+            )
+        with used.reading() as session:
+            figures = live_metrics.check(session)
+            prompts = judges.changed_prompts(session)
+            sources = runs.compare(runs.recorded(session), files)
+    wrong = []
+    if figures:
+        wrong.append(ngettext("%(n)s figure differs.", "%(n)s figures differ.", len(figures)))
+    else:
+        say(gettext("Equal: every stored figure is what the judgments make it."))
+    for rater, run_id, query_id, column, stored, computed in figures:
+        say(f"{rater}  {run_id}/{query_id}  {column}: {stored} != {computed}")
+    for name in prompts:
+        said = gettext(
+            "The prompt of %(name)s is not the one with the recorded SHA-256. Restore a "
+            "backup in which it is, or make a new machine judge.",
+            name=name,
+        )
+        say(said)
+    if prompts:
+        wrong.append(ngettext("%(n)s prompt differs.", "%(n)s prompts differ.", len(prompts)))
+    for line in _compared(sources) if paths else ():
+        say(line)
+    others = {other.path for _, other in sources.differing} | {one.path for one in sources.unknown}
+    if n := len(others):
+        wrong.append(ngettext("%(n)s source file differs.", "%(n)s source files differ.", n))
+    if wrong:
+        raise click.ClickException(" ".join(wrong))
+
+
+def _compared(sources: SourceComparison) -> Iterator[str]:
+    if sources.equal:
+        yield ngettext(
+            "Equal: %(n)s source file has the SHA-256 that was recorded.",
+            "Equal: %(n)s source files have the SHA-256 that was recorded.",
+            len({file.sha256 for file in sources.equal}),
+        )
+    for file, other in sources.differing:
+        yield gettext(
+            "%(path)s differs from the file of %(made)s: SHA-256 %(found)s, recorded "
+            "%(recorded)s. Put the original back, or import this file as one of its own.",
+            path=str(other.path),
+            made=gettext(file.made, id=file.id),
+            found=other.sha256,
+            recorded=file.sha256,
+        )
+    for other in sources.unknown:
+        yield gettext(
+            "%(path)s is not the file of any run or evaluation: SHA-256 %(found)s.",
+            path=str(other.path),
+            found=other.sha256,
+        )
+    for file in sources.absent:
+        yield gettext(
+            "Not compared: %(name)s of %(made)s is not among the files given.",
+            name=file.name,
+            made=gettext(file.made, id=file.id),
+        )

@@ -1,0 +1,198 @@
+"""The command line: its list of commands, each read when it is called, and its failures."""
+
+from __future__ import annotations
+
+import errno
+import io
+import locale
+import logging
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import click
+
+from relevansi.cli.frame.output import say
+from relevansi.failures import Failure
+from relevansi.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, mark, speaking
+from relevansi.printable import LogLineFormatter
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+AppFactory = Callable[..., "Flask"]
+
+DISK: dict[str, str] = {
+    "ENOENT": mark("%(name)s: there is no such file or folder. Make it, or name another."),
+    "ENOTDIR": mark("%(name)s: a file stands where a folder should be. Name another place."),
+    "EISDIR": mark("%(name)s is a folder. Name a file."),
+    "EACCES": mark("%(name)s: you may not do that there. Change who may, or name another place."),
+    "EROFS": mark("%(name)s: that disk can only be read. Name another place."),
+    "ENOSPC": mark("%(name)s: the disk is full. Make room, and repeat the command."),
+    "ENAMETOOLONG": mark("%(name)s: that name is too long. Choose a shorter one."),
+}
+DISK |= {"EPERM": DISK["EACCES"], "EDQUOT": DISK["ENOSPC"]}
+"""What is wrong with a file or folder, and what to do, by the system's error code."""
+
+
+COMMANDS = {
+    "demo": mark("Open the demo, a finished study, in the browser."),
+    "serve": mark("Serve the app on the configured database."),
+    "upgrade": mark("Bring the database to this version of the program."),
+    "import": mark("Import run files or folders of them."),
+    "delete-run": mark("Delete a run, after saying what goes and what stays."),
+    "runs": mark("List the runs of the study."),
+    "study": mark("Show the settings of the study, or change one."),
+    "invite": mark("Make a link by which a rater comes in."),
+    "raters": mark("List the raters, their progress and how they sign in."),
+    "token": mark("Make, list or withdraw the tokens by which programs come in."),
+    "agreement": mark("Show how far the raters agree, on cards and on quality."),
+    "conflicts": mark("Show where verdicts by hand differ from run to run."),
+    "compare": mark("Compare runs: figures, intervals, tests, stability."),
+    "gate": mark("Hold a new run against floors and an earlier run, by exit code."),
+    "metrics": mark("Print the figures of a run or of a rated CSV."),
+    "export": mark("Write a run as CSV, XLSX, TREC files or JSON, or all in one file."),
+    "push": mark("Push a run's judgments to Phoenix or OpenSearch."),
+    "export-tree": mark("Write every run as the folders of the original scripts."),
+    "check": mark("Recompute every figure and compare source files with their SHA-256."),
+    "gold": mark("Take gold questions in or out: what each question asks."),
+    "manual-input": mark("Take decisions by hand on a run's cards in or out."),
+    "score": mark("Score files: constraints, cited answers, chunks, JSON answers."),
+    "answer": mark("Put questions with contexts to a model, for score json-v2."),
+    "eval-set": mark("Draw a small set of questions from a large one."),
+    "judge": mark("Let a language model judge as a rater marked as a machine."),
+    "verify": mark("Recompute a proof pack and say equal or what differs."),
+    "collect": mark("Put the questions to a chatbot and import its answers."),
+    "chatbot": mark("Run the demo chatbot over the sample's catalogue."),
+    "backup": mark("Write everything to one file, while it is in use."),
+    "restore": mark("Put a backup in the place of the database."),
+    "move": mark("Take everything into another, empty database."),
+    "plan": mark("Say how many questions, verdicts and hours a difference takes."),
+    "sample": mark("Draw questions at random, or say how far the sample is."),
+    "estimate": mark("Estimate a figure from a sample of the questions."),
+}
+"""What each command does, as a message id."""
+MODULES = {
+    "frame.demo": ("demo",),
+    "frame.serving": ("serve", "upgrade"),
+    "runs.importing": ("import", "delete-run", "runs"),
+    "study.settings": ("study",),
+    "people.raters": ("invite", "raters", "token"),
+    "agreement.agreement": ("agreement", "conflicts"),
+    "comparisons.comparing": ("compare",),
+    "comparisons.gating": ("gate",),
+    "exports.exporting": ("metrics", "export", "push", "export-tree", "check"),
+    "gold.gold": ("gold", "manual-input"),
+    "evaluations.scoring": ("score",),
+    "evaluations.answering": ("answer", "eval-set"),
+    "machine_judges.judging": ("judge",),
+    "proof_packs.verifying": ("verify",),
+    "collecting.collecting": ("collect", "chatbot"),
+    "backups.backups": ("backup", "restore", "move"),
+    "planning.planning": ("plan", "sample", "estimate"),
+}
+"""The modules under ``relevansi.cli`` with their commands."""
+
+
+class _Commands(click.Group):
+    """A group whose ``--help`` loads none of its commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        for name, commands in MODULES.items():
+            if cmd_name in commands:
+                module = import_module(f"relevansi.cli.{name}")
+                command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
+                return command
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section(gettext("Commands")):
+            formatter.write_dl([(name, gettext(about)) for name, about in COMMANDS.items()])
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="relevansi")
+def relevansi() -> None:
+    """Judge what a chatbot retrieved; get figures that survive an examiner."""
+
+
+def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
+    """Run one command and end the process with its exit code; failures take one line."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be text
+        sys.stdout.reconfigure(errors="surrogateescape")
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(LogLineFormatter())
+    with speaking(_language()):
+        try:
+            relevansi.main(arguments, "relevansi", standalone_mode=False, obj=create_app)
+        except click.ClickException as failure:
+            _tell(failure.format_message())
+            sys.exit(failure.exit_code)
+        except (click.Abort, KeyboardInterrupt):
+            sys.exit(1)
+        except BrokenPipeError:
+            sys.stderr.close()
+            sys.exit(1)
+        except Exception as failure:
+            message = _known(failure)
+            if message is None:
+                raise
+            _tell(message)
+            sys.exit(1)
+
+
+def _tell(message: str) -> None:
+    say("relevansi: " + " ".join(message.split()), err=True)
+
+
+def _known(failure: Exception) -> str | None:
+    from sqlalchemy.exc import OperationalError
+
+    from relevansi.config import UnusableSetting
+    from relevansi.db.outages import Outage, outage
+    from relevansi.db.sqlite_files import DamagedDatabase
+
+    if isinstance(failure, Failure):
+        return failure.line()
+    if isinstance(failure, OSError) and failure.filename is not None:
+        said = DISK.get(errno.errorcode.get(failure.errno or 0, ""))
+        name = os.fsdecode(failure.filename)
+        return gettext(said) % {"name": name} if said else f"{name}: {failure.strerror}"
+    found, original = outage(failure), getattr(failure, "orig", None)
+    if isinstance(failure, UnicodeEncodeError):
+        name = str(failure.object)[:80]
+    elif original is not None or isinstance(failure, OSError):
+        name = str(original or failure)
+    else:
+        name = " ".join(map(str, failure.args))
+    if found is Outage.DAMAGED:
+        return DamagedDatabase(name).line()
+    texts: dict[object, str] = {
+        Outage.FULL: gettext("The disk is full or failing (%(name)s). Nothing was stored."),
+        Outage.BUSY: gettext("Another program is writing to the database; try again in a while."),
+        Outage.REPLACED: gettext(
+            "%(name)s was removed or replaced while it was open, so nothing was stored. "
+            "Repeat the command."
+        ),
+        OperationalError: gettext("The database cannot be used: %(name)s"),
+        UnusableSetting: "%(name)s",
+        UnicodeEncodeError: gettext('"%(name)s" is not a text in UTF-8. Save it in that encoding.'),
+        OSError: "%(name)s",
+    }
+    for kind, text in texts.items():
+        if kind is found or (isinstance(kind, type) and isinstance(failure, kind)):
+            return text % {"name": name}
+    return None
+
+
+def _language() -> str:
+    """Return the user's language as the environment states it, else English."""
+    names = ("RELEVANSI_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+    stated = next(filter(None, map(os.environ.get, names)), None) or locale.getlocale()[0] or ""
+    code = stated[:2].lower()
+    return code if code in LANGUAGES else SOURCE_LANGUAGE

@@ -1,0 +1,111 @@
+"""``relevansi demo``: a finished study to try, as ``nox -s demo`` made it of ``seeds``."""
+
+from __future__ import annotations
+
+import lzma
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import click
+
+from relevansi.cli.collecting import demo_server
+from relevansi.cli.frame.output import say
+from relevansi.cli.frame.serving import LOOPBACK, serve
+from relevansi.config import Settings, private_folder, resource
+from relevansi.db import sqlite_files
+from relevansi.db.engine import Database, DatabaseOutOfDate, NewerDatabase
+from relevansi.i18n import DEFAULT_LANGUAGE, SOURCE_LANGUAGE, gettext, language
+from relevansi.services.judging import live_metrics
+
+if TYPE_CHECKING:
+    from relevansi.cli.frame.commands import AppFactory
+
+
+@click.command("demo")
+@click.option("--documents", is_flag=True, help="The study of documents, not of properties.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port; the first free from 8800.")
+@click.option("--no-browser", is_flag=True, help="Do not open the browser.")
+@click.option("--fresh", is_flag=True, help="Throw the demo's ratings away and start anew.")
+@click.pass_obj
+def demo_command(
+    create_app: AppFactory, port: int | None, *, documents: bool, no_browser: bool, fresh: bool
+) -> None:
+    """Open the demo, a finished study, in instance/demo.sqlite.
+
+    There are two, each in a database of its own: one of properties that a chatbot listed, and with
+    --documents one of passages that three searches listed.
+    """
+    settings = prepared_demo(documents=documents, fresh=fresh)
+    with nullcontext() if documents else demo_server.running():
+        serve(create_app(settings), settings, LOOPBACK, port, browser=not no_browser)
+
+
+def prepared_demo(*, documents: bool = False, fresh: bool = False) -> Settings:
+    """Return the settings of a demo, whose database holds its study afterwards.
+
+    A study that an older version brought is kept, with its ratings; ``--fresh`` replaces it.
+    """
+    settings = Settings.from_environment()
+    private_folder(settings.instance)
+    url = settings.documents_database_url if documents else settings.demo_database_url
+    settings = replace(settings, database_url=url, is_demo=True)
+    anew = f"relevansi demo{' --documents' * documents} --fresh"
+    with closing(Database(settings.database_url)) as demo:
+        file = Path(demo.description)
+        if fresh:
+            sqlite_files.delete(file)
+        if not file.exists():
+            restore(file, documents=documents)
+        try:
+            demo.prepare()
+        except DatabaseOutOfDate:
+            demo.upgrade()
+            with demo.writing() as session:
+                live_metrics.refresh_all(session)
+                session.commit()
+        except NewerDatabase as newer:
+            raise click.ClickException(
+                gettext(
+                    "The demo %(name)s was made by a newer Relevansi. "
+                    "`%(command)s` deletes it and opens the demo of this version.",
+                    name=demo.description,
+                    command=anew,
+                )
+            ) from newer
+    if sqlite_files.marked(file) != mark(documents=documents):
+        say(
+            gettext(
+                "The demo's study is of another version, with your ratings. "
+                "`%(command)s` deletes them and opens the study of this version.",
+                command=anew,
+            ),
+            err=True,
+        )
+    return settings
+
+
+def kept(*, documents: bool = False) -> Path:
+    """Return the file with a demo's study; that of documents is there in two languages."""
+    if not documents:
+        return resource("seeds") / "demo" / "study.sqlite.xz"
+    code = language() if language() == DEFAULT_LANGUAGE else SOURCE_LANGUAGE
+    return resource("seeds") / "documents" / f"study.{code}.sqlite.xz"
+
+
+def restore(file: Path, *, documents: bool = False) -> None:
+    """Put the study of a demo into the place of `file`, as a whole or not at all."""
+    with TemporaryDirectory(dir=file.parent) as folder:
+        whole = Path(folder, file.name)
+        whole.write_bytes(lzma.decompress(kept(documents=documents).read_bytes()))
+        sqlite_files.set_mark(whole, mark(documents=documents))
+        sqlite_files.put(whole, file, kept=None)
+
+
+def mark(*, documents: bool = False) -> int:
+    """Return the number of the study that a demo of this version has, in any language."""
+    files = sorted(kept(documents=documents).parent.glob("study*.sqlite.xz"))
+    return crc32(b"".join(file.read_bytes() for file in files)) & 0x7FFF_FFFF

@@ -1,0 +1,244 @@
+"""``relevansi serve`` and ``relevansi upgrade``, and how both kinds of study are served.
+
+Plain waitress in one process, for one machine or one room; docs/operations.md has the server for a
+network. What was answered is stored, so a server that is stopped loses nothing: browsers send again
+what was not answered.
+"""
+
+from __future__ import annotations
+
+import gc
+import http.client
+import json
+import logging
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Timer
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import urlsplit
+
+import click
+
+from relevansi.cli.frame.output import say
+from relevansi.config import Settings, private_folder, secret_key
+from relevansi.db.engine import Database
+from relevansi.db.sqlite_files import cut_off_beside
+from relevansi.i18n import gettext
+from relevansi.services.judging import live_metrics
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from relevansi.cli.frame.commands import AppFactory
+
+
+LOOPBACK = "127.0.0.1"
+PORT = 8800
+EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised, not listened on
+TRIED_PORTS = 20
+BACKLOG = 1024
+SECONDS = 2
+PATIENCE = 25.0
+"""Seconds in which a question to a chatbot that is on its way gets its answer at the end."""
+WAITRESS: dict[str, Any] = {
+    "threads": 8,
+    # At the limit nobody is let in until an idle connection ends. Each is an open file, of which
+    # most systems allow a process 1,024.
+    "connection_limit": 800,
+    "channel_timeout": 8,
+    "cleanup_interval": 2,
+    "max_request_header_size": 16 * 2**10,
+    "asyncore_use_poll": True,
+    "ident": "relevansi",
+    "clear_untrusted_proxy_headers": False,  # they show that a request is not from here
+    "log_socket_errors": False,  # a client that hangs up is not an error
+}
+
+
+@contextmanager
+def announced(settings: Settings, base_url: str, database: str) -> Iterator[None]:
+    """Leave the address of a server in the instance's folder until the block ends."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    said = {"base_url": base_url, "database": database, "pid": os.getpid(), "started_at": now}
+    file = settings.instance / f"served-{os.getpid()}.json"
+    with suppress(OSError):  # without the file, commands assume the usual address
+        file.write_text(json.dumps(said), "utf-8")
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            file.unlink(missing_ok=True)
+
+
+def find(settings: Settings) -> str | None:
+    """Return the address of the latest server of the configured database that answers."""
+    with closing(Database(settings.database_url)) as database:
+        description = database.description
+    left = []
+    for file in settings.instance.glob("served-*.json"):
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            served = json.loads(file.read_text("utf-8"))
+            if not _is_running(served["pid"]):
+                file.unlink()
+            elif served["database"] == description:
+                left.append((served["started_at"], served["base_url"]))
+    return next((address for _, address in sorted(left, reverse=True) if _answers(address)), None)
+
+
+def chosen(settings: Settings, base_url: str | None) -> tuple[str, str]:
+    """Return the address for a link, and the sentence that says why it is this one."""
+    if base_url:
+        return base_url.rstrip("/"), gettext("The address is that of --base-url.")
+    served = find(settings)
+    if served is None:
+        return f"http://{LOOPBACK}:{PORT}", gettext(
+            "Nothing is being served now, so the address is the usual one of this computer. "
+            "Name another one by --base-url."
+        )
+    parts = urlsplit(served)
+    if parts.hostname in EVERYWHERE:
+        return f"http://{LOOPBACK}:{parts.port}", gettext(
+            "Relevansi is served now to every computer that reaches this one; the address is "
+            "that on this computer. Name the one raters use by --base-url."
+        )
+    return served.rstrip("/"), gettext("The address is where Relevansi is served now.")
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        if os.name == "posix":  # on Windows only the address itself shows it
+            os.kill(pid, 0)
+    except (ProcessLookupError, PermissionError) as failure:
+        return isinstance(failure, PermissionError)
+    return True
+
+
+def _answers(base_url: str) -> bool:
+    """Whether a Relevansi answers at the address, or at the same port of this computer."""
+    parts = urlsplit(base_url)
+    host = LOOPBACK if parts.hostname in EVERYWHERE else parts.hostname
+    with closing(http.client.HTTPConnection(host or "", parts.port, timeout=SECONDS)) as asked:
+        try:
+            asked.request("GET", "/healthz")
+            return asked.getresponse().status == http.client.OK
+        except (OSError, http.client.HTTPException):
+            return False
+
+
+@click.command("serve")
+@click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port; the first free from 8800.")
+@click.pass_obj
+def serve_command(create_app: AppFactory, host: str, port: int | None) -> None:
+    """Serve the app on the configured database until it is interrupted.
+
+    For one machine or one room; docs/operations.md says how it is served to a network.
+    """
+    settings = Settings.from_environment()
+    private_folder(settings.instance)
+    serve(create_app(settings), settings, host, port, browser=False)
+
+
+@click.command("upgrade")
+def upgrade_command() -> None:
+    """Bring the configured database to this version of the program; keeps every judgment.
+
+    Figures that are stored beside the judgments are computed anew.
+    """
+    with closing(Database(Settings.from_environment().database_url)) as opened:
+        opened.upgrade()
+        with opened.writing() as session:
+            live_metrics.refresh_all(session)
+            session.commit()
+        name, version = opened.description, opened.version()
+    say(gettext("%(name)s is at version %(version)s.", name=name, version=version))
+
+
+def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:
+    """Serve `app` until it is interrupted, and open the `browser` on it."""
+    listener = listen(host, port)
+    listener.listen(BACKLOG)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listener.getsockname()[1]}/"
+    database = app.extensions["database"]
+    say(gettext("Relevansi is at %(address)s", address=address))
+    say(gettext("Database: %(name)s", name=database.description))
+    left = cut_off_beside(Path(database.description)) if database.is_sqlite else []
+    for folder in left:
+        said = gettext(
+            "A backup or restore was cut off and left %(name)s behind. The database is whole; "
+            "delete that folder.",
+            name=folder,
+        )
+        say(said, err=True)
+    if host != LOOPBACK:
+        tell_setup_link(database, settings, address)
+    say(gettext("Stop it with Ctrl+C."))
+    if browser:
+        import webbrowser
+
+        Timer(0.5, webbrowser.open, [address]).start()
+    gc.freeze()  # what is here stays
+    with announced(settings, address, database.description):
+        _answer(app, listener)
+
+
+def _answer(app: Flask, listener: socket.socket) -> None:
+    """Answer all who come to `listener` until Ctrl+C or a signal to end."""
+    from waitress.server import create_server
+
+    # That requests wait a moment, and are not begun at the end, is what the queue is for.
+    for name in ("waitress", "waitress.queue"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    largest = app.config["MAX_CONTENT_LENGTH"] + 1  # the app refuses it in the sender's language
+    server = create_server(
+        app, sockets=[listener], max_request_body_size=largest, backlog=BACKLOG, **WAITRESS
+    )
+    signal.signal(signal.SIGTERM, _stop)
+    app.extensions["workers"].serve()
+    server.run()
+    server.close()
+    app.extensions["workers"].finish(PATIENCE)
+    app.extensions["database"].close()
+
+
+def _stop(_number: int, _frame: object) -> NoReturn:
+    """End waitress's loop, as Ctrl+C does: its threads finish what they have begun."""
+    raise SystemExit(0)
+
+
+def tell_setup_link(opened: Database, settings: Settings, address: str) -> None:
+    """Print the link that sets the owner's first password, as long as there is none."""
+    from relevansi.services.people import sign_in
+    from relevansi.services.study import studies
+
+    with opened.reading() as session:
+        study = studies.current(session)
+        if study is not None and study.password is None:
+            key = sign_in.setup_key(study, secret_key(settings.instance))
+            link = f"{address}sign-in?setup={key}"
+            say(gettext("Set the owner's password first: %(link)s", link=link))
+
+
+def listen(host: str, port: int | None, *, first: int = PORT) -> socket.socket:
+    """Return a bound socket on `port`, or on the first free port from `first`."""
+    tried = [port] if port is not None else [*range(first, first + TRIED_PORTS), 0]
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for number in tried:
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, number))
+        except OSError as error:
+            listener.close()
+            failure = error
+        else:
+            return listener
+    said = {"port": tried[-1], "host": host, "why": failure.strerror}
+    message = gettext("Port %(port)s of %(host)s cannot be used: %(why)s. Say another --port.")
+    raise click.ClickException(message % said) from failure

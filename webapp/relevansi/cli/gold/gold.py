@@ -1,0 +1,238 @@
+"""``relevansi gold`` and ``manual-input``: gold questions, and decisions by hand, in and out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from relevansi.cli.frame import options
+from relevansi.cli.frame.options import FILE, as_json_option, output_option
+from relevansi.cli.frame.output import say, write_json
+from relevansi.i18n import gettext, ngettext
+
+if TYPE_CHECKING:
+    from relevansi.services.gold.gold import Gold, GoldSet
+
+of_set = click.option("--set", "set_id", type=int, metavar="ID", help="A question set's id.")
+of_run = click.option("--run", "run_id", metavar="ID", help="The question set of this run.")
+decided_run = click.option(
+    "--run", "run_id", required=True, metavar="ID", help="The run decided on."
+)
+
+
+@click.group("gold")
+def gold_command() -> None:
+    """Take gold questions in or out: what each question asks of the cards it gets."""
+
+
+@gold_command.command("list")
+@as_json_option
+def list_command(*, as_json: bool) -> None:
+    """List the question sets with the gold questions in force.
+
+    \b
+    JSON: {question_sets: [{id, questions, first_question, runs: [ID],
+                            gold: {version, name, by, at, questions, threshold_t} or null}]}
+    """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    from relevansi.services.gold import gold
+
+    with options.reading() as (session, study):
+        found = [(one, gold.in_force(session, one.id)) for one in gold.sets(session, study)]
+    if as_json:
+        listed = [
+            {
+                "id": one.id,
+                "questions": len(one.questions),
+                "first_question": next(iter(one.questions), None),
+                "runs": [run.id for run in one.runs],
+                "gold": None if held is None else _gold_json(held),
+            }
+            for one, held in found
+        ]
+        write_json({"question_sets": listed})
+        return
+    for one, held in found:
+        asked = ngettext("%(n)s question", "%(n)s questions", len(one.questions))
+        say(f"{one.id}  {asked}  {_version(held)}  {' '.join(run.id for run in one.runs)}")
+
+
+@gold_command.command("import")
+@click.argument("file", type=FILE)
+@of_set
+@of_run
+@as_json_option
+def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_json: bool) -> None:
+    """Save the gold file FILE as the newest version of a question set.
+
+    The only question set is meant where neither --set nor --run names one. What does not fit
+    between the file and a run of the set is told; the version is saved all the same.
+
+    \b
+    JSON: {question_set, is_new, version, name, by, at, questions, threshold_t,
+           problems: [{run, severity, file, query_id, line, code, message}]}
+    """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    from relevansi.importers.runs import problems
+    from relevansi.services.gold import gold
+    from relevansi.services.study import studies
+
+    with options.opened() as opened, opened.writing() as session:
+        now = options.now()
+        study = studies.open_or_make(session, now)
+        chosen = _chosen(gold.sets(session, study), set_id, run_id)
+        owner = studies.raters(session, study)[0]
+        gold.import_file(session, owner, chosen.id, file.name, file.read_bytes(), now)
+        held = gold.in_force(session, chosen.id)
+        assert held is not None
+        remarks = [
+            (run.id, problem)
+            for run in chosen.runs
+            for problem in gold.remarks(session, run.id, held)
+        ]
+        session.commit()
+    is_new = held.version.number > len(chosen.versions)
+    if as_json:
+        document = {
+            "question_set": chosen.id,
+            "is_new": is_new,
+            **_gold_json(held),
+            "problems": [{"run": run, **problems.to_dict(problem)} for run, problem in remarks],
+        }
+        write_json(document)
+        return
+    state = _version(held) if is_new else gettext("already in force: nothing was saved")
+    asked = ngettext("%(n)s gold question", "%(n)s gold questions", len(held.questions))
+    say(f"{chosen.id}  {asked}: {state}")
+    for run, problem in remarks:
+        say(f"  !  {run}: {problems.message(problem)}", err=True)
+
+
+@gold_command.command("export")
+@of_set
+@of_run
+@click.option("--version", "number", type=int, metavar="N", help="A version; else the newest.")
+@output_option
+def export_command(
+    set_id: int | None, run_id: str | None, number: int | None, output: Path | None
+) -> None:
+    """Write the gold questions of a question set as a gold file, which `gold import` reads.
+
+    The only question set is meant where neither --set nor --run names one.
+    """
+    from relevansi.services.gold import gold
+
+    with options.reading() as (session, study):
+        chosen = _chosen(gold.sets(session, study), set_id, run_id)
+        if not chosen.versions:
+            raise click.ClickException(
+                gettext(
+                    "This question set has no gold questions; `relevansi gold import` adds them."
+                )
+            )
+        wanted = chosen.versions[0].number if number is None else number
+        document = gold.read(session, chosen.id, wanted).document
+    write_json(document, output)
+
+
+def _chosen(sets: list[GoldSet], set_id: int | None, run_id: str | None) -> GoldSet:
+    from relevansi.services.gold.gold import UnknownQuestionSet
+    from relevansi.services.runs.runs import UnknownRun
+
+    if set_id is not None and run_id is not None:
+        raise click.UsageError(gettext("Say --set or --run, not both."))
+    if not sets:
+        raise click.ClickException(
+            gettext(
+                "Gold questions belong to the questions of a run: `relevansi import` one first."
+            )
+        )
+    found = [
+        one
+        for one in sets
+        if set_id in {None, one.id} and (run_id is None or run_id in {run.id for run in one.runs})
+    ]
+    if not found:
+        raise UnknownQuestionSet(set_id) if run_id is None else UnknownRun(run_id)
+    if len(found) > 1:
+        raise click.UsageError(
+            gettext("There are several question sets: say --set or --run; `relevansi gold list`.")
+        )
+    return found[0]
+
+
+def _version(held: Gold | None) -> str:
+    if held is None:
+        return gettext("no gold questions yet")
+    return gettext("%(name)s, version %(n)s", name=held.version.name, n=held.version.number)
+
+
+def _gold_json(held: Gold) -> dict[str, Any]:
+    return {
+        "version": held.version.number,
+        "name": held.version.name,
+        "by": held.version.by,
+        "at": held.version.at.isoformat(),
+        "questions": len(held.questions),
+        "threshold_t": float(held.threshold),
+    }
+
+
+@click.group("manual-input")
+def manual_input_command() -> None:
+    """Take decisions by hand on a run's cards in or out, as manual_input.json."""
+
+
+@manual_input_command.command("import")
+@click.argument("file", type=FILE)
+@decided_run
+@as_json_option
+def import_manual_command(file: Path, run_id: str, *, as_json: bool) -> None:
+    """Take in the decisions of FILE: constraints overridden, cards passed or failed.
+
+    Decisions that FILE does not name stay as they are. Those on questions or cards that the
+    run does not have are told and left out; where none fits, the command ends with 1.
+
+    \b
+    JSON: {run, new, fitting, problems: [{severity, file, query_id, line, code, message}]}
+    """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    from relevansi.importers.runs import problems
+    from relevansi.services.gold import constraints
+    from relevansi.services.study import studies
+
+    with options.opened() as opened, opened.writing() as session:
+        now = options.now()
+        owner = studies.raters(session, studies.open_or_make(session, now))[0]
+        data = file.read_bytes()
+        found = constraints.import_manual(session, owner, run_id, file.name, data, now)
+        session.commit()
+    n_new, n_fitting, wrong = found
+    if as_json:
+        document = {
+            "run": run_id,
+            "new": n_new,
+            "fitting": n_fitting,
+            "problems": [problems.to_dict(problem) for problem in wrong],
+        }
+        write_json(document)
+    else:
+        new = ngettext("%(n)s new decision", "%(n)s new decisions", n_new)
+        say(f"{run_id}  {file.name}: {new}")
+        for problem in wrong:
+            say(f"  !! {problems.message(problem)}", err=True)
+    if wrong and not n_fitting:
+        raise click.ClickException(
+            gettext("No decision in %(file)s fits run %(run)s.", file=file.name, run=run_id)
+        )
+
+
+@manual_input_command.command("export")
+@decided_run
+@output_option
+def export_manual_command(run_id: str, output: Path | None) -> None:
+    """Write the decisions in force on a run's cards, as `manual-input import` reads them."""
+    from relevansi.services.gold import constraints
+
+    with options.reading() as (session, study):
+        document = constraints.manual_document(session, study, run_id, options.now())
+    write_json(document, output)

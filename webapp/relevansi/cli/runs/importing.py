@@ -1,0 +1,647 @@
+"""``relevansi import``, ``relevansi runs`` and ``relevansi delete-run``."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from subprocess import list2cmdline
+from typing import Any
+
+import click
+import msgspec
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import asdict, replace
+
+from relevansi import labels as words
+from relevansi.cli.frame import options, output
+from relevansi.cli.frame.options import Command, as_json_option
+from relevansi.cli.frame.output import say, shown, write_json
+from relevansi.db.engine import Database
+from relevansi.db.tables.runs import Query
+from relevansi.i18n import gettext, ngettext
+from relevansi.importers.results import files
+from relevansi.importers.results.assemble import grades_in
+from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices
+from relevansi.importers.results.rows import MAPPED_ROLES
+from relevansi.importers.runs import problems
+from relevansi.importers.runs.problems import ImportRefused, UnknownRunFormat
+from relevansi.records import Problem, Severity, Tell, nobody
+from relevansi.services.exports import rated_imports
+from relevansi.services.exports.rated_imports import RatedFileReport, RatedImport, RatedValue
+from relevansi.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
+from relevansi.services.programs import rows
+from relevansi.services.runs import file_formats, reports, runs, samples
+from relevansi.services.runs.file_formats import (
+    FORMATS,
+    RATED_CSV,
+    RATINGS,
+    RESULTS,
+    RUN,
+    FileDecision,
+    FileFormat,
+    OpenedFile,
+    StoredFile,
+)
+from relevansi.services.runs.stored_results import StoredResults
+from relevansi.services.runs.stored_runs import ImportedRun
+from relevansi.services.study import studies
+
+LONGEST_HEAD = 2**20
+
+
+def reading_options(command: Command) -> Command:
+    """Add the options that say how files of results are read."""
+    for option in (
+        click.option("--split", help="Which of several sets of grades: test, dev, ..."),
+        click.option(
+            "--depth",
+            type=click.IntRange(1, MOST_DEPTH),
+            default=DEPTH,
+            show_default=True,
+            help="So many results of each list are judged; deeper ones are kept as ids.",
+        ),
+        click.option("--columns", help="Which column is what: query=Frage,doc_id=Nummer,..."),
+        click.option(
+            "--map",
+            "mapping",
+            help="Where what stands in JSON: query=q.text,items=out.hits,doc_id=id,text=body,...",
+        ),
+        click.option("--grades", help="Which grade of the files is which here: 0=0,50=1,100=2."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("import")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--method", help="Search method, where the file does not state it.")
+@click.option("--llm", help="LLM, where the file does not state it.")
+@click.option("--rater", help="Whose the ratings are; needed to add to those of an existing rater.")
+@click.option("--overwrite", is_flag=True, help="Let a rated CSV replace what its rater said here.")
+@click.option(
+    "--blind/--open",
+    default=None,
+    help="Whether raters rate blind; else they do as soon as two runs share their questions.",
+)
+@reading_options
+@click.option(
+    "--same-documents",
+    is_flag=True,
+    help="Documents with another text than before are the same: verdicts on them carry over.",
+)
+@click.option("--metadata", help="The keys of metadata that raters see, with commas between.")
+@as_json_option
+def import_command(
+    paths: Sequence[Path],
+    *,
+    overwrite: bool,
+    blind: bool | None,
+    as_json: bool,
+    **said: Any,
+) -> None:
+    """Import run files and ratings from pages without a server, recognised by content.
+
+    Of a folder every such file is read, the runs before their ratings. Ratings with new changes
+    in the name of a rater whom the study has are refused, with what they would change, until
+    --rater says that name. Of a rated CSV that is named with --rater, quality, notes and empty
+    outcomes become that rater's; it has no verdicts.
+
+    Results of any search or RAG system (tables, JSON, TREC, BEIR, ...) that are named together are
+    one import: runs, their questions, their documents and grades. Each system becomes a run.
+    """
+    decision = FileDecision(
+        rater=said["rater"],
+        confirm=said["rater"] is not None,
+        method=said["method"] or "",
+        llm=said["llm"] or "",
+        grader=said["rater"] or "",
+        meta=None if said["metadata"] is None else _listed(said["metadata"]),
+        same_documents=said["same_documents"],
+    )
+    names = ("depth", "split", "columns", "mapping", "grades", "method", "llm")
+    choices = choices_of(**{name: said[name] for name in names})
+    with options.opened() as opened:
+        found = _Import(opened, decision, choices, overwrite, blind)
+        with _without_collecting():
+            found.take(paths)
+        with opened.reading() as session:
+            study = studies.current(session)
+            sample = {run.id for run in samples.found(session, study)} if study else set()
+    if as_json:
+        write_json(_document(found))
+    else:
+        _tell_found(found)
+    if {run.id for run in found.runs} & sample:
+        warning = gettext(
+            "The invented sample of the demo is in this study now, and counts like your own runs. "
+            "The page Home removes it."
+        )
+        say(f"relevansi: {warning}", err=True)
+    left = [*map(problems.message, found.problems), *found.left]
+    for line in left:
+        say(f"relevansi: {line}", err=True)
+    if not (found.runs or found.ratings or found.rated_csvs or found.grades or left):
+        raise click.ClickException(gettext("There is no run file in what was given."))
+    if left or not all(report.stored for report in found.ratings):
+        raise SystemExit(1)
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Leave out the search for cycles: rows of files have none, and it takes long."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def choices_of(
+    *,
+    depth: int,
+    split: str | None,
+    columns: str | None = None,
+    mapping: str | None = None,
+    grades: str | None = None,
+    method: str | None = None,
+    llm: str | None = None,
+) -> Choices:
+    """Return how files of results are read by the options of a command."""
+    return Choices(
+        columns=_roles(columns, "--columns") | _roles(mapping, "--map"),
+        depth=depth,
+        split=split,
+        grades=_grades(grades),
+        method=method or "",
+        llm=llm or "",
+    )
+
+
+def _roles(text: str | None, option: str) -> dict[str, str]:
+    parts = [part.partition("=") for part in _listed(text or "")]
+    pairs = [(role.strip(), name.strip()) for role, _, name in parts]
+    if any(role not in MAPPED_ROLES or not name for role, name in pairs):
+        known = ", ".join(MAPPED_ROLES)
+        raise click.BadParameter(
+            gettext("columns are named as ROLE=NAME; the roles: %(roles)s", roles=known),
+            param_hint=option,
+        )
+    return dict(pairs)
+
+
+def _grades(text: str | None) -> dict[str, str]:
+    table = grades_in(text or "")
+    if table is None:
+        raise click.BadParameter(
+            gettext("grades are named as GRADE=HERE, such as 0=0,50=1,100=2"),
+            param_hint="--grades",
+        )
+    return table
+
+
+def _results_in(paths: Sequence[Path]) -> list[Path]:
+    """The paths that hold results of other systems than a chatbot's runs; folders as a whole."""
+
+    def has_results(path: Path) -> bool:
+        if not path.is_dir():
+            return path.is_file() and file_formats.recognised(path.name, _content(path)) is RESULTS
+        inside = [one for one in sorted(path.rglob("*")) if one.is_file()]
+        kinds = {file_formats.recognised(one.name, _content(one)) for one in inside}
+        return kinds == {RESULTS}
+
+    return [path for path in paths if has_results(path)]
+
+
+def _content(path: Path) -> bytes:
+    """The beginning of a file; all of one JSON object, whose kind is known by its structure."""
+    with suppress(OSError), path.open("rb") as file:
+        head = file.read(LONGEST_HEAD)
+        if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{" or _has_object_in_first_line(head):
+            return head
+        file.seek(0)
+        return file.read()
+    return b""
+
+
+def _has_object_in_first_line(head: bytes) -> bool:
+    """Whether another line follows an object: then the file may be a collection of gigabytes."""
+    first, _, rest = head.partition(b"\n")
+    with suppress(msgspec.DecodeError):
+        return bool(rest.strip()) and isinstance(msgspec.json.decode(first), dict)
+    return False
+
+
+class _Import(Struct):
+    """How the files of one call are read and stored, and what became of them."""
+
+    database: Database
+    decision: FileDecision
+    choices: Choices
+    overwrite: bool
+    blind: bool | None
+    newcomers: set[str] = field(default_factory=set)
+    runs: list[ImportedRun] = field(default_factory=list)
+    ratings: list[RatingsReport] = field(default_factory=list)
+    rated_csvs: list[RatedImport] = field(default_factory=list)
+    compared: list[RatedFileReport] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    grades: dict[str, int] = field(default_factory=dict)
+    remarks: list[Problem] = field(default_factory=list)
+
+    def take(self, paths: Sequence[Path]) -> None:
+        of_results = _results_in(paths)
+        others = [path for path in paths if path not in of_results]
+        recognised = {
+            path: file_formats.recognised(path.name, path.read_bytes())
+            for path in self._readable(_files(others))
+        }
+        # What else is in a folder of runs is none of them.
+        recognised = {path: form for path, form in recognised.items() if form is not RESULTS}
+        by_folder: dict[Path, list[str]] = {}
+        in_order = sorted(recognised.items(), key=lambda one: -FORMATS.index(one[1]))
+        with output.steps() as tell:
+            for done, (path, form) in enumerate(in_order):
+                tell(done, len(in_order))
+                run_ids = self._store(path, opened_file(path, form), is_named=path in others)
+                by_folder.setdefault(path.parent, []).extend(run_ids)
+            tell(len(in_order), len(in_order))
+        # Those of a folder in the layout of the original scripts.
+        beside = (one for path in others for one in sorted(path.rglob("evaluation_rated_*.csv")))
+        for path in self._readable(beside):
+            with self.database.writing() as session:
+                study = studies.open_or_make(session, options.now())
+                given = (_name(path), path.read_bytes(), by_folder.get(path.parent, ()))
+                self.compared.append(rated_imports.compare(session, study, *given))
+        if of_results:
+            self._take_results(of_results)
+
+    def _take_results(self, paths: Sequence[Path]) -> None:
+        with output.steps() as tell:
+            name = ", ".join(path.name for path in paths)
+            file = file_formats.opened_results(name, paths, self.choices, tell)
+            with self.database.reading() as session:
+                if study := studies.current(session):
+                    file = file_formats.with_known_columns(study, file, tell)
+            stored = self._store(paths[0], file, is_named=True, tell=tell)
+        for scored, kind in file.read.scorable.items() if stored else ():
+            told = gettext(
+                "%(name)s can be scored automatically too: %(command)s",
+                name=scored,
+                command=f"relevansi score {kind} {scored}",
+            )
+            say(f"relevansi: {told}", err=True)
+
+    def _store(
+        self, path: Path, file: OpenedFile, *, is_named: bool, tell: Tell = nobody
+    ) -> Sequence[str]:
+        """Store one file, and return the runs that it is of."""
+        is_csv = file.format is RATED_CSV
+        decision = replace(self.decision, confirm=self.overwrite) if is_csv else self.decision
+        try:
+            stored = store_file(
+                self.database, file, decision, self.newcomers, blind=self.blind, tell=tell
+            )
+        except ImportRefused as refused:
+            if file.format is RATINGS:
+                self.ratings.append(RatingsReport(refused.name, tuple(refused.problems)))
+            elif is_named or not isinstance(refused, UnknownRunFormat):
+                self.problems.extend(refused.problems)
+            return ()
+        match stored.report:
+            case RatingsReport() as report:
+                self.ratings.append(report)
+                if report.needs_confirmation and not report.stored:
+                    self.left.append(_why_unconfirmed(path, report))
+            case RatedImport() as report:
+                self.rated_csvs.append(report)
+                if not report.storable:
+                    self.left.append(f"{report.name}: {_why_refused(report)}")
+            case ImportedRun() as run:
+                self.runs.append(run)
+            case StoredResults() as results:
+                self.runs.extend(results.runs)
+                self.grades.update(results.grades)
+                self.remarks.extend(results.problems)
+        return stored.runs
+
+    def _readable(self, paths: Iterable[Path]) -> list[Path]:
+        readable = []
+        for path in paths:
+            if path.is_dir():
+                continue
+            try:
+                files.check(_name(path), path)
+                readable.append(path)
+            except problems.UnreadableFile as failure:
+                self.problems.extend(failure.problems)
+        return readable
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    # "Latest" copies come last, when the dated files they are copies of are known.
+    for path in paths:
+        inside = sorted(path.rglob("*.json"), reverse=True) if path.is_dir() else [path]
+        yield from sorted(inside, key=lambda file: file.stem.endswith("_latest"))
+
+
+def _name(path: Path) -> str:
+    return "/".join(path.absolute().parts[-2:])
+
+
+def opened_file(path: Path, form: FileFormat) -> OpenedFile:
+    name = _name(path) if form is RUN else path.name
+    return file_formats.opened(form, name, path.read_bytes())
+
+
+def store_file(
+    database: Database,
+    file: OpenedFile,
+    decision: FileDecision,
+    newcomers: set[str],
+    *,
+    blind: bool | None = None,
+    tell: Tell = nobody,
+) -> StoredFile:
+    """Store one file in a transaction of its own; `blind` sets how the study is rated.
+
+    Raises an ``ImportRefused`` where nothing of it can be stored.
+    """
+    if isinstance(file.read, ImportRefused):
+        raise file.read
+    if refused := file_formats.why_refused(file):
+        raise ImportRefused(*refused)
+    with database.writing() as session:
+        now = options.now()
+        study = studies.open_or_make(session, now)
+        if file.format in (RUN, RESULTS):
+            report = file_formats.look(session, study, file, None, now)
+            if becomes := file_formats.becomes(session, study, [report]):
+                say(f"relevansi: {gettext(becomes)}", err=True)
+            if blind is not None:
+                switched = replace(studies.switches(study), blind=blind)
+                studies.set_switches(session, study, switched, now)
+            elif file_formats.turns_blind(session, study, [report]):
+                _tell_blind()
+        stored = file_formats.store(session, study, file, decision, newcomers, now, tell)
+        session.commit()
+    return stored
+
+
+def _tell_found(found: _Import) -> None:
+    for run in found.runs:
+        tell(run)
+    for name, n in found.grades.items():
+        say(f"{name}: {ngettext('%(n)s grade', '%(n)s grades', n)}")
+    _tell_remarks(found.remarks)
+    for report in found.ratings:
+        _tell_ratings(report)
+    for compared in found.compared:
+        _tell_compared(compared)
+    for taken in found.rated_csvs:
+        _tell_rated_csv(taken)
+
+
+def _tell_blind() -> None:
+    told = gettext(
+        "From now on this study is rated blind, because two of its runs have the same "
+        "questions: raters see neither run nor method, and judge each property once, "
+        "whichever run showed it. Every verdict so far stays and counts. `--open` "
+        "keeps it open; the set-up of the study can change it later."
+    )
+    say(f"relevansi: {told}", err=True)
+
+
+def tell(run: ImportedRun) -> None:
+    """Print what became of an imported file; what is wrong with it goes to stderr."""
+    if run.already_imported:
+        state = gettext("already imported")
+    elif run.enriched:
+        state = gettext("same session, completed from this file")
+    else:
+        state = gettext("imported")
+    cards = ngettext("%(n)s card", "%(n)s cards", run.counts.cards)
+    questions = ngettext("%(n)s question", "%(n)s questions", run.counts.queries)
+    called = f"{_method(run.search_method)}, {run.llm or gettext('not stated')}"
+    say(f"{run.id}  {called}: {state}, {questions}, {cards}")
+    _tell_remarks(run.problems)
+
+
+def _method(label: str | None) -> str:
+    return words.with_label(words.method(label), label) if label else gettext("not stated")
+
+
+def _tell_remarks(found: Iterable[Problem]) -> None:
+    for remark in problems.remarks(found):
+        mark = "!!" if remark.severity is Severity.ERROR else "! "
+        say(f"  {mark} {remark.text}", err=True)
+
+
+def _tell_ratings(report: RatingsReport) -> None:
+    if report.storable:
+        changes = ngettext("%(n)s new change", "%(n)s new changes", report.new)
+        state = gettext("already imported") if report.already_imported else changes
+        who = gettext("%(name)s (new)", name=report.rater) if report.rater_is_new else report.rater
+        counted = gettext(
+            "verdicts: %(verdicts)s, empty lists: %(outcomes)s, quality: %(qualities)s, "
+            "notes: %(notes)s",
+            **asdict(report.counts),
+        )
+        say(f"{report.run_id}  {who}: {state}; {counted}", err=not report.stored)
+    if report.new and not report.rater_is_new:
+        kinds = ("relevance", "empty_outcome", "quality", "notes")
+        for kind, name in zip(RatingCounts.__struct_fields__, kinds, strict=True):
+            new, changed, same = (
+                getattr(one, kind) for one in (report.added, report.changed, report.same)
+            )
+            if new or changed or same:
+                told = gettext(
+                    "%(field)s: %(new)s new, %(changed)s changed, %(same)s the same",
+                    field=words.field(name),
+                    new=new,
+                    changed=changed,
+                    same=same,
+                )
+                say(f"  {told}", err=not report.stored)
+    for one in report.contradictions:
+        kept = gettext("the later one is kept: %(kept)s", kept=words.judgment(one.kept, one.field))
+        say(f"  !  {_differing(one)}; {kept}", err=True)
+    _tell_remarks(report.problems)
+
+
+def _differing(one: FileEffect | RatedValue) -> str:
+    title = one.title if isinstance(one, FileEffect) else ""
+    return gettext(
+        "question %(n)s, %(field)s: here %(here)s, in the file %(file)s",
+        n=one.query_id,
+        field=f"“{title}”" if title else words.field(one.field),
+        here=words.judgment(one.here, one.field),
+        file=words.judgment(one.in_file, one.field),
+    )
+
+
+def _why_unconfirmed(path: Path, report: RatingsReport) -> str:
+    command = ["relevansi", "import", str(path), "--rater", report.rater]
+    why = gettext(
+        "Nothing of it is stored: %(name)s is a rater of this study already. To store it in "
+        "that name: %(command)s",
+        name=report.rater,
+        command=list2cmdline(command) if os.name == "nt" else shlex.join(command),
+    )
+    return f"{report.name}: {why}"
+
+
+def _tell_compared(report: RatedFileReport) -> None:
+    if report.run_id is None:
+        said = gettext("it belongs to no run in its folder")
+    elif not report.rated_here:
+        said = gettext("run %(run)s is not rated here", run=report.run_id)
+    elif report.differing:
+        ids = ", ".join(map(str, report.differing))
+        said = gettext(
+            "run %(run)s has other figures at questions %(ids)s", run=report.run_id, ids=ids
+        )
+    else:
+        said = gettext("run %(run)s has the same figures: it is not needed", run=report.run_id)
+    rated = ngettext("%(n)s rated question", "%(n)s rated questions", report.rated)
+    counts = gettext(
+        "counts of %(rated)s and no verdicts on cards, so nothing is taken from it", rated=rated
+    )
+    say(f"{report.name}: {counts}; {said}")
+
+
+def _tell_rated_csv(report: RatedImport) -> None:
+    _tell_remarks(report.problems)
+    if not report.storable:
+        return
+    for other in report.others:
+        say(f"  {_differing(other)}", err=True)
+    if report.others and not report.replaced:
+        say("relevansi: " + gettext("These stay as they are; --overwrite replaces them."), err=True)
+    stored = len(report.stored(overwrite=report.replaced))
+    counted = ngettext("%(n)s value stored", "%(n)s values stored", stored)
+    why = gettext("a rated CSV has no verdicts on cards, so none are taken from it")
+    say(f"{report.run_id}  {report.rater}: {counted}; {why}")
+
+
+def _why_refused(report: RatedImport) -> str:
+    if not report.rater:
+        return problems.message(problems.error("ratings_without_rater", report.name))
+    if report.refused:
+        return gettext("%(name)s is a machine or was removed.", name=report.rater)
+    if report.fits:
+        return gettext(
+            "Several runs have its questions with its numbers of results: %(runs)s.",
+            runs=", ".join(report.fits),
+        )
+    if not report.lines:
+        return gettext("None of its lines can be used.")
+    return gettext(
+        "No run here has its questions with its numbers of results. Import its run first."
+    )
+
+
+def _document(found: _Import) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "runs": [
+            _picked(run, "id", "search_method", "llm", "already_imported", "enriched")
+            | asdict(run.counts)
+            for run in found.runs
+        ],
+        "ratings": [_ratings_json(report) for report in found.ratings],
+        "rated_files": [
+            _picked(report, "rated_here", "differing", file="name", run="run_id")
+            | {"rated_questions": report.rated}
+            for report in found.compared
+        ],
+        "problems": [problems.to_dict(one) for one in (*found.problems, *found.remarks)],
+    }
+    if found.grades:
+        document["grades"] = found.grades
+    if found.rated_csvs:
+        document["rated_csvs"] = [
+            _picked(report, "fits", "rater", "refused", "replaced", file="name", run="run_id")
+            | {"new": [*map(asdict, report.new)], "others": [*map(asdict, report.others)]}
+            for report in found.rated_csvs
+        ]
+    return document
+
+
+def _picked(report: Any, *names: str, **renamed: str) -> dict[str, Any]:
+    fields = {name: name for name in names} | renamed
+    listed = [problems.to_dict(problem) for problem in report.problems]
+    return {key: getattr(report, name) for key, name in fields.items()} | {"problems": listed}
+
+
+def _ratings_json(report: RatingsReport) -> dict[str, Any]:
+    effects = {"new": report.added, "changed": report.changed, "same": report.same}
+    contradictions = [
+        {name: getattr(one, name) for name in ("query_id", "field", "title", "here", "in_file")}
+        | {"stands": one.kept}
+        for one in report.contradictions
+    ]
+    names = ("stored", "rater", "rater_is_new", "already_imported")
+    renamed = {"file": "name", "run": "run_id", "new_changes": "new", "known_changes": "known"}
+    return {
+        **_picked(report, *names, **renamed),
+        "needs_confirmation": report.needs_confirmation and not report.stored,
+        "verdicts": report.counts.verdicts,
+        "empty_outcomes": report.counts.outcomes,
+        "qualities": report.counts.qualities,
+        "notes": report.counts.notes,
+        "effects": {when: asdict(counts) for when, counts in effects.items()},
+        "contradictions": contradictions,
+    }
+
+
+@click.command("runs")
+@as_json_option
+def runs_command(*, as_json: bool) -> None:
+    """List the runs of the study, in its order, with how far they are rated.
+
+    By the study's rule: the only rater's own verdicts, else the majority.
+    """
+    with options.reading() as (session, study):
+        if as_json:
+            listed = to_builtins(rows.run_rows(session, study), builtin_types=(datetime,))
+            write_json({"runs": listed}, default=datetime.isoformat)
+            return
+        rule = reports.rule_of(session, study)
+        for run in runs.in_order(session, study):
+            state = words.state(reports.state(session, study, Query.run_id == run.id, rule))
+            llm = run.llm or gettext("not stated")
+            say(f"{run.id}  {_method(run.search_method)}  {llm}  {state}")
+
+
+@click.command("delete-run")
+@click.argument("run_id", metavar="ID")
+@click.option("--yes", is_flag=True, help="Delete without asking.")
+def delete_run_command(run_id: str, *, yes: bool) -> None:
+    """Delete the run ID with the judgments that belong to it alone.
+
+    What goes and what stays is said first. `relevansi runs` lists the runs with their IDs.
+    """
+    with options.reading() as (session, study):
+        run = runs.find(session, study, run_id)
+        costs = runs.deletion_cost(session, study, run_id)
+        name = f"{run.id} ({run.search_method or '-'}, {run.llm or '-'})"
+    goes, stays = map("; ".join, costs)
+    say(f"{name}. {gettext('What goes')}: {goes}. {gettext('What stays')}: {stays}.", err=True)
+    with suppress(click.Abort):  # without an answer nothing is confirmed
+        yes = yes or click.confirm(shown(gettext("Delete %(name)s?", name=name)), err=True)
+    if not yes:
+        raise click.ClickException(gettext("Nothing is deleted; --yes deletes without asking."))
+    with options.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, options.now())
+        runs.delete_run(session, study, run_id, options.now())
+        session.commit()
+    say(gettext("%(name)s is deleted. The file can be imported again.", name=name))

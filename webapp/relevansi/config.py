@@ -1,0 +1,212 @@
+"""Where things lie and how the product is set up: folders, database, secret, limits.
+
+Set from outside by ``RELEVANSI_DATABASE_URL``, ``RELEVANSI_INSTANCE`` (the folder for the
+databases and the secret), ``RELEVANSI_SECRET_KEY`` (for hosts that share no folder),
+``RELEVANSI_MAX_UPLOAD_MB``, ``RELEVANSI_TRUSTED_PROXIES`` and ``RELEVANSI_JUDGE_URL``, ``_MODEL``
+and ``_KEY_VARIABLE``.
+Importing this costs nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from ipaddress import ip_network
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+CHECKOUT = PACKAGE.parents[1]
+"""Where the project lies, unless the package is installed elsewhere."""
+SHORTEST_KEY = 32
+
+
+class UnusableSetting(ValueError):
+    """An environment variable holds what it cannot mean; the message names both."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEndpoint:
+    """Where a language model is asked to judge: an OpenAI-compatible address and a model.
+
+    ``key_variable`` names the environment variable that holds the key; empty, none is sent.
+    """
+
+    url: str
+    model: str
+    key_variable: str = ""
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> JudgeEndpoint | None:
+        """The endpoint that `environ` names, if it does; may raise `UnusableSetting`."""
+        url = environ.get("RELEVANSI_JUDGE_URL", "").strip()
+        model = environ.get("RELEVANSI_JUDGE_MODEL", "").strip()
+        variable = environ.get("RELEVANSI_JUDGE_KEY_VARIABLE", "").strip()
+        if not url:
+            return None
+        if not model:
+            raise UnusableSetting("RELEVANSI_JUDGE_URL is set; RELEVANSI_JUDGE_MODEL is not.")
+        if variable and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", variable):
+            raise UnusableSetting(  # it may be the key itself, so it is not repeated
+                "RELEVANSI_JUDGE_KEY_VARIABLE takes the name of an environment variable, "
+                "not the key."
+            )
+        return cls(url, model, variable)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How one process is set up.
+
+    ``database_url`` names its driver, ``instance`` is the absolute folder of everything the product
+    writes by itself, which need not exist yet. Without ``judge`` no machine judges. What
+    ``trusted_proxies`` (addresses and networks) say of who sends a request is believed.
+    """
+
+    database_url: str
+    instance: Path
+    max_upload_bytes: int = 32 * 2**20
+    judge: JudgeEndpoint | None = None
+    trusted_proxies: tuple[str, ...] = ()
+    is_demo: bool = False
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Settings:
+        """The settings that `environ` asks for; an empty variable counts as absent."""
+        folder = environ.get("RELEVANSI_INSTANCE")
+        instance = Path(folder).expanduser().absolute() if folder else default_instance()
+        url = environ.get("RELEVANSI_DATABASE_URL") or sqlite_url(instance / "relevansi.sqlite")
+        limit = environ.get("RELEVANSI_MAX_UPLOAD_MB", "").strip() or "32"
+        if not limit.isdecimal() or int(limit) == 0:
+            raise UnusableSetting(
+                f"RELEVANSI_MAX_UPLOAD_MB is {limit!r}; it takes a whole number above 0."
+            )
+        judge = JudgeEndpoint.from_environment(environ)
+        stated = environ.get("RELEVANSI_TRUSTED_PROXIES", "").split(",")
+        proxies = tuple(filter(None, map(str.strip, stated)))
+        for one in proxies:
+            try:
+                ip_network(one, strict=False)
+            except ValueError as error:
+                raise UnusableSetting(
+                    f"RELEVANSI_TRUSTED_PROXIES has {one!r}; it takes addresses and networks with "
+                    "commas between, such as 127.0.0.1, 10.0.0.0/8."
+                ) from error
+        found = cls(with_driver(url), instance, int(limit) * 2**20, judge, proxies)
+        demos = (found.demo_database_url, found.documents_database_url)
+        return replace(found, is_demo=found.database_url in demos)
+
+    @property
+    def demo_database_url(self) -> str:
+        """The database of ``relevansi demo``, apart from anybody's own."""
+        return sqlite_url(self.instance / "demo.sqlite")
+
+    @property
+    def documents_database_url(self) -> str:
+        """The database of ``relevansi demo --documents``."""
+        return sqlite_url(self.instance / "demo-documents.sqlite")
+
+    @property
+    def other_demo(self) -> str:
+        """The command of the demo that is not in the database in use."""
+        is_of_documents = self.database_url == self.documents_database_url
+        return "relevansi demo" if is_of_documents else "relevansi demo --documents"
+
+
+def resource(name: str) -> Path:
+    """The folder "templates", "static", "seeds" or "docs": in the checkout, or in the package."""
+    return (CHECKOUT if is_checkout(CHECKOUT) else PACKAGE) / name
+
+
+def default_instance() -> Path:
+    """``instance/`` of the checkout in use, else the user's data folder."""
+    for home in (CHECKOUT, Path(sys.prefix).absolute().parent):
+        if is_checkout(home):
+            return home / "instance"
+    from platformdirs import user_data_path  # noqa: PLC0415 - only without a folder named
+
+    return user_data_path("relevansi", appauthor=False)
+
+
+def is_checkout(folder: Path) -> bool:
+    """Whether `folder` holds this project's own ``pyproject.toml``."""
+    try:
+        text = (folder / "pyproject.toml").read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return re.search(r'^name = "relevansi"$', text, re.MULTILINE) is not None
+
+
+def sqlite_url(path: Path) -> str:
+    return f"sqlite:///{path.as_posix()}"
+
+
+def with_driver(url: str) -> str:
+    """`url` with psycopg as the driver where PostgreSQL comes without one."""
+    return re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", url)
+
+
+def private_folder(folder: Path) -> Path:
+    """`folder`, there and closed to the machine's other users as far as it is ours."""
+    new_private_folder(folder)
+    with suppress(PermissionError):
+        folder.chmod(0o700)
+    return folder
+
+
+def new_private_folder(folder: Path) -> None:
+    """Make `folder` and those above it that are missing, closed to the machine's other users."""
+    if not folder.exists():
+        new_private_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+@contextmanager
+def errors_naming(path: Path) -> Iterator[None]:
+    """Name `path`, which was asked for, in errors of the disk about what is written for it."""
+    try:
+        yield
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from error
+
+
+def sync(file: Path) -> None:
+    """Bring a file and its name to the disk."""
+    with file.open("rb+") as opened:
+        os.fsync(opened.fileno())
+    with suppress(OSError):  # Windows cannot open a folder, and need not
+        folder = os.open(file.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def secret_key(instance: Path, environ: Mapping[str, str] = os.environ) -> str:
+    """The key that signs sessions: the environment's, else made at the first start and kept."""
+    if given := environ.get("RELEVANSI_SECRET_KEY"):
+        if len(given) < SHORTEST_KEY:
+            raise UnusableSetting(
+                f"RELEVANSI_SECRET_KEY is shorter than {SHORTEST_KEY} characters."
+            )
+        return given
+    path = private_folder(instance) / "secret_key"
+    with suppress(FileNotFoundError):
+        if key := path.read_text("ascii"):  # empty when the first start was cut off
+            return key
+        path.unlink()
+    key = secrets.token_hex(32)
+    draft = path.with_name(f"secret_key.{key[:8]}")
+    draft.touch(mode=0o600)
+    draft.write_text(key, "ascii")
+    try:
+        os.link(draft, path)
+    except FileExistsError:  # another process has just put its own there
+        return path.read_text("ascii")
+    finally:
+        draft.unlink()
+    return key

@@ -1,0 +1,491 @@
+"""One database: its engine, its read and write transactions, its creation and upgrade.
+
+SQLite keeps what it acknowledged (WAL with synchronous=FULL, see docs/decisions/0004) and
+its writers queue at one process-wide lock, because its own busy handler sleeps instead of
+queueing. PostgreSQL needs neither.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+import msgspec
+from sqlalchemy import (
+    Connection,
+    Engine,
+    ExceptionContext,
+    Pool,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    select,
+    text,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from relevansi.config import new_private_folder
+from relevansi.db import sqlite_files
+from relevansi.db.migrations import FIRST_RELEASE, HEAD
+from relevansi.db.outages import READ_ONLY, Outage, WriterBusy, outage
+from relevansi.db.sqlite_files import OpenFile, kept_beside, make_private
+from relevansi.db.tables.base import Base
+from relevansi.failures import Conflict
+from relevansi.i18n import mark
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+
+PATIENCE_SECONDS = 10.0
+"""After this a question to a locked database is refused, which frees its thread."""
+
+_deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def shared() -> Iterator[None]:
+    """Let all transactions inside the ``with`` block share one deadline."""
+    before = _deadline.set(monotonic() + PATIENCE_SECONDS)
+    try:
+        yield
+    finally:
+        _deadline.reset(before)
+
+
+def seconds_left() -> float:
+    """Return how long may still be waited: 0 once the deadline has passed."""
+    until = _deadline.get()
+    return PATIENCE_SECONDS if until is None else max(0.0, until - monotonic())
+
+
+def milliseconds_left() -> int:
+    """Return the same as ``seconds_left`` in milliseconds, at least 1: 0 means for ever."""
+    return max(1, round(seconds_left() * 1000))
+
+
+SLOW_SECONDS = 1.0
+MOST_BEHIND_SLOW = 4
+"""The most writers that wait behind a write that takes longer than ``SLOW_SECONDS``.
+
+All others are refused, even if they came earlier, so that threads stay free for requests that only
+read.
+"""
+ADVISORY_KEY = 7_361_825
+"""Names our one advisory lock on PostgreSQL, apart from those of other programs."""
+
+
+class DatabaseOutOfDate(Conflict):
+    message = mark("The database %(name)s is of an older version")
+    remedy = mark("Run `relevansi upgrade`.")
+
+
+class NewerDatabase(Conflict):
+    message = mark("The database %(name)s was made by a newer Relevansi")
+    remedy = mark("Install that version to use it.")
+
+
+class BeforeFirstRelease(Conflict):
+    message = mark("The database %(name)s was made before Relevansi 1.0.0")
+    remedy = mark("Bring it to that version with Relevansi 1.0.0 first (`relevansi upgrade`).")
+
+
+class RestoreCutOff(Conflict):
+    message = mark(
+        "There is no database %(name)s, but %(kept)s is beside it: a restore was cut off"
+    )
+    remedy = mark(
+        "Rename that one back to have the earlier state, or repeat the restore. For a new study, "
+        "move it to another folder."
+    )
+
+
+class Database:
+    """The configured database, shared by every thread of one process."""
+
+    def __init__(self, url: str) -> None:
+        self.url = make_url(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        if self.is_sqlite and self.url.database:
+            new_private_folder(Path(self.url.database).absolute().parent)
+        self.engine = _sqlite_engine(url) if self.is_sqlite else _postgres_engine(url)
+        self._to_write = self.engine.execution_options(begin="IMMEDIATE")
+        # All statements of a reading see the database as the first one did: SQLite reads so anyway.
+        level: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        self._to_read = self.engine.execution_options(**level)
+        self._queue = _Queue() if self.is_sqlite else nullcontext()
+        self._file = OpenFile(Path(self.url.database or "")) if self.is_sqlite else None
+
+    @property
+    def description(self) -> str:
+        if self.is_sqlite:
+            return str(Path(str(self.url.database)))
+        return self.url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Yield a session for reading one state of the database; its changes are thrown away."""
+        with Session(self._to_read, autoflush=False) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Yield a session whose caller commits; not committed means rolled back.
+
+        Raises ``WriterBusy`` or the database's own error for a lock that others keep for too
+        long, and ``FileReplaced`` where SQLite's file is not the one at its path.
+        """
+        # Nothing is acknowledged that was written to a file which its path does not lead to.
+        self.check_file()
+        with self._queue, Session(self._to_write) as session:
+            if not self.is_sqlite:
+                waits = f"SET LOCAL lock_timeout = {milliseconds_left()}"
+                session.connection().exec_driver_sql(waits)
+            yield session
+        self.check_file()
+
+    def check_file(self) -> None:
+        """Raise ``FileReplaced`` where SQLite's file was removed or replaced while open."""
+        if self._file is not None:
+            self._file.check()
+
+    def prepare(self) -> None:
+        if self.is_missing() and (kept := kept_beside(Path(self.description))):
+            raise RestoreCutOff(self.description, kept=str(kept[-1]))
+        found = self.version()
+        if found is None:
+            self.upgrade()
+        elif found != HEAD:
+            known = found in known_versions()
+            raise DatabaseOutOfDate(self.description) if known else self._unknown(found)
+
+    def _unknown(self, found: str) -> Exception:
+        kind = BeforeFirstRelease if found < FIRST_RELEASE else NewerDatabase
+        return kind(self.description)
+
+    def is_missing(self) -> bool:
+        return self.is_sqlite and not Path(self.description).is_file()
+
+    def version(self) -> str | None:
+        """Return the version of the tables; ``None`` where there are none."""
+        with self.engine.connect() as connection:
+            if not inspect(connection).has_table("alembic_version"):
+                return None
+            found = connection.scalar(text("SELECT version_num FROM alembic_version"))
+            return None if found is None else str(found)
+
+    def upgrade(self, version: str = "head") -> None:
+        """Make the tables, or bring older ones to `version`; keeps every row."""
+        found = self.version()
+        if found is not None and found not in known_versions():
+            raise self._unknown(found)
+        if self.is_sqlite:  # once: WAL is a property of the file
+            with self.engine.connect() as connection:
+                driver: Any = connection.connection.driver_connection
+                if driver.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+                    driver.execute("PRAGMA journal_mode = WAL")
+        with self.engine.begin() as connection:
+            one_at_a_time(connection)
+            self.make_tables(connection, version)
+
+    def make_tables(self, connection: Connection, version: str = "head") -> None:
+        """Make the tables, or bring them to `version`, in the transaction of `connection`."""
+        from alembic import command  # noqa: PLC0415 - 100 ms that serving an up-to-date database need not pay
+
+        config = _alembic()
+        config.attributes["connection"] = connection
+        command.upgrade(config, version)
+
+    def empty_journal(self) -> None:
+        """Empty the WAL, so that data deleted from the SQLite file is not left in it."""
+        if not isinstance(self._queue, _Queue):
+            return
+        with self._queue.lock, self.engine.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+    def close(self) -> None:
+        self.engine.dispose()
+        if self._file is not None:
+            self._file.release()
+
+
+class _Queue:
+    """The lock of this process's writers; raises ``WriterBusy`` at the deadline or in a crowd."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self._waiting = 0
+        self._since = 0.0
+
+    def __enter__(self) -> None:
+        if not self.lock.acquire(blocking=False):
+            self._wait()
+        self._since = monotonic()
+
+    def __exit__(self, *_error: object) -> None:
+        self.lock.release()
+
+    def _wait(self) -> None:
+        until = monotonic() + seconds_left()
+        self._waiting += 1
+        try:
+            while (left := until - monotonic()) > 0:
+                is_slow = monotonic() - self._since > SLOW_SECONDS
+                if is_slow and self._waiting > MOST_BEHIND_SLOW:
+                    break
+                if self.lock.acquire(timeout=min(left, SLOW_SECONDS)):
+                    return
+            raise WriterBusy
+        finally:
+            self._waiting -= 1
+
+
+def known_versions() -> set[str]:
+    from alembic.script import ScriptDirectory  # noqa: PLC0415 - half a second
+
+    return {step.revision for step in ScriptDirectory.from_config(_alembic()).walk_revisions()}
+
+
+def one_at_a_time(asking: Connection | Session) -> None:
+    """Wait for other processes that are in such a transaction, and let others wait for this one."""
+    # SQLite's write transactions do so anyway.
+    engine = asking.get_bind() if isinstance(asking, Session) else asking
+    if engine.dialect.name == "postgresql":
+        asking.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_KEY})"))
+
+
+def _alembic() -> Config:
+    from alembic.config import Config  # noqa: PLC0415 - half a second
+
+    config = Config()
+    config.set_main_option("script_location", "relevansi.db:migrations")
+    return config
+
+
+def to_json(value: Any) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, UnicodeEncodeError):  # half a character, or a key that is no text
+        return json.dumps(value)
+
+
+def _from_json(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:  # half a character, or a number that is none
+        return json.loads(text)
+
+
+_JSON: dict[str, Any] = {"json_serializer": to_json, "json_deserializer": _from_json}
+"""Many times as fast as the standard library, which large imports feel."""
+
+
+def _postgres_engine(url: str) -> Engine:
+    # It leaves connections to a server that is gone or no primary any more.
+    patience = PATIENCE_SECONDS
+    engine = create_engine(
+        url,
+        pool_pre_ping=True,
+        pool_timeout=patience,
+        **_JSON,
+        connect_args={"connect_timeout": int(patience)},
+    )
+
+    @event.listens_for(engine, "handle_error")
+    def replace_if_read_only(context: ExceptionContext) -> None:
+        if getattr(context.original_exception, "sqlstate", None) == READ_ONLY:
+            context.is_disconnect = True
+
+    return engine
+
+
+def _sqlite_engine(url: str) -> Engine:
+    # The connection used last has the pages it read in memory: the next request takes it.
+    engine = create_engine(
+        url, pool_use_lifo=True, connect_args={"timeout": PATIENCE_SECONDS}, **_JSON
+    )
+
+    @event.listens_for(engine, "do_connect")
+    def keep_private(_dialect: object, _record: object, cargs: Any, _cparams: object) -> None:
+        make_private(Path(cargs[0]))
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # the driver must not begin transactions itself
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")  # a removed person is in no free page
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        driver: Any = connection.connection.driver_connection
+        if connection.get_execution_options().get("begin") == "IMMEDIATE":
+            driver.execute(f"PRAGMA busy_timeout = {milliseconds_left()}")
+            connection.exec_driver_sql("BEGIN IMMEDIATE")  # SQLAlchemy's errors where it is locked
+        else:  # reading a WAL waits for nobody
+            driver.execute("BEGIN")
+
+    return engine
+
+
+PROGRAM = "token_id"
+"""The name in ``Session.info`` of the token by which a program writes."""
+
+
+def token_id(session: Session) -> int | None:
+    """Return the id of the token by which a program writes in `session`, ``None`` for a person."""
+    found: int | None = session.info.get(PROGRAM)
+    return found
+
+
+def tables(session: Session) -> Connection:
+    """Return the connection behind `session`, once all that it holds is written."""
+    session.flush()
+    return session.connection()
+
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Kept(Generic[Key, Value]):
+    """At most `most` values for each database; the oldest goes first.
+
+    A value may be missing or older than the database: the caller must be able to tell.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: WeakKeyDictionary[Pool, dict[Key, Value]] = WeakKeyDictionary()
+
+    def get(self, session: Session, key: Key) -> Value | None:
+        return self._of(session).get(key)
+
+    def put(self, session: Session, key: Key, value: Value) -> None:
+        values = self._of(session)
+        values.pop(key, None)
+        values[key] = value
+        for oldest in list(values)[: max(len(values) - self._most, 0)]:
+            values.pop(oldest, None)
+
+    def _of(self, session: Session) -> dict[Key, Value]:
+        # The pool of connections is one for reading and writing, which have an engine each.
+        return self._values.setdefault(tables(session).engine.pool, {})
+
+
+def insert_rows(
+    connection: Connection,
+    model: type[Base],
+    columns: str,
+    rows: Sequence[tuple[object, ...]],
+    *,
+    unless_taken: bool = False,
+) -> None:
+    """Insert rows of `columns`, named with commas between, as the driver takes them.
+
+    JSON comes as text. `unless_taken`: rows whose unique columns are taken are left out. It is for
+    the hundred thousand rows of an import, where SQLAlchemy's work on each takes most of the time.
+    """
+    mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
+    marks = ", ".join(mark for _ in columns.split(","))
+    table = model.__tablename__
+    insert = f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608
+    if unless_taken:
+        insert += " ON CONFLICT DO NOTHING"
+    if rows:
+        connection.exec_driver_sql(insert, [*rows])
+
+
+_INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+
+Insert = sqlite.Insert | postgresql.Insert
+
+
+@cache
+def upsert(
+    model: type[Base], dialect: str, given: tuple[str, ...] = (), kept: tuple[str, ...] = ()
+) -> Insert:
+    """Return the statement that inserts a row of `model`, or updates the row with the same key."""
+    # Columns `kept` stay as they are: writing an indexed column rewrites its index.
+    table: Any = model.__table__
+    keys = [column.name for column in table.primary_key]
+    others = given or tuple(column.name for column in table.columns if column.name not in keys)
+    statement: Any = _INSERTS[dialect](table).inline()
+    changed = {name: statement.excluded[name] for name in others if name not in kept}
+    written: Insert = statement.on_conflict_do_update(index_elements=keys, set_=changed)
+    return written
+
+
+@cache
+def added(model: type[Base], dialect: str, unique: tuple[str, ...]) -> Insert:
+    """Return the statement that inserts a row of `model` unless its `unique` columns are taken."""
+    table: Any = model.__table__
+    statement: Any = _INSERTS[dialect](table).inline()
+    written: Insert = statement.on_conflict_do_nothing(index_elements=unique)
+    return written.execution_options(preserve_rowcount=True)
+
+
+MOST_FAULTS = 20
+"""The most faults that are named; more would not help."""
+_MOST_TOLD = 120
+"""The most characters of a fault that are shown: it may quote a whole text."""
+_ROWS_AT_ONCE = 20
+"""Rows that are in memory at once: some hold whole files."""
+
+
+def faults(database: Database) -> list[str]:
+    """Return the faults of the database itself, at most ``MOST_FAULTS``; empty means sound.
+
+    On SQLite every page, index and reference is read; PostgreSQL holds these by itself.
+    """
+    found: list[str] = []
+    if database.is_sqlite:
+        path = Path(database.description)
+        found = sqlite_files.faults(path, most=MOST_FAULTS)
+        if not found:
+            found = sqlite_files.triggers_and_views(path)
+    return (found or _missing(database) or _unreadable(database))[:MOST_FAULTS]
+
+
+def _unreadable(database: Database) -> list[str]:
+    # SQLite's own check looks at how pages hang together, and not at the texts on them.
+    found: list[str] = []
+    with database.reading() as session:
+        for table in Base.metadata.sorted_tables:
+            wanted = select(table).execution_options(yield_per=_ROWS_AT_ONCE)
+            try:
+                for _row in session.execute(wanted):
+                    pass
+            except (DBAPIError, ValueError) as failure:
+                if isinstance(failure, DBAPIError) and outage(failure) is not Outage.DAMAGED:
+                    raise
+                told = getattr(failure, "orig", None) or failure
+                found.append(f"{table.name}: {told}"[:_MOST_TOLD])
+    return found
+
+
+def _missing(database: Database) -> list[str]:
+    inspector = inspect(database.engine)
+    there = set(inspector.get_table_names())
+    found: list[str] = []
+    for table in Base.metadata.sorted_tables:
+        if table.name not in there:
+            found.append(table.name)
+            continue
+        columns = {column["name"] for column in inspector.get_columns(table.name)}
+        found += [
+            f"{table.name}.{column.name}" for column in table.columns if column.name not in columns
+        ]
+    return found

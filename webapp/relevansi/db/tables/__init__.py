@@ -1,0 +1,21 @@
+"""The tables, a module for each feature; each class says what a row of it means.
+
+A judgment hangs on (rater, judged thing). A judged thing is a (question, property,
+content), or the emptiness of a question's answer when it has no property; for a question
+that depends on its conversation the run belongs to it as well.
+
+Importing one table imports all: they refer to each other by name.
+"""
+
+from __future__ import annotations
+
+from relevansi.db.tables import (  # noqa: F401 - they refer to each other by name
+    evaluations,
+    judging,
+    machine_judges,
+    people,
+    phase_3,
+    planning,
+    runs,
+    study,
+)

@@ -1,0 +1,184 @@
+"""The paired differences of a comparison as tables and as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec.structs import asdict
+
+from relevansi import notation
+from relevansi.exporters.comparisons import words
+from relevansi.exporters.comparisons.figure_names import (
+    difference_name,
+    difference_unit,
+)
+from relevansi.exporters.frame.tables import (
+    Cell,
+    Column,
+    Table,
+    stacked,
+    whole_number,
+    word,
+    word_or_dash,
+)
+from relevansi.i18n import gettext
+from relevansi.metrics.comparisons.differences import Difference, RunDifferences, SignedRank
+from relevansi.metrics.intervals import CONFIDENCE, Interval
+
+DIFFERENCE = (
+    *("figure", "false_negatives_at_zero", "first", "second", "n", "first_value", "second_value"),
+    *("mean", "interval", "d_z", "headline", "reverses_headline", "test", "exact", "p", "p_error"),
+    *("p_holm", "pairs"),
+    *("wins", "ties", "losses", "small"),
+)
+
+
+def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
+    """Return the differences of a comparison as the table `name`, with `notes` at its end."""
+    share = notation.percent(CONFIDENCE)
+    return Table(
+        name,
+        gettext("Differences by question, first run minus second"),
+        (
+            Column(gettext("Figure")),
+            Column(
+                gettext("Runs with their values over the n questions"),
+                parts=(
+                    gettext("First"),
+                    gettext("Second"),
+                    gettext("Value of the first"),
+                    gettext("Value of the second"),
+                ),
+            ),
+            Column(
+                gettext("Difference, %(share)s interval", share=share),
+                numeric=True,
+                parts=(gettext("Difference"), gettext("Lower"), gettext("Upper")),
+            ),
+            Column("d", numeric=True),
+            Column("n", numeric=True),
+            Column(
+                gettext("Wins/ties/losses"),
+                numeric=True,
+                parts=(gettext("Wins"), gettext("Ties"), gettext("Losses")),
+            ),
+            Column(gettext("Test")),
+            Column("p", numeric=True),
+            Column(gettext("p after Holm"), numeric=True),
+            Column(gettext("Difference of the figures"), numeric=True),
+        ),
+        tuple(_difference(comparison, difference) for difference in comparison.differences),
+        (
+            *filter(None, [words.smallness(comparison)]),
+            gettext("d: Cohen's d of paired differences, mean by standard deviation."),
+            words.settings(),
+            *notes,
+        ),
+    )
+
+
+def signed_rank_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
+    """Return Wilcoxon's test of the differences of a comparison as the table `name`."""
+    return Table(
+        name,
+        gettext("Wilcoxon signed-rank test of the same differences"),
+        (
+            Column(gettext("Figure")),
+            Column(gettext("Runs"), parts=(gettext("First"), gettext("Second"))),
+            Column(gettext("n, zeros left out"), numeric=True, parts=("n", gettext("Zeros"))),
+            Column(gettext("Rank sums W+ / W−"), numeric=True, parts=("W+", "W−")),
+            Column(gettext("Test")),
+            Column("p", numeric=True),
+            Column(gettext("p after Holm"), numeric=True),
+        ),
+        tuple(
+            _signed_rank(comparison, difference, difference.signed_rank)
+            for difference in comparison.differences
+            if difference.signed_rank is not None
+        ),
+        (
+            gettext(
+                "Given beside the randomisation test for readers who expect it. Two-sided. "
+                "Differences of 0 are left out (Wilcoxon's convention, not Pratt's); equal "
+                "differences get the mean of their ranks. Exact over all signs. Holm's correction "
+                "over the pairs of runs within each figure."
+            ),
+            *notes,
+        ),
+    )
+
+
+def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cell, ...]:
+    lower, upper = difference.interval.lower, difference.interval.upper
+    counts = (difference.wins, difference.ties, difference.losses)
+    unit = difference_unit(difference)
+    test = words.name_of_test(difference.test, exact=difference.exact)
+    apart = notation.difference(difference.mean, unit)
+    bounds = notation.interval(lower, upper, unit, signed=True)
+    first, second = comparison.names[difference.first], comparison.names[difference.second]
+    values = difference.first_value, difference.second_value
+    one, other = (notation.figure(value, unit) for value in values)
+    runs = gettext(
+        "%(first)s %(one)s minus %(second)s %(other)s",
+        first=first,
+        one=one,
+        second=second,
+        other=other,
+    )
+    return (
+        word(difference_name(difference)),
+        Cell(runs, (first, second, *values)),
+        stacked((apart,) if lower is None else (apart, bounds), (difference.mean, lower, upper)),
+        Cell(notation.difference(difference.d_z, "coefficient"), (difference.d_z,)),
+        whole_number(difference.n),
+        Cell("/".join(notation.number(count) for count in counts), counts),
+        word_or_dash(None if difference.p is None else test),
+        Cell(notation.p_value(difference.p), (difference.p,)),
+        Cell(notation.p_value(difference.p_holm), (difference.p_holm,)),
+        Cell(notation.difference(difference.headline, unit), (difference.headline,)),
+    )
+
+
+def _signed_rank(
+    comparison: RunDifferences, difference: Difference, test: SignedRank
+) -> tuple[Cell, ...]:
+    p_holm = difference.signed_rank_p_holm
+    first, second = comparison.names[difference.first], comparison.names[difference.second]
+    runs = gettext("%(first)s minus %(second)s", first=first, second=second)
+    zeros = notation.number(test.zeros)
+    sums = (test.positive, test.negative)
+    return (
+        word(difference_name(difference)),
+        Cell(runs, (first, second)),
+        Cell(f"{notation.number(test.n)} ({zeros})", (test.n, test.zeros)),
+        Cell(" / ".join(map(notation.number, sums)), sums),
+        word(gettext("exact") if test.exact else gettext("drawn")),
+        Cell(notation.p_value(test.p), (test.p,)),
+        Cell(notation.p_value(p_holm), (p_holm,)),
+    )
+
+
+def difference_json(found: Difference) -> dict[str, Any]:
+    values = {name: getattr(found, name) for name in DIFFERENCE}
+    return {**values, "interval": interval_json(found.interval)}
+
+
+def signed_ranks_json(differences: Iterable[Difference]) -> list[dict[str, Any]]:
+    return [
+        {
+            "figure": found.figure,
+            "false_negatives_at_zero": found.false_negatives_at_zero,
+            "first": found.first,
+            "second": found.second,
+            **asdict(found.signed_rank),
+            "exact": found.signed_rank.exact,
+            "p_holm": found.signed_rank_p_holm,
+        }
+        for found in differences
+        if found.signed_rank is not None
+    ]
+
+
+def interval_json(found: Interval) -> dict[str, float | None]:
+    return {"lower": found.lower, "upper": found.upper}

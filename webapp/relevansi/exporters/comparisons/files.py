@@ -1,0 +1,247 @@
+"""A comparison as a file: every format with how it is made, its ending and its media type."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from relevansi import labels
+from relevansi.exporters.comparisons import document
+from relevansi.exporters.comparisons.differences import (
+    difference_json,
+    interval_json,
+    signed_ranks_json,
+)
+from relevansi.exporters.comparisons.words import parts_of, unsaid
+from relevansi.exporters.exports.metrics_tables import (
+    blindness_json,
+    spans_json,
+    state_json,
+    whole,
+)
+from relevansi.exporters.frame.latex import latex
+from relevansi.exporters.frame.spreadsheets import tables_workbook
+from relevansi.exporters.frame.tables import Document, html, markdown
+from relevansi.metrics.comparisons.comparisons import (
+    Comparison,
+    ComparisonReport,
+    Contender,
+    FigureEstimate,
+)
+from relevansi.metrics.comparisons.differences import ComparedQuery
+from relevansi.metrics.comparisons.stability import StabilityLine
+from relevansi.metrics.intervals import CONFIDENCE, METHOD
+from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS, HEADLINES
+from relevansi.notation import file_day
+
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+class ReportFormat(Struct, frozen=True):
+    """One format: ``render`` makes the file of a report and the day it is dated."""
+
+    render: Callable[[Any, date], bytes]
+    extension: str
+    media_type: str
+
+
+def formats(
+    document: Callable[[Any, date], Document], json: Callable[[Any], bytes]
+) -> Mapping[str, ReportFormat]:
+    """Return every format of a report by the name that the command line and the page give it."""
+
+    def of(write: Callable[[Document], bytes]) -> Callable[[Any, date], bytes]:
+        return lambda report, on: write(document(report, on))
+
+    return {
+        "markdown": ReportFormat(of(markdown), "md", "text/markdown; charset=utf-8"),
+        "latex": ReportFormat(of(latex), "tex", "application/x-tex; charset=utf-8"),
+        "html": ReportFormat(of(html), "html", "text/html; charset=utf-8"),
+        "xlsx": ReportFormat(of(tables_workbook), "xlsx", XLSX),
+        "json": ReportFormat(lambda report, _on: json(report), "json", "application/json"),
+    }
+
+
+def comparison_bytes(report: ComparisonReport) -> bytes:
+    """Return ``comparison_json`` as a file; it is the same on every day."""
+    found = comparison_json(report)
+    return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def comparison_json(report: ComparisonReport) -> dict[str, Any]:
+    """Return `report` as plain values.
+
+    ``{study, phase, rule, cannot_tell, raters: [{name, judgments}], judged_until, blindness, state,
+    badged, record_shown, suggested, wordings_opened: {times, raters}, version, settings, composite,
+    runs: [...], differences: [...], signed_rank: [...], stability, questions: [...]}``, and then
+    each feature's own comparison, under its name.
+    A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
+    {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is
+    that of chance, ``bounds`` what the finished rating can still reach. A difference is
+    {figure, false_negatives_at_zero, first, second, n, first_value, second_value, mean, interval,
+    d_z, headline, reverses_headline, test, exact, p, p_error, p_holm, pairs, wins, ties, losses,
+    small}; its values are over the n questions where both runs have one, ``p_error`` the standard
+    error of a p that had to be drawn, ``pairs`` those that Holm's correction is over.
+    ``signed_rank`` is Wilcoxon's test of the same differences. The answers of a question are by run
+    id, null where it was not run. Of other figures than those of the method there are also
+    {headline: [names], scale: {top, from}}, and {figures: {name: {value, lower, upper}}} of each
+    answer; "composite" is there where it is shown.
+    A feature's comparison is null where it has nothing to compare. Of rated files there are also
+    {files, unsaid}, and study is null.
+    """
+    comparison = report.comparison
+    stable = report.stability
+    from_files = {"files": list(report.files), "unsaid": list(unsaid(report))}
+    return {
+        **(from_files if report.files else {}),
+        "study": None if report.files else report.study,
+        "phase": report.phase,
+        "rule": comparison.rule,
+        "cannot_tell": report.cannot_tell,
+        "raters": [{"name": name, "judgments": n} for name, n in report.raters],
+        "judged_until": moment_json(report.judged_until),
+        "blindness": blindness_json(report.blindness),
+        "state": state_json(report.state) if report.state else None,
+        "badged": [moment_json(when) for when in report.badged],
+        "record_shown": [moment_json(when) for when in report.record_shown],
+        "suggested": [moment_json(when) for when in report.suggested],
+        "wordings_opened": dict(zip(("times", "raters"), report.wordings_opened, strict=True)),
+        "version": report.version,
+        "settings": {
+            "confidence": CONFIDENCE,
+            "interval": METHOD,
+            "tests": {
+                "success_rate": "McNemar, exact, two-sided",
+                "other": "randomisation, two-sided",
+            },
+            "correction": "Holm, over the pairs of runs within one figure",
+        },
+        **({"composite": _COMPOSITE} if "composite" in comparison.headline else {}),
+        **(_rankings(comparison) if comparison.headline != HEADLINES else {}),
+        "runs": [_contender(contender) for contender in comparison.contenders],
+        "differences": [difference_json(difference) for difference in comparison.differences],
+        "signed_rank": signed_ranks_json(comparison.differences),
+        "stability": {
+            "tried": stable.tried,
+            "moved": stable.moved,
+            "unseated": stable.unseated,
+            "orders": {figure: [*map(list, order)] for figure, order in stable.orders.items()},
+            "lines": [_line(line) for line in stable.lines],
+        },
+        "questions": [
+            {
+                "position": line.position,
+                "question": line.question,
+                "category": line.category,
+                "spread": line.spread,
+                "answers": {
+                    contender.run.run: _answer(query)
+                    for contender, query in zip(comparison.contenders, line.answers, strict=True)
+                },
+            }
+            for line in comparison.questions
+        ],
+        **{
+            name: module.part_json(report.parts[name]) if name in report.parts else None
+            for name, module in document.part_modules().items()
+        },
+    }
+
+
+_COMPOSITE = {
+    "name": "composite of the original comparison",
+    "weights": dict(COMPOSITE_WEIGHTS),
+    "is_a_verdict": False,
+}
+
+
+def _rankings(comparison: Comparison) -> dict[str, Any]:
+    scale = comparison.scale
+    return {
+        "headline": list(comparison.headline),
+        "scale": {"top": scale.top, "from": scale.relevant_from},
+    }
+
+
+def moment_json(when: datetime | None) -> str | None:
+    return when.isoformat() if when else None
+
+
+def _contender(contender: Contender) -> dict[str, Any]:
+    run = contender.run
+    return {
+        "id": run.run,
+        "name": run.name,
+        "search_method": run.search_method,
+        "llm": run.llm,
+        "rated": contender.rated,
+        "partial": contender.missing.partial,
+        "counts": {name: getattr(contender.totals, name) for name in COUNTS},
+        "missing": {name: [*where] for name, where in asdict(contender.missing).items()},
+        "figures": {
+            name: _estimate(found) | ({"parts": parts_of(contender)} if name == "composite" else {})
+            for name, found in contender.estimates.items()
+        },
+        "categories": {
+            category: {
+                name: {"value": figure.value, "n": figure.n} for name, figure in found.items()
+            }
+            for category, found in contender.categories.items()
+        },
+    }
+
+
+def _estimate(found: FigureEstimate) -> dict[str, Any]:
+    return {
+        "value": found.figure.value,
+        "n": found.figure.n,
+        "interval": interval_json(found.interval),
+        "bounds": {"lower": found.figure.lower, "upper": found.figure.upper},
+    }
+
+
+def _line(line: StabilityLine) -> dict[str, Any]:
+    return {
+        "change": str(line.change),
+        "figure": line.figure,
+        "tried": line.tried,
+        "survives": line.survives,
+        "moved": [
+            {"what": v.what, "order": [*map(list, v.orders[line.figure])]} for v in line.moved
+        ],
+        "unseated": [variation.what for variation in line.unseated],
+    }
+
+
+def _answer(query: ComparedQuery | None) -> dict[str, Any] | None:
+    if query is None:
+        return None
+    found = query.summary
+    return {
+        "query_id": query.query_id,
+        "state": found.state.value,
+        "complete": found.complete,
+        "empty_outcome": found.empty_outcome.value if found.empty_outcome else None,
+        "results_count": found.results_count,
+        "precision_at_5": found.precision_at_5.value,
+        "overall_precision": found.overall_precision.value,
+        "reciprocal_rank": found.answerable_reciprocal_rank.value,
+        "success": whole(found.success.value),
+        "response_quality": whole(found.response_quality.value),
+        **({"figures": spans_json(found)} if found.further else {}),
+    }
+
+
+FORMATS = formats(document.document, comparison_bytes)
+
+
+def file_name(report: ComparisonReport, file_format: str, on: date) -> str:
+    """Return the name of a report's file: that of the original scripts for a phase."""
+    start = "" if report.phase is None else f"phase{report.phase}_"
+    end = labels.file_ending(report.state) if report.state else ""
+    return f"{start}comparison_{file_day(on)}{end}.{FORMATS[file_format].extension}"

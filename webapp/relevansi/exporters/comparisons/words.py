@@ -1,0 +1,586 @@
+"""The sentences of a comparison: one place for the page and every report of it.
+
+Each says what its own line's test found at its own level, in words with one meaning: a run is
+"ahead" where the difference is significant after Holm; two runs are "equal" where no question
+differs; what the test does not reject is "no difference shown". That open verdicts cannot change
+an order is said by the settled orders alone: "order fixed". A run that lacks something is said to
+lack it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import date, datetime
+
+from relevansi import labels, notation
+from relevansi.exporters.comparisons.figure_names import (
+    difference_name,
+    difference_unit,
+    figure_name,
+    joined,
+)
+from relevansi.exporters.exports.metrics_tables import said_blindness
+from relevansi.exporters.planning import plan
+from relevansi.i18n import gettext, mark, ngettext
+from relevansi.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
+from relevansi.metrics.comparisons.differences import MCNEMAR, Difference, RunDifferences
+from relevansi.metrics.comparisons.stability import Stability, Variation, VariedPart
+from relevansi.metrics.intervals import CONFIDENCE, LEVEL
+from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, figures
+from relevansi.metrics.judging.queries import Undefined, why_undefined
+
+MOST_NAMED = 12
+"""So many positions are listed one by one; of more, the rest is counted."""
+
+TITLES = {
+    1: mark("Phase 1: search methods compared"),
+    2: mark("Phase 2: LLMs compared"),
+    None: mark("Comparison of runs"),
+}
+CHANGES = {
+    VariedPart.RATER: mark("One rater left out"),
+    VariedPart.RULE: mark("Another rule for merging raters"),
+    VariedPart.CUTOFF: mark("Another K of precision@K"),
+    VariedPart.CATEGORY: mark("One category left out"),
+    VariedPart.QUESTION: mark("One question left out"),
+    VariedPart.EMPTIES: mark("Empty lists counted another way"),
+    VariedPart.CONVERSATION: mark("Each conversation counted as one"),
+}
+COMPOSITE_NOTE = mark(
+    "The composite of the original comparison, 0.4 Precision@5 + 0.3 MRR + 0.2 "
+    "success rate + 0.1 coverage, is given so that older reports can be compared. "
+    "It decides nothing: its weights are a convention and it is not tested."
+)
+
+
+def subtitle(report: ComparisonReport, on: date) -> str:
+    """Return the day of the report and its study, which rated files have none of."""
+    if report.files:
+        return gettext("Date: %(date)s. From rated files.", date=notation.day(on))
+    return gettext("Date: %(date)s. Study: %(study)s.", date=notation.day(on), study=report.study)
+
+
+def name_of_test(test: str, *, exact: bool) -> str:
+    """Return the name of a test of differences, and whether it tried every way."""
+    if test == MCNEMAR:
+        return gettext("McNemar, exact")
+    return gettext("randomisation, exact") if exact else gettext("randomisation, drawn")
+
+
+def raters(report: ComparisonReport) -> str:
+    """Return the raters with the number of judgments each gave; "nobody yet" without any."""
+    shares = (f"{name} ({notation.number(judgments)})" for name, judgments in report.raters)
+    return ", ".join(shares) or gettext("nobody yet")
+
+
+def until(judged: datetime | None) -> str:
+    return notation.zoned_moment(judged) if judged else gettext("no verdict yet")
+
+
+def provenance(report: ComparisonReport) -> str:
+    """Return who rated, by which rule, until when and with which version: under every table."""
+    if report.files:
+        made = gettext(
+            "From rated files: %(files)s. Relevansi %(version)s.",
+            files=", ".join(report.files),
+            version=report.version,
+        )
+    else:
+        made = gettext(
+            "Rated by: %(raters)s. Rule: %(rule)s. Verdicts until: %(until)s. "
+            "Relevansi %(version)s.",
+            raters=raters(report),
+            rule=labels.rule(report.comparison.rule),
+            until=until(report.judged_until),
+            version=report.version,
+        )
+    return f"{made} {labels.cannot_tell(report.cannot_tell)}".rstrip()
+
+
+def blindness(report: ComparisonReport) -> str:
+    """Return what was judged blind, and since when raters saw facts beyond the cards."""
+    said = [said_blindness(report.blindness) or gettext("No verdict has been given yet.")]
+    if report.badged:
+        said.append(
+            gettext(
+                "Constraint badges on the cards were switched on for blind raters on %(times)s.",
+                times=_times(report.badged),
+            )
+        )
+    if report.record_shown:
+        said.append(
+            gettext(
+                "What only the record of a listing knows was switched on for raters on %(times)s.",
+                times=_times(report.record_shown),
+            )
+        )
+    if report.suggested:
+        said.append(suggestion(report.suggested))
+    times, raters = report.wordings_opened
+    if times:
+        said.append(
+            gettext(
+                "In blind rating the wording of answers was opened %(times)s by %(raters)s.",
+                times=ngettext("%(n)s time", "%(n)s times", times),
+                raters=ngettext("%(n)s rater", "%(n)s raters", raters),
+            )
+        )
+    elif report.blindness.verdicts.blind or report.blindness.grades.blind:
+        said.append(gettext("No wording of an answer was opened in blind rating."))
+    return " ".join(said)
+
+
+def suggestion(switched_on: Sequence[datetime]) -> str:
+    return gettext(
+        "A grade suggested from their verdicts was switched on for blind raters and participants "
+        "on %(times)s.",
+        times=_times(switched_on),
+    )
+
+
+def settings() -> str:
+    return gettext(
+        "Intervals: %(share)s over questions, each of its figure or pair alone; Wilson's for a "
+        "figure, Tango's for a paired difference, with the variance of values that are not 0 or "
+        "1. Tests: two-sided paired randomisation by question, differences of 0 left out, exact "
+        "over all signs; exact two-sided McNemar for the success rate. Holm's correction over the "
+        "pairs of runs within each figure.",
+        share=notation.percent(CONFIDENCE),
+    )
+
+
+def stability(found: Stability) -> str:
+    if not found.tried:
+        return gettext("No other way of counting could be tried.")
+    tried = notation.number(found.tried)
+    if not found.moved:
+        return gettext(
+            "The order of the runs stays the same in all %(tried)s variations tried.", tried=tried
+        )
+    return gettext(
+        "The order of the runs stays the same in %(same)s of %(tried)s variations tried; in "
+        "%(moved)s two runs change places, in %(unseated)s of those another run comes first.",
+        same=notation.number(found.tried - found.moved),
+        tried=tried,
+        moved=notation.number(found.moved),
+        unseated=notation.number(found.unseated),
+    )
+
+
+def variation(found: Variation) -> str:
+    """Return the name of one variation: its rater, rule, K, category or question."""
+    if found.change is VariedPart.RULE:
+        return labels.rule(found.what)
+    if found.change is VariedPart.CUTOFF:
+        return f"K = {found.what}"
+    if found.change is VariedPart.QUESTION:
+        return positions([int(found.what)])
+    if found.change is VariedPart.CONVERSATION:
+        return gettext("conversations")
+    if found.change is VariedPart.EMPTIES:
+        is_counted = found.what == "counted"
+        return gettext("false negatives at 0") if is_counted else gettext("empty lists left out")
+    return found.what
+
+
+def order(comparison: Comparison, places: Sequence[Sequence[str]]) -> str:
+    """Return run names from the highest value to the lowest, equal ones joined by "="."""
+    levels = (" = ".join(comparison.names[run] for run in level) for level in places)
+    return " > ".join(levels) or notation.UNDEFINED
+
+
+def lacks(contender: Contender) -> Iterator[str]:
+    """Yield a sentence for each thing a run lacks, so that no gap is read as a bad result."""
+    missing = contender.missing
+
+    def named(found: Sequence[int] = ()) -> dict[str, str]:
+        return {"name": contender.run.name, "questions": positions(found)}
+
+    if not contender.rated:
+        yield gettext(
+            "%(name)s is not rated: it has no figures yet and loses to no other run.", **named()
+        )
+    if found := missing.not_run:
+        yield gettext(
+            "%(name)s was not asked %(questions)s: no figure of it counts them.", **named(found)
+        )
+    if (found := missing.incomplete) and contender.rated:
+        yield gettext(
+            "%(name)s waits for verdicts on %(questions)s: its figures are provisional.",
+            **named(found),
+        )
+    if found := missing.unreadable:
+        yield ngettext(
+            "The answer of %(name)s to %(questions)s could not be read: it is in no denominator.",
+            "The answers of %(name)s to %(questions)s could not be read: they are in no "
+            "denominator.",
+            len(found),
+            **named(found),
+        )
+    if found := missing.failed:
+        yield ngettext(
+            "The call of %(name)s for %(questions)s failed: it counts as no success.",
+            "The calls of %(name)s for %(questions)s failed: they count as no success.",
+            len(found),
+            **named(found),
+        )
+    if (found := missing.unrated_quality) and contender.rated:
+        yield gettext("%(name)s has no quality grade for %(questions)s.", **named(found))
+    left = contender.totals.n_unjudged
+    if left and not {*contender.estimates} <= {*HEADLINES}:
+        yield ngettext(
+            "%(n)s result of %(name)s has no verdict: it has no gain.",
+            "%(n)s results of %(name)s have no verdict: they have no gain.",
+            left,
+            name=contender.run.name,
+        )
+
+
+def unasked(comparison: Comparison) -> Iterator[str]:
+    if comparison.unasked:
+        yield gettext(
+            "Not asked, as the study's sample did not draw them: %(questions)s. No figure counts "
+            "them, and no run lacks them.",
+            questions=positions(comparison.unasked),
+        )
+
+
+def positions(found: Sequence[int]) -> str:
+    """Return positions of questions as a list; of many, the first and how many more.
+
+    >>> from relevansi.i18n import speaking
+    >>> with speaking("en"):
+    ...     positions([3]), positions([3, 7])
+    ('question 3', 'questions 3, 7')
+    """
+    listed = ", ".join(str(position) for position in found[:MOST_NAMED])
+    rest = len(found) - MOST_NAMED
+    if rest > 0:
+        listed = gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(rest))
+    return ngettext("question %(listed)s", "questions %(listed)s", len(found), listed=listed)
+
+
+def smallness(comparison: RunDifferences) -> str | None:
+    few = [entry.n for entry in comparison.differences if entry.small and entry.n]
+    if not few:
+        return None
+    least, most = notation.number(min(few)), notation.number(max(few))
+    pairs = least if least == most else gettext("%(low)s to %(high)s", low=least, high=most)
+    return gettext(
+        "Small: with %(pairs)s pairs of questions only large differences can show. Where none is "
+        "shown the runs need not be equal.",
+        pairs=pairs,
+    )
+
+
+def unsaid(report: ComparisonReport) -> Iterator[str]:
+    """Yield the figures that rated files cannot give a comparison; nothing for runs of a study."""
+    if not report.files:
+        return
+    yield gettext(
+        "A rated file has counts and no verdicts by card. So there is no precision at another K, "
+        "no order of the relevant cards beyond the first, no cards that two runs share and no "
+        "agreement between raters; who rated, when and whether blind is not in it either."
+    )
+    for contender in report.comparison.contenders:
+        for figure, name in (
+            ("precision_at_5", "mean_precision_at_5"),
+            ("reciprocal_rank", "mrr"),
+        ):
+            left_open = [
+                query.position
+                for query in contender.run.queries
+                if why_undefined(query.summary, figure) is Undefined.LEFT_OPEN
+            ]
+            if left_open:
+                yield gettext(
+                    "The counts of %(name)s leave %(figure)s open for %(questions)s: there it has "
+                    "no value.",
+                    name=contender.run.name,
+                    figure=figure_name(name),
+                    questions=positions(left_open),
+                )
+
+
+def notes(report: ComparisonReport) -> Iterator[str]:
+    comparison = report.comparison
+    yield from unsaid(report)
+    for contender in comparison.contenders:
+        yield from lacks(contender)
+    yield from filter(None, [smallness(comparison)])
+    yield settings()
+    yield gettext(
+        "n is the number of questions behind a figure. A difference is over the "
+        "questions for which both runs have a value; it need not equal the difference "
+        "of the two figures, which is given beside it."
+    )
+    yield gettext(
+        '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
+    )
+    if "composite" in comparison.headline:
+        yield gettext(COMPOSITE_NOTE)
+
+
+def _times(moments: Sequence[datetime]) -> str:
+    return ", ".join(notation.zoned_moment(when) for when in moments)
+
+
+def of(comparison: RunDifferences) -> Iterator[Difference]:
+    """Yield the differences on the headline figures, false negatives as each figure has them."""
+    for one in comparison.differences:
+        at_zero = one.false_negatives_at_zero and one.figure != "mrr_answerable"
+        if one.measure is None and not at_zero:
+            yield one
+
+
+def counted(differences: Sequence[Difference]) -> str:
+    return ngettext(
+        "%(n)s difference, %(significant)s significant at %(level)s",
+        "%(n)s differences, %(significant)s of them significant at %(level)s",
+        len(differences),
+        significant=sum(difference.significant for difference in differences),
+        level=notation.percent(LEVEL),
+    )
+
+
+def conclusion(comparison: RunDifferences, difference: Difference) -> str:
+    figure, unit = difference_name(difference), difference_unit(difference)
+    first, second = comparison.names[difference.first], comparison.names[difference.second]
+    if difference.mean is None:
+        return gettext(
+            "%(figure)s: %(first)s and %(second)s share no question with a value; nothing can be "
+            "said about them.",
+            figure=figure,
+            first=first,
+            second=second,
+        )
+    lower, upper = difference.interval.lower, difference.interval.upper
+    if difference.mean < 0:  # the interval is that of the higher run minus the lower
+        lower, upper = (None if bound is None else -bound for bound in (upper, lower))
+    interval = gettext("too few for an interval")
+    if lower is not None and upper is not None:
+        interval = gettext(
+            "%(share)s interval %(interval)s",
+            share=notation.percent(CONFIDENCE),
+            interval=notation.interval(lower, upper, unit, signed=True),
+        )
+    is_significant = difference.significant
+    worth = gettext("no difference shown")
+    if is_significant:
+        worth = gettext("significant at %(level)s", level=notation.percent(LEVEL))
+    tests = f"{notation.p_equals(difference.p)}, Holm {notation.p_value(difference.p_holm)}"
+    sentences = [
+        gettext(
+            "%(values)s; %(apart)s (%(details)s): %(worth)s.",
+            values=paired_values(comparison, difference),
+            apart=_apart(comparison, difference),
+            details=f"{interval}, {tests}",
+            worth=worth,
+        )
+    ]
+    if difference.reverses_headline:
+        sentences.append(
+            gettext(
+                "The figures of the two runs are the other way round: each is over all questions "
+                "of its run that have a value, the difference only over those both share."
+            )
+        )
+    excludes_0 = lower is not None and upper is not None and not lower <= 0 <= upper
+    if excludes_0 and not is_significant:
+        sentences.append(
+            gettext(
+                "The interval is of this pair alone, without correction: that it leaves out 0 does "
+                "not show a difference."
+            )
+        )
+    if not is_significant and (difference.wins or difference.losses):
+        sentences += filter(None, [plan.shown_by_one(difference)])
+    if not comparison.partial.isdisjoint((difference.first, difference.second)):
+        sentences.append(gettext("Provisional: not everything is rated."))
+    return " ".join(sentences)
+
+
+def _apart(comparison: RunDifferences, difference: Difference) -> str:
+    first, second = comparison.names[difference.first], comparison.names[difference.second]
+    mean = difference.mean or 0.0
+    if not difference.wins and not difference.losses:
+        return gettext("%(first)s and %(second)s are equal", first=first, second=second)
+    if round(mean, 9) == 0:
+        return gettext("%(first)s and %(second)s have the same mean", first=first, second=second)
+    higher, lower = (first, second) if mean > 0 else (second, first)
+    return gettext(
+        "%(higher)s is %(amount)s higher than %(lower)s",
+        higher=higher,
+        lower=lower,
+        amount=notation.amount(mean, difference_unit(difference)),
+    )
+
+
+def paired_values(comparison: RunDifferences, difference: Difference) -> str:
+    """Return both runs' values over the questions where both have one, the higher first."""
+    unit = difference_unit(difference)
+    values = [
+        (comparison.names[difference.first], difference.first_value),
+        (comparison.names[difference.second], difference.second_value),
+    ]
+    if (difference.mean or 0) < 0:
+        values.reverse()
+    (first, one), (second, other) = values
+    return ngettext(
+        "%(figure)s over the %(n)s question where both have a value: %(first)s %(one)s, "
+        "%(second)s %(other)s",
+        "%(figure)s over the %(n)s questions where both have a value: %(first)s %(one)s, "
+        "%(second)s %(other)s",
+        difference.n,
+        figure=difference_name(difference),
+        first=first,
+        one=notation.figure(one, unit),
+        second=second,
+        other=notation.figure(other, unit),
+    )
+
+
+def parts_of(contender: Contender) -> dict[str, int]:
+    """Return the number of questions behind each part of a run's composite."""
+    parts = figures(contender.totals)
+    return {name: parts[name].n for name in COMPOSITE_WEIGHTS}
+
+
+def composite_parts(comparison: Comparison) -> Iterator[str]:
+    """Yield for each run the n of every part of its composite."""
+    for contender in comparison.contenders:
+        listed = (
+            f"{figure_name(name)} {notation.number(n)}" for name, n in parts_of(contender).items()
+        )
+        yield gettext(
+            "n of the composite's parts, %(run)s: %(parts)s.",
+            run=contender.run.name,
+            parts=", ".join(listed),
+        )
+
+
+def reversed_orders(comparison: RunDifferences) -> Iterator[str]:
+    """Yield where the paired values of two runs are in another order than their figures."""
+    for one in of(comparison):
+        if one.reverses_headline:
+            yield gettext(
+                "Paired, the order is another: %(values)s.", values=paired_values(comparison, one)
+            )
+
+
+MOST_IN_ANSWER = 6
+"""The most runs, figures or groups of pairs that are named one by one; the rest are counted."""
+
+
+def answer(comparison: RunDifferences, asked_for: Collection[str]) -> tuple[str, ...]:
+    """Return who is ahead on the figures `asked_for`; where no difference is shown, how surely.
+
+    One sentence says so where no two runs share a question with a value.
+    """
+    asked = [
+        one
+        for one in comparison.differences
+        if one.figure in asked_for and not one.false_negatives_at_zero
+    ]
+    paired = [one for one in asked if one.mean is not None]
+    if not paired:
+        return (gettext("Nothing can be concluded yet: no two runs share a rated question."),)
+    apart = [one for one in paired if one.significant]
+    figures = _listed(list(dict.fromkeys(map(difference_name, paired))), gettext("or"))
+    found = gettext("No difference shown between any two runs on %(figures)s", figures=figures)
+    if apart:
+        found = _ahead(comparison, apart)
+    elif len({(one.first, one.second) for one in paired}) == 1:
+        found = gettext(
+            "No difference shown between %(first)s and %(second)s on %(figures)s",
+            first=comparison.names[paired[0].first],
+            second=comparison.names[paired[0].second],
+            figures=figures,
+        )
+    if any(run in comparison.partial for one in asked for run in (one.first, one.second)):
+        found = gettext("%(found)s; this is provisional, as not everything is rated", found=found)
+    tested = _tested(paired)
+    if len(apart) == len(paired):
+        rest = gettext("Every difference is significant in %(tests)s", tests=tested)
+    elif not apart and len(paired) == len(asked):
+        rest = gettext("Result of %(tests)s", tests=tested)
+    else:
+        rest = gettext("%(alike)s, in %(tests)s", alike=_alike(comparison, paired), tests=tested)
+    return (f"{found}.", f"{rest}.")
+
+
+def _grouped(
+    comparison: RunDifferences, found: Iterable[tuple[str, str, Difference]]
+) -> list[tuple[str, list[str], str]]:
+    figures: dict[tuple[str, str], list[str]] = {}
+    for one, other, difference in found:
+        figures.setdefault((one, other), []).append(difference_name(difference))
+    others: dict[tuple[str, str], list[str]] = {}
+    for (one, other), on in figures.items():
+        key = comparison.names[one], _listed(on, gettext("and"))
+        others.setdefault(key, []).append(comparison.names[other])
+    return [(name, against, on) for (name, on), against in others.items()]
+
+
+def _ahead(comparison: RunDifferences, apart: Sequence[Difference]) -> str:
+    pairs = (
+        (one.first, one.second, one) if (one.mean or 0) > 0 else (one.second, one.first, one)
+        for one in apart
+    )
+    return "; ".join(
+        gettext(
+            "%(higher)s is ahead of %(lower)s on %(figures)s",
+            higher=higher,
+            lower=_listed(lower, gettext("and")),
+            figures=figures,
+        )
+        for higher, lower, figures in _grouped(comparison, pairs)
+    )
+
+
+def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
+    alike = (one for one in paired if not one.significant)
+    named = _grouped(comparison, ((one.first, one.second, one) for one in alike))
+    parts = [
+        gettext(
+            "between %(first)s and %(others)s on %(figures)s",
+            first=first,
+            others=_listed(seconds, gettext("or")),
+            figures=figures,
+        )
+        for first, seconds, figures in named[1:MOST_IN_ANSWER]
+    ]
+    more = sum(len(seconds) for _, seconds, _ in named[MOST_IN_ANSWER:])
+    if more:
+        parts.append(ngettext("%(n)s further pair", "%(n)s further pairs", more))
+    first, seconds, figures = named[0]
+    first_part = gettext(
+        "No difference shown between %(first)s and %(others)s on %(figures)s",
+        first=first,
+        others=_listed(seconds, gettext("or")),
+        figures=figures,
+    )
+    return gettext(", nor ").join([first_part, *parts])
+
+
+def _tested(paired: Sequence[Difference]) -> str:
+    counts = [one.n for one in paired]
+    questions = ngettext("%(n)s question", "%(n)s questions", counts[0])
+    if min(counts) < max(counts):
+        low, high = notation.number(min(counts)), notation.number(max(counts))
+        questions = gettext("%(low)s to %(high)s questions", low=low, high=high)
+    tests = gettext(
+        "tests at %(level)s after Holm's correction over %(pairs)s",
+        level=notation.percent(LEVEL),
+        pairs=questions,
+    )
+    alike = [one for one in paired if not one.significant]
+    return ", ".join(filter(None, (tests, plan.shown_by_all(alike))))
+
+
+def _listed(names: Sequence[str], word: str) -> str:
+    rest = len(names) - MOST_IN_ANSWER
+    if rest > 0:
+        listed = ", ".join(names[:MOST_IN_ANSWER])
+        return gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(rest))
+    return joined(names, word)

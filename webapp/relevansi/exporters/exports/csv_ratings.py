@@ -1,0 +1,176 @@
+"""The rated CSV, in the original evaluation page's columns, and its long form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from relevansi import labels
+from relevansi.exporters.exports.metrics_tables import by_column, said_unasked
+from relevansi.exporters.frame.csv_cells import DECIMALS, Cell, CsvStyle, csv_bytes
+from relevansi.i18n import ngettext
+from relevansi.metrics.judging.figures import QueryRow, RunReport, of_queries
+from relevansi.notation import half_up
+from relevansi.records import CannotTell, EmptyOutcome, QueryState, Relevance
+
+RATED_COLUMNS = (
+    "query_id",
+    "question",
+    "category",
+    "results_count",
+    "relevant_count",
+    "first_relevant_rank",
+    "overall_precision",
+    "precision_at_5",
+    "mrr",
+    "success",
+    "response_quality",
+    "notes",
+)
+"""The columns of the original evaluation page's CSV, in its order."""
+
+_STATE_WORDS = {QueryState.FAILED: "call failed", QueryState.UNREADABLE: "unreadable answer"}
+OUTCOME_WORDS = {
+    EmptyOutcome.CORRECT_EMPTY: "no data exists",
+    EmptyOutcome.FALSE_NEGATIVE: "should have results",
+}
+"""The notes of an empty list where the rater wrote none."""
+_OWN_WORDS = "own words: "
+_TAKEN_FOR_OURS = re.compile(
+    rf"(?:{_OWN_WORDS})*(?:call failed|unreadable answer|cannot tell(?: \(not relevant\))?: rank )",
+    re.IGNORECASE,
+)
+
+
+def columns_of(report: RunReport) -> tuple[str, ...]:
+    """The columns of the rated CSV: the original ones for a study of the original method.
+
+    Others have the figures of their study in place of its, and the quality where it is asked.
+    """
+    if report.is_original:
+        return RATED_COLUMNS
+    figures = (name for name in of_queries(report.headline) if name != "response_quality")
+    quality = ("response_quality",) if report.asks_quality else ()
+    return (*RATED_COLUMNS[:6], *figures, *quality, "notes")
+
+
+def rated_rows(report: RunReport) -> list[tuple[Cell, ...]]:
+    """The cells of every query of `report` in run order under ``columns_of``, numbers unrounded.
+
+    An incomplete query and an unreadable answer have no figures; the number of results of
+    the latter is not known. An empty list has ``mrr`` 0 even where it is undefined, as the
+    original has it. The notes begin with what the columns cannot hold (``call failed``,
+    ``unreadable answer``, ``cannot tell: rank 2, 5``), parted from the rater's words by
+    ``; ``. Where "cannot tell" results stay in the denominators, so that the row can be
+    recomputed from its own columns, they are ``cannot tell (not relevant): rank 2, 5``.
+    """
+    columns = columns_of(report)
+    found = []
+    for row in report.rows:
+        cells = _cells(row, report)
+        others = {name: row.summary.span(name).value for name in columns if name not in cells}
+        found.append(tuple((cells | others)[name] for name in columns))
+    return found
+
+
+def _cells(row: QueryRow, report: RunReport) -> dict[str, Cell]:
+    summary, figures = row.summary, by_column(row.summary)
+    if summary.complete and summary.state is QueryState.EMPTY:
+        figures["mrr"] = 0
+    is_known = summary.state is not QueryState.UNREADABLE
+    return {
+        "query_id": row.query_id if report.is_original else row.external_id or row.query_id,
+        "question": row.question,
+        "category": row.category,
+        "results_count": summary.results_count if is_known else None,
+        **figures,
+        "response_quality": summary.quality if is_known else None,
+        "notes": _notes(row, report.cannot_tell),
+    }
+
+
+def _notes(row: QueryRow, cannot_tell: CannotTell | None) -> str:
+    ours = _STATE_WORDS.get(row.summary.state) or _unsure_words(row, cannot_tell)
+    theirs = row.notes
+    if not theirs and row.summary.empty_outcome:
+        return OUTCOME_WORDS[row.summary.empty_outcome]
+    if _TAKEN_FOR_OURS.match(theirs):
+        theirs = f"{_OWN_WORDS}{theirs}"
+    return "; ".join(part for part in (ours, theirs) if part)
+
+
+def _unsure_words(row: QueryRow, cannot_tell: CannotTell | None) -> str:
+    ranks = [n for n, verdict in enumerate(row.verdicts, 1) if verdict is Relevance.UNSURE]
+    how = " (not relevant)" if cannot_tell == "not_relevant" else ""
+    return f"cannot tell{how}: rank {', '.join(map(str, ranks))}" if ranks else ""
+
+
+LONG_COLUMNS = (
+    *("run", "rater", "query_id", "rank", "property", "content", "title", "relevance"),
+    "provenance",
+)
+LONG_COLUMNS_OF_DOCUMENTS = (
+    *("document" if name == "property" else name for name in LONG_COLUMNS),
+    *("grade_word", "seconds"),
+)
+
+
+def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
+    """The rated CSV of `report`, one line per query in run order; precisions and mrr to 4 decimals.
+
+    ``rated_rows`` explains each blank, ``CsvStyle`` the styles.
+    """
+    return csv_bytes([columns_of(report), *_rows(report, style)], style=style)
+
+
+def said(report: RunReport) -> Iterator[str]:
+    """Yield what is said beside a file in these columns.
+
+    Which questions it leaves out, what "cannot tell" is in it, and what a 0 in it can mean.
+    """
+    yield from said_unasked(report.unasked)
+    if any(row.summary.unsure_count for row in report.rows):
+        yield labels.cannot_tell(report.cannot_tell)
+    outcomes = [row.summary.empty_outcome for row in report.rows if report.is_original]
+    if undefined := outcomes.count(EmptyOutcome.CORRECT_EMPTY):
+        yield ngettext(
+            "Of %(n)s list that is rightly empty the column mrr is 0, as in the original form of "
+            "the file; elsewhere its reciprocal rank is undefined.",
+            "Of %(n)s lists that are rightly empty the column mrr is 0, as in the original form of "
+            "the file; elsewhere their reciprocal rank is undefined.",
+            undefined,
+        )
+
+
+def wide_csv(
+    report: RunReport, own: Mapping[str, RunReport], *, style: CsvStyle = CsvStyle.PLAIN
+) -> bytes:
+    """The rated CSV of `report`, then each rater's judgments: ``own`` by name, same queries.
+
+    A rater's columns are those of the rated CSV from relevant_count on, each with the name
+    in brackets, so that a script that reads by header finds the merged ones unchanged.
+    """
+    columns = columns_of(report)
+    given = slice(columns.index("relevant_count"), None)
+    header = [*columns, *(f"{name} ({who})" for who in own for name in columns[given])]
+    parts = [_rows(one, style) for one in (report, *own.values())]
+    rows = [
+        [*merged, *(cell for row in others for cell in row[given])]
+        for merged, *others in zip(*parts, strict=True)
+    ]
+    return csv_bytes([header, *rows], style=style)
+
+
+def _rows(report: RunReport, style: CsvStyle) -> list[list[Cell]]:
+    columns = columns_of(report)
+    return [
+        [
+            cell if name == "response_quality" else _rounded(cell, style)
+            for name, cell in zip(columns, row, strict=True)
+        ]
+        for row in rated_rows(report)
+    ]
+
+
+def _rounded(cell: Cell, style: CsvStyle) -> Cell:
+    return style.number(f"{half_up(cell, DECIMALS):f}") if isinstance(cell, float) else cell

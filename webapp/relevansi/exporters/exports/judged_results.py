@@ -1,0 +1,326 @@
+"""Judged results as the files of other tools: TREC, BEIR, search engines, Phoenix, Quepid.
+
+A property listed twice in one answer is two documents, the second ending in ``#2``: lists of TREC
+hold no document twice. On its files the reciprocal rank of ``ir_measures`` or ``trec_eval`` is this
+product's. Their ``P@5`` is `P@5 (trec_eval)` here; times 5 / min(n, 5) it is P@5, as long as
+nothing is "cannot tell".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from relevansi import labels, notation
+from relevansi.exporters.exports.metrics_tables import (
+    JsonValue,
+    said_blindness,
+    said_seconds,
+    said_unasked,
+)
+from relevansi.exporters.frame.csv_cells import csv_bytes
+from relevansi.exporters.frame.tables import escaped
+from relevansi.i18n import gettext, language, ngettext
+from relevansi.kinds.document import Document
+from relevansi.metrics.agreement.registry import COEFFICIENTS, coefficients
+from relevansi.metrics.agreement.report import KindAgreement
+from relevansi.metrics.judging.figures import RunReport
+from relevansi.records import Number, Scale
+
+_UNSAFE = re.compile(r"[\s\x00]")
+
+
+class JudgedResult(Struct, frozen=True):
+    """One item of a list with its verdict, or another item that was judged for the question.
+
+    ``query_id`` is the question's own id in its owner's files, else its number; ``docno`` names
+    the item. ``rank`` is from 1, ``None`` for an item that is not in the list, ``is_below`` for one
+    below the ranks that are judged. ``repetition`` is 1 at the item's first place in the list, 2
+    at the next. ``is_pooled``: it is to be judged. ``score`` and ``position`` (from 0) are those of
+    the list as imported, ``span_id`` and ``index`` where the list came from.
+    """
+
+    query_id: str
+    rank: int | None
+    docno: str
+    verdict: Number = None
+    repetition: int = 1
+    question: str = ""
+    document: Document | None = None
+    identity: str = ""
+    content: int = 1
+    title: str = ""
+    thing: int = 0
+    is_below: bool = False
+    is_pooled: bool = True
+    score: float | None = None
+    position: int | None = None
+    span_id: str = ""
+    index: str = ""
+
+
+def one_word(text: str) -> str:
+    """`text` without blanks, which become ``%20``."""
+    return _UNSAFE.sub(lambda found: quote(found[0], safe=""), text)
+
+
+def document(result: JudgedResult) -> str:
+    """The item of `result` in one word, a repetition marked: a list holds no document twice.
+
+    >>> document(JudgedResult("1", 3, "title:rumah cemara/1", repetition=2))
+    'title:rumah%20cemara/1#2'
+    """
+    name = one_word(result.docno)
+    return name if result.repetition == 1 else f"{name}#{result.repetition}"
+
+
+def graded(results: Iterable[JudgedResult]) -> Iterator[tuple[JudgedResult, int]]:
+    """Yield each item with a grade once for its question."""
+    for result in results:
+        if isinstance(result.verdict, int) and result.repetition == 1:
+            yield result, result.verdict
+
+
+def qrels(
+    results: Iterable[JudgedResult], *, unjudged: bool = False
+) -> tuple[str, tuple[str, ...]]:
+    """The judgments, ``query 0 document grade`` per line.
+
+    An item that is listed again is there once: its repetition has no gain, and no line. "Cannot
+    tell" and unjudged results are left out, and the notes beside the text count them.
+    With `unjudged` they have the grade -1, as infAP reads what was pooled and not judged.
+    """
+    found = list(results)
+    lines = [
+        f"{one_word(result.query_id)} 0 {document(result)} "
+        f"{result.verdict if isinstance(result.verdict, int) else -1}\n"
+        for result in found
+        if isinstance(result.verdict, int) or (unjudged and result.is_pooled)
+        if result.repetition == 1
+    ]
+    return "".join(dict.fromkeys(lines)), () if unjudged else tuple(_left_out(found))
+
+
+def run_file(results: Iterable[JudgedResult], *, tag: str, scores: bool = False) -> str:
+    """The ranked lists, ``query Q0 document rank score tag`` per line.
+
+    The score falls by one from rank to rank and ends at 1, since tools sort by it and not
+    by the rank. A question with an empty list has no line, as the form has none for it. With
+    `scores` the list's own score is behind a tab after the tag, where it is known.
+    """
+    found = [(one, one.rank) for one in results if one.rank is not None]
+    longest = {one.query_id: rank for one, rank in found}  # the last rank of each list
+    lines = []
+    for one, rank in found:
+        score = longest[one.query_id] + 1 - rank
+        own = f"\t{one.score}" if scores and one.score is not None else ""
+        listed = f"{one_word(one.query_id)} Q0 {document(one)} {rank} {score}"
+        lines.append(f"{listed} {one_word(tag)}{own}\n")
+    return "".join(lines)
+
+
+def _left_out(results: Iterable[JudgedResult]) -> Iterator[str]:
+    counts = Counter(result.verdict for result in results if result.is_pooled and result.rank)
+    if unsure := counts["unsure"]:
+        yield ngettext(
+            "%(n)s result is left out of the qrels: cannot tell.",
+            "%(n)s results are left out of the qrels: cannot tell.",
+            unsure,
+        )
+    if unjudged := counts[None]:
+        yield ngettext(
+            "%(n)s result is left out of the qrels: not judged yet.",
+            "%(n)s results are left out of the qrels: not judged yet.",
+            unjudged,
+        )
+    if unsure or unjudged:
+        yield gettext("Evaluation tools count what is left out as not relevant.")
+
+
+def beir(results: Iterable[JudgedResult], card: str) -> dict[str, bytes]:
+    """The files of a BEIR folder by name: items, questions, grades, and the dataset `card`."""
+    found = list(results)
+    texts: dict[str, Document] = {}
+    for one in found:
+        known = texts.get(one_word(one.docno))
+        if one.document and (known is None or len(known.text) < len(one.document.text)):
+            texts[one_word(one.docno)] = one.document
+    queries = dict.fromkeys((one_word(one.query_id), one.question) for one in found)
+    lines = (
+        f"{one_word(one.query_id)}\t{one_word(one.docno)}\t{grade}\n"
+        for one, grade in graded(found)
+    )
+    return {
+        "README.md": card.encode(),
+        "corpus.jsonl": _json_lines(
+            {
+                "_id": name,
+                "title": said.title,
+                "text": said.text,
+                "metadata": {**said.meta, **({"url": said.url} if said.url else {})},
+            }
+            for name, said in texts.items()
+        ),
+        "queries.jsonl": _json_lines({"_id": key, "text": text} for key, text in queries),
+        "qrels/test.tsv": "".join(["query-id\tcorpus-id\tscore\n", *lines]).encode(),
+    }
+
+
+IN_CARD = ("raw", "quadratic_kappa", "krippendorff_alpha")
+"""The coefficients of agreement that a card states."""
+
+
+def dataset_card(
+    report: RunReport,
+    *,
+    title: str,
+    guidelines: str,
+    agreement: KindAgreement,
+    results: Sequence[JudgedResult],
+) -> str:
+    """Return the card in the language in force; the licence is for the owner to fill in."""
+    counts = Counter(grade for _, grade in graded(results))
+    unsure = sum(one.verdict == "unsure" for one in results)
+    fields = {
+        gettext("Questions"): notation.number(len(report.rows)),
+        gettext("Items"): notation.number(len({one.docno for one in results if one.document})),
+        gettext("Judgments"): notation.number(counts.total()),
+        gettext("Cannot tell"): gettext("%(n)s, left out", n=notation.number(unsure)),
+        gettext("Scale"): "; ".join(_grades(report, counts)),
+        gettext("Relevant"): gettext("from grade %(grade)s", grade=report.scale.relevant_from),
+        gettext("Raters"): ", ".join(agreement.raters) or "-",
+        gettext("Rule"): labels.rule(report.rule),
+        gettext("How it was judged"): " ".join(
+            filter(None, (said_blindness(report.blindness), said_seconds(report.seconds)))
+        )
+        or "-",
+        gettext("Agreement"): "; ".join(_agreement(agreement)),
+        gettext("Version of the guidelines"): (
+            f"SHA-256 {sha256(guidelines.encode()).hexdigest()[:16]}" if guidelines else "-"
+        ),
+        gettext("Licence"): gettext("not stated: to be filled in before this is passed on"),
+    }
+    lines = [
+        *("---", f"language: {language()}", "license: unknown", "task_categories:"),
+        *("- text-retrieval", "---", "", f"# {escaped(title)}", ""),
+        *(f"- **{name}**: {escaped(text)}" for name, text in fields.items()),
+        *(f"- {escaped(text)}" for text in said_unasked(report.unasked)),
+        "",
+        gettext(
+            "`corpus.jsonl` has the items, `queries.jsonl` the questions, and `qrels/test.tsv` the "
+            "grades: the layout of BEIR."
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _grades(report: RunReport, counts: Counter[int]) -> Iterator[str]:
+    scale = report.scale
+    for grade in range(scale.top + 1):
+        word = f" ({scale.words[grade]})" if scale.words else ""
+        guidance = f", {scale.guidance[grade]}" if scale.guidance else ""
+        yield f"{grade}{word}{guidance}: {notation.number(counts[grade])}"
+
+
+def _agreement(found: KindAgreement) -> Iterator[str]:
+    known = coefficients(found.overall)
+    for name in IN_CARD:
+        if one := known.get(name):
+            value = notation.figure(one.value, COEFFICIENTS[name].unit)
+            yield f"{gettext(COEFFICIENTS[name].label)} {value} (n = {notation.number(one.n)})"
+
+
+def search_relevance(results: Iterable[JudgedResult], *, name: str, description: str) -> bytes:
+    """An import of judgments for the Search Relevance Workbench of OpenSearch."""
+    ratings: dict[str, list[JsonValue]] = {}
+    for one, grade in graded(results):
+        ratings.setdefault(one.question, []).append({"docId": one.docno, "rating": f"{grade}.000"})
+    listed: list[JsonValue] = [{"query": text, "ratings": own} for text, own in ratings.items()]
+    head = {"name": name, "description": description, "type": "IMPORT_JUDGMENT"}
+    return _json({**head, "judgmentRatings": listed})
+
+
+def phoenix(
+    results: Iterable[JudgedResult], *, rater: str, scale: Scale, is_machine: bool = False
+) -> bytes:
+    """Annotations of the documents of spans for Phoenix; the score is the grade by the highest.
+
+    "Cannot tell" is an annotation with a label and without a score. Phoenix refuses identifiers of
+    such annotations: each document of a span has one by this name, which a later one replaces.
+    """
+    data: list[JsonValue] = []
+    for one in results:
+        if one.verdict is None or not one.span_id or one.position is None:
+            continue
+        result: dict[str, JsonValue] = {"label": grade_word(one.verdict, scale)}
+        if isinstance(one.verdict, int):
+            result["score"] = one.verdict / scale.top
+        data.append(
+            {
+                "name": "relevance",
+                "annotator_kind": "LLM" if is_machine else "HUMAN",
+                "span_id": one.span_id,
+                "document_position": one.position,
+                "result": result,
+                "metadata": {"rater": rater},
+            }
+        )
+    return _json({"data": data})
+
+
+def rank_eval(results: Iterable[JudgedResult], *, index: str, relevant_from: int) -> bytes:
+    """A request to _rank_eval of Elasticsearch or OpenSearch, with the grades as its ratings.
+
+    Each item is of the index that it came from, else of `index`. The query of each request is to
+    be replaced by its owner's.
+    """
+    requests: dict[str, dict[str, Any]] = {}
+    for one, grade in graded(results):
+        query = {"query": {"simple_query_string": {"query": one.question}}}
+        empty = {"id": one.query_id, "request": query, "ratings": []}
+        rating = {"_index": one.index or index, "_id": one.docno, "rating": grade}
+        requests.setdefault(one.query_id, empty)["ratings"].append(rating)
+    precision: JsonValue = {"k": 10, "relevant_rating_threshold": relevant_from}
+    return _json({"requests": [*requests.values()], "metric": {"precision": precision}})
+
+
+def quepid(results: Iterable[JudgedResult]) -> bytes:
+    """Ratings for a case of Quepid: query, docid, rating."""
+    rows = ((one.question, one.docno, grade) for one, grade in graded(results))
+    return csv_bytes([("query", "docid", "rating"), *rows])
+
+
+def quepid_book(by_rater: Mapping[str, Sequence[JudgedResult]]) -> bytes:
+    """Judgments of a book of Quepid: query, docid, and the ratings of each rater in a column."""
+    ratings: dict[tuple[str, str], dict[str, int]] = {}
+    for rater, results in by_rater.items():
+        for one, grade in graded(results):
+            ratings.setdefault((one.question, one.docno), {})[rater] = grade
+    rows = [(*key, *(given.get(rater) for rater in by_rater)) for key, given in ratings.items()]
+    return csv_bytes([("query", "docid", *by_rater), *rows])
+
+
+def grade_word(verdict: Number, scale: Scale) -> str:
+    """What a verdict means by the words of its scale; blank while there is none.
+
+    >>> grade_word(1, Scale(words=("no", "yes"))), grade_word(2, Scale(top=2))
+    ('yes', '2')
+    """
+    if not isinstance(verdict, int):
+        return "cannot tell" if verdict else ""
+    return scale.words[verdict] if scale.words else str(verdict)
+
+
+def _json(value: JsonValue) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=1).encode()
+
+
+def _json_lines(values: Iterable[JsonValue]) -> bytes:
+    return "".join(f"{json.dumps(value, ensure_ascii=False)}\n" for value in values).encode()

@@ -1,0 +1,514 @@
+"""The figures and results of a rated run as JSON values, CSV and Markdown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from operator import attrgetter
+
+import msgspec
+from msgspec.structs import replace
+
+from relevansi import labels, notation
+from relevansi.exporters.exports.shown_figures import shown
+from relevansi.exporters.frame.csv_cells import Cell, csv_bytes, rounded
+from relevansi.exporters.frame.tables import escaped, inline
+from relevansi.i18n import gettext, ngettext
+from relevansi.kinds.property import Card, CardParticulars, Particulars
+from relevansi.metrics.agreement import registry as agreement_figures
+from relevansi.metrics.comparisons import registry as comparisons_figures
+from relevansi.metrics.evaluations import registry as evaluations_figures
+from relevansi.metrics.gold import registry as gold_figures
+from relevansi.metrics.judging import registry as judging_figures
+from relevansi.metrics.judging.figures import (
+    HEADLINES,
+    Figure,
+    QueryRow,
+    RunReport,
+    Totals,
+    category_totals,
+    figures,
+    totals,
+)
+from relevansi.metrics.judging.graded import with_judged
+from relevansi.metrics.judging.queries import QuerySummary
+from relevansi.metrics.judging.registry import (
+    HEADLINE_ADVICE,
+    MEASURES,
+    REFERENCES,
+    Measure,
+    MeasureGroup,
+    ReadTogether,
+    label_of,
+    measure_of,
+)
+from relevansi.metrics.phase_3 import registry as phase_3_figures
+from relevansi.metrics.planning import registry as planning_figures
+from relevansi.notation import decimals
+from relevansi.records import Blindness, GivenOn, Item, Number, State
+
+JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+
+
+def blindness_json(found: Blindness) -> dict[str, JsonValue]:
+    """How many verdicts and grades were given blind, open (with the last one's time) or neither."""
+    return {"verdicts": _given_json(found.verdicts), "grades": _given_json(found.grades)}
+
+
+def whole(value: JsonValue) -> JsonValue:
+    """`value`, as a whole number where it is one.
+
+    >>> whole(105.0), whole(62.5), whole(None)
+    (105, 62.5, None)
+    """
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _given_json(given: GivenOn) -> JsonValue:
+    return {
+        "n": given.n,
+        "blind": given.blind,
+        "open": given.open,
+        "last_open": given.last_open.isoformat() if given.last_open else None,
+        "unknown": given.unknown,
+    }
+
+
+def result_json(
+    rank: int,
+    card: Item,
+    verdict: Number,
+    known: CardParticulars | None,
+    *,
+    without: Container[str] = (),
+) -> dict[str, JsonValue]:
+    """One result at its 1-based rank: its card, what else is `known` of it, and its verdict.
+
+    `without` are columns that are left out.
+    """
+    return {
+        "rank": rank,
+        **{name: whole(getattr(card, name)) for name in card.columns if name not in without},
+        **({"particulars": _particulars(known)} if known else {}),
+        "relevance": verdict,
+    }
+
+
+_EXPONENT = re.compile(rb"[0-9]e-?[0-9]+,?(?:\n|\Z)|0\.0000")
+
+
+def json_of_list(head: Mapping[str, JsonValue], name: str, items: Iterable[JsonValue]) -> bytes:
+    """`head` with a list under `name` behind it, as JSON indented by one; made item by item."""
+    parts = []
+    for item in items:
+        text = msgspec.json.format(msgspec.json.encode(item), indent=1)
+        if _EXPONENT.search(text):  # which json writes otherwise
+            text = json.dumps(item, ensure_ascii=False, indent=1).encode()
+        parts.append(b"\n  " + text.replace(b"\n", b"\n  "))
+    empty = json.dumps({**head, name: []}, ensure_ascii=False, indent=1).encode()
+    listed = b",".join(parts) + b"\n " if parts else b""
+    return empty.removesuffix(b"]\n}") + listed + b"]\n}"
+
+
+def _particulars(known: CardParticulars) -> dict[str, JsonValue]:
+    """The facts beyond the card, from the answer's text or its list; the record has its own key."""
+    return {
+        "headings": list(known.headings),
+        "lines": list(known.lines),
+        **_details(known.listed, known.listed_km),
+        "asked_place": known.place or None,
+        "record": {
+            **_details(known.recorded, known.recorded_km),
+            "card": {
+                name: whole(value)
+                for name in Card.columns
+                if (value := getattr(known.record, name)) not in (None, "")
+            },
+        },
+    }
+
+
+def _details(said: Particulars, distance_km: float | None) -> dict[str, JsonValue]:
+    return {
+        "description": said.description or None,
+        "features": list(said.features),
+        "facts": dict(said.facts),
+        "latitude": said.latitude,
+        "longitude": said.longitude,
+        "distance_km": distance_km,
+    }
+
+
+METRICS_COLUMNS = ("category", "figure", "value", "lower", "upper", "n")
+"""The columns of ``metrics_csv``; ``category`` is blank for the whole run."""
+
+
+def metrics_json(report: RunReport) -> dict[str, JsonValue]:
+    """The figures of `report`, unrounded; null where a figure is undefined.
+
+    ``figures`` and each of ``categories`` hold {value, lower, upper, n} by name. Of an
+    incomplete query the figures and what they rest on are null, as in the rated CSV. The
+    ``mrr`` of a query is its reciprocal rank: unlike in that file, null for a correct empty.
+    ``not_asked`` has the query ids that a sample left out, and is there only if it did.
+    ``state`` is how far the run is rated, not there for a rated file.
+    ``cannot_tell`` is "not_relevant" (in the denominator of the precisions) or "left_out"; null
+    for a rated file that does not say. A study of other figures than those of the method has
+    ``scale`` {top, from}, ``merging``, ``to_judge`` (results without a verdict), perhaps
+    ``seconds_per_verdict`` {median, n} by rater, and, in each query,
+    ``external_id`` and ``figures`` {value, lower, upper} by name, with the ``Judged@k`` that
+    stands beside a figure without bounds.
+    """
+    whole_run, names = totals(report), with_judged(report.headline)
+    of_rankings: dict[str, JsonValue] = {
+        "scale": {"top": report.scale.top, "from": report.scale.relevant_from},
+        "merging": report.merging,
+        "to_judge": whole_run.n_unjudged,
+    }
+    if report.seconds:
+        of_rankings["seconds_per_verdict"] = seconds_json(report.seconds)
+    return {
+        "run": report.run,
+        "rule": report.rule,
+        "cannot_tell": report.cannot_tell,
+        "n_queries": whole_run.n_queries,
+        "n_complete": whole_run.n_complete,
+        "n_with_results": whole_run.n_with_results,
+        "n_failed": whole_run.n_failed,
+        "n_unreadable": whole_run.n_unreadable,
+        **({"not_asked": list(report.unasked)} if report.unasked else {}),
+        **(of_rankings if report.headline != HEADLINES else {}),
+        **({"state": state_json(report.state)} if report.state else {}),
+        "figures": _figures(whole_run, names),
+        "categories": {
+            name: _figures(part, names) for name, part in category_totals(report).items()
+        },
+        "queries": [_query(row) for row in report.rows],
+    }
+
+
+def state_json(state: State) -> dict[str, JsonValue]:
+    """How far a run is rated: whether to the end, and what is open of which kind."""
+    return {"finished": state.is_complete, "stage": state.stage, **msgspec.to_builtins(state)}
+
+
+def seconds_json(seconds: Mapping[str, tuple[float, int]]) -> JsonValue:
+    """The median seconds per verdict of each rater, and how many verdicts have a time."""
+    return {name: {"median": value, "n": n} for name, (value, n) in seconds.items()}
+
+
+def said_seconds(seconds: Mapping[str, tuple[float, int]]) -> str:
+    """The sentence on the median seconds per verdict of each rater; empty without any."""
+    if not seconds:
+        return ""
+    each = (
+        f"{name} {notation.seconds(1000 * value)} (n = {notation.number(n)})"
+        for name, (value, n) in seconds.items()
+    )
+    return gettext(
+        "Median time per verdict, breaks of more than 5 minutes left out: %(each)s.",
+        each=", ".join(each),
+    )
+
+
+def metrics_csv(report: RunReport) -> bytes:
+    """One line per figure of the run, then of each category: 4 decimals, blank if undefined."""
+    parts = [(None, totals(report)), *category_totals(report).items()]
+    rows: list[tuple[Cell, ...]] = [
+        (category, name, *map(rounded, (figure.value, figure.lower, figure.upper)), figure.n)
+        for category, part in parts
+        for name, figure in figures(part, with_judged(report.headline)).items()
+    ]
+    return csv_bytes([METRICS_COLUMNS, *rows])
+
+
+def metrics_markdown(report: RunReport) -> str:
+    """The figures as Markdown tables in the language in force, ``-`` where undefined.
+
+    First the run's with n, then a line per category; a figure that is open is its band.
+    """
+    whole_run = totals(report)
+    parts = [
+        f"# {gettext('Run')} {inline(report.run)} ({inline(labels.rule(report.rule))})",
+        *sentences(report, whole_run),
+        _table(*figure_table(report, whole_run)),
+        _category_table(report, category_totals(report)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def sentences(report: RunReport, whole: Totals) -> Iterator[str]:
+    """Yield what is said beside the figures: counts, what is left out, how blind it was."""
+    state = report.state or State(
+        questions=whole.n_counted,
+        complete=whole.n_complete,
+        cards=whole.n_unjudged,
+        lists=whole.n_unclassified,
+        answers=whole.n_unrated,
+    )
+    counts = gettext(
+        "%(state)s. %(queries)s questions: %(with_results)s with results,"
+        " %(empty)s empty, %(failed)s failed, %(unreadable)s unreadable.",
+        state=labels.state(state),
+        queries=whole.n_queries,
+        with_results=whole.n_with_results,
+        empty=whole.n_empty,
+        failed=whole.n_failed,
+        unreadable=whole.n_unreadable,
+    )
+    cannot_tell = [labels.cannot_tell(report.cannot_tell)] if report.cannot_tell else []
+    yield " ".join([counts, *said_unasked(report.unasked), *cannot_tell])
+    if report.headline != HEADLINES and whole.n_unjudged:
+        yield ngettext(
+            "%(n)s result has no verdict: it has no gain.",
+            "%(n)s results have no verdict: they have no gain.",
+            whole.n_unjudged,
+        )
+    if blindness := said_blindness(report.blindness):
+        yield blindness
+    if pace := said_seconds(report.seconds):
+        yield pace
+
+
+def said_unasked(unasked: Sequence[int]) -> tuple[str, ...]:
+    """The sentence on the questions of a run that are put to nobody; nothing if there is none."""
+    if not unasked:
+        return ()
+    said = ngettext(
+        "%(n)s question is not asked, as the study's sample did not draw it: no figure counts it, "
+        "and files of ratings leave it out.",
+        "%(n)s questions are not asked, as the study's sample did not draw them: no figure counts "
+        "them, and files of ratings leave them out.",
+        len(unasked),
+    )
+    return (said,)
+
+
+def said_blindness(found: Blindness) -> str:
+    """The sentences on how many verdicts and grades were given blind; empty without any."""
+    verdicts, grades = found.verdicts, found.grades
+    on_things = ngettext(
+        "%(blind)s of %(n)s verdict was given blind (names of run and method hidden)",
+        "%(blind)s of %(n)s verdicts were given blind (names of run and method hidden)",
+        verdicts.n,
+        blind=notation.number(verdicts.blind),
+    )
+    on_answers = ngettext(
+        "%(blind)s of %(n)s grade of response quality was given blind",
+        "%(blind)s of %(n)s grades of response quality were given blind",
+        grades.n,
+        blind=notation.number(grades.blind),
+    )
+    both = (verdicts, on_things), (grades, on_answers)
+    return " ".join(_given_on(given, said) for given, said in both if given.n)
+
+
+def _given_on(given: GivenOn, said: str) -> str:
+    parts = [said]
+    if given.last_open is not None:
+        when = notation.zoned_moment(given.last_open)
+        n = notation.number(given.open)
+        parts.append(gettext("%(n)s with the method visible, until %(when)s", n=n, when=when))
+    if given.unknown:
+        n = notation.number(given.unknown)
+        parts.append(gettext("for %(n)s it is not recorded", n=n))
+    return "; ".join(parts) + "."
+
+
+def _figures(part: Totals, names: Sequence[str]) -> dict[str, JsonValue]:
+    return {
+        name: {key: getattr(figure, key) for key in ("value", "lower", "upper", "n")}
+        for name, figure in figures(part, names).items()
+    }
+
+
+def _query(row: QueryRow) -> dict[str, JsonValue]:
+    summary = row.summary
+    return {
+        "query_id": row.query_id,
+        "question": row.question,
+        "category": row.category,
+        "results_count": summary.results_count,
+        "judged_count": summary.judged_count,
+        **by_column(summary),
+        "response_quality": whole(summary.response_quality.value),
+        "empty_outcome": summary.empty_outcome.value if summary.empty_outcome else None,
+        "notes": row.notes,
+        "complete": summary.complete,
+        **({"external_id": row.external_id} if row.external_id is not None else {}),
+        **({"figures": spans_json(summary)} if summary.further else {}),
+    }
+
+
+def by_column(summary: QuerySummary) -> dict[str, float | None]:
+    """What a query has under the columns of the rated CSV: nothing until it is complete."""
+    is_complete, success = summary.complete, summary.success.value
+    return {
+        "relevant_count": summary.relevant_count if is_complete else None,
+        "first_relevant_rank": summary.first_relevant_rank if is_complete else None,
+        "overall_precision": summary.overall_precision.value,
+        "precision_at_5": summary.precision_at_5.value,
+        "mrr": summary.answerable_reciprocal_rank.value,
+        "success": None if success is None else int(success),
+    }
+
+
+def spans_json(summary: QuerySummary) -> dict[str, JsonValue]:
+    """The ranking figures of a query by name."""
+    return {name: dict(span._asdict()) for name, span in summary.further.items()}
+
+
+def figure_table(report: RunReport, part: Totals) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and rows of the figures of a report, with n, as text.
+
+    A figure that is still open is its band, and n says of how many.
+    """
+    rows = []
+    for name, figure in figures(part, with_judged(report.headline)).items():
+        words = shown(figure, write=_number)
+        rows.append([label_of(name, report.scale), words.text, words.n.removeprefix("n = ")])
+    return [gettext("Figure"), gettext("Value"), "n"], rows
+
+
+def _category_table(report: RunReport, categories: Mapping[str, Totals]) -> str:
+    headings = [label_of(name, report.scale) for name in report.headline]
+    rows = [
+        [
+            inline(labels.with_label(labels.category(name), name)),
+            str(part.n_queries),
+            *map(_with_n, figures(part, report.headline).values()),
+        ]
+        for name, part in categories.items()
+    ]
+    return _table([gettext("Category"), gettext("Questions"), *headings], rows)
+
+
+def _with_n(figure: Figure) -> str:
+    words = shown(figure, write=_number)
+    return f"{words.text} ({words.n})" if words.is_open else words.text
+
+
+def _number(value: float | None, _unit: str) -> str:
+    return notation.UNDEFINED if value is None else decimals(value, 4)
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+
+
+REGISTRIES = (
+    judging_figures,
+    agreement_figures,
+    comparisons_figures,
+    gold_figures,
+    evaluations_figures,
+    phase_3_figures,
+    planning_figures,
+)
+
+
+def chapters() -> list[MeasureGroup]:
+    """Return every measure of the product, each once."""
+    groups: list[MeasureGroup] = [group for registry in REGISTRIES for group in registry.GROUPS]
+    return sorted(groups, key=attrgetter("place"))
+
+
+def measures_markdown() -> str:
+    """Return the meaning of every figure and column, in Markdown, in the language in force."""
+    parts = [f"# {gettext('What each number means')}", rounding()]
+    for group in chapters():
+        parts.append(f"## {gettext(group.title)}")
+        parts += ["\n".join(_explained(measure)) for measure in group.measures.values()]
+        if group.advice:
+            said = [f"- {read_together(each, group.measures)}" for each in group.advice]
+            parts += [f"### {gettext('Read together')}", "\n".join(said)]
+        if group.rules:
+            said = [f"- {gettext(rule)}" for rule in group.rules]
+            parts += [f"### {gettext('Rules of thumb')}", "\n".join(said)]
+    return "\n\n".join(parts) + "\n"
+
+
+def rounding() -> str:
+    """Return how figures are rounded wherever they are shown, with an example."""
+    return gettext(
+        "A figure is rounded only where it is shown, and in CSV: halves up, as by hand. %(half)s "
+        "is shown as %(shown)s. JSON has every digit.",
+        half=decimals(0.625, 3),
+        shown=decimals(0.625, 2),
+    )
+
+
+def read_together(advice: ReadTogether, measures: Mapping[str, Measure]) -> str:
+    """One sentence of advice: the figures, the pattern, and what it means."""
+    names = " / ".join(gettext(measures[name].label) for name in advice.figures)
+    return f"{names}, {gettext(advice.pattern)}: {gettext(advice.meaning)}"
+
+
+def _explained(measure: Measure) -> Iterator[str]:
+    yield f"### {gettext(measure.label)}"
+    yield ""
+    yield gettext(measure.meaning)
+    yield ""
+    yield f"- {gettext('Name')}: `{measure.name}` ({measure.unit})"
+    if measure.formula:
+        yield f"- {gettext('Formula')}: {gettext(measure.formula)}"
+    if measure.denominator:
+        yield f"- {gettext('Denominator')}: {gettext(measure.denominator)}"
+    for case in measure.edge_cases:
+        yield f"- {gettext(case)}"
+    if measure.reading:
+        heading = gettext("How to read it")
+        yield f"- {heading}: {gettext(measure.reading)}"
+    if measure.source:
+        yield f"- {gettext('Source')}: {measure.source}"
+
+
+def runs_markdown(reports: Sequence[tuple[str, RunReport]]) -> bytes:
+    """Return the figures of all runs in the language in force; each comes with its name."""
+    names = tuple(dict.fromkeys(chain.from_iterable(one.headline for _, one in reports)))
+    advice = [
+        read_together(each, MEASURES) for each in HEADLINE_ADVICE if {*each.figures} <= {*names}
+    ]
+    parts = [f"# {gettext('Evaluation report')}"]
+    for name, report in reports:
+        figures_of = metrics_markdown(replace(report, run=name))
+        parts.append(figures_of.replace("# ", "## ", 1).rstrip())
+    for heading, texts in (
+        (f"## {gettext('What the figures mean')}", _meanings(names)),
+        (f"### {gettext('How the table is read')}", _conventions()),
+        (f"### {gettext('Read together')}", advice),
+        (f"## {gettext('References')}", REFERENCES),
+    ):
+        if said := "\n".join(f"- {escaped(text)}" for text in texts):
+            parts += [heading, said]
+    return ("\n\n".join(parts) + "\n").encode()
+
+
+def _meanings(names: Sequence[str]) -> Iterator[str]:
+    formula, denominator = gettext("Formula"), gettext("Denominator")
+    for figure in names:
+        measure = measure_of(figure)
+        texts = (
+            gettext(measure.meaning),
+            f"{formula}: {gettext(measure.formula)}.",
+            f"{denominator}: {gettext(measure.denominator)}.",
+            gettext(measure.reading) if measure.reading else "",
+        )
+        yield f"{gettext(measure.label)}: {' '.join(filter(None, texts))}"
+
+
+def _conventions() -> Iterator[str]:
+    yield gettext(
+        "n is the number of questions behind a value: the precisions and MRR are means over the "
+        "questions with results, the success rate and the coverage are over all questions."
+    )
+    yield gettext(
+        "While the rating is incomplete, a figure is provisional and stands as from what to what "
+        "it can still come: over all questions, with every open judgment not relevant or relevant. "
+        "n says how many questions of how many are complete."
+    )
+    yield gettext(
+        '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
+    )

@@ -1,0 +1,285 @@
+"""A canvas to draw on and the picture it becomes: SVG with a text alternative."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from xml.etree import ElementTree as ET
+
+from msgspec import Struct
+
+from relevansi.printable import printable_line
+
+WIDER = 1.15
+ELLIPSIS = "…"
+OTHERS = 0.6
+FULL_WIDTH = 1.05
+
+# Advance widths in thousandths of the font's size, by the characters that have them.
+_ADVANCES = {
+    191: "'",
+    222: "ijl",
+    260: "|",
+    278: " !,./:;I[\\]ft",
+    333: "()-`r{}",
+    355: '"',
+    389: "*",
+    469: "^",
+    500: "Jckszvxy",
+    556: "#$0123456789?L_abdeghnopqu",
+    584: "+<=>~−",
+    611: "FTZ",
+    667: "&ABEKPSVXY",
+    722: "CDHNRUw",
+    778: "GOQ",
+    833: "Mm",
+    889: "%",
+    944: "W",
+    1015: "@…",
+}
+_WIDTHS = {letter: advance / 1000 for advance, letters in _ADVANCES.items() for letter in letters}
+
+_PIECES = re.compile(r"[^\s_/-]*[\s_/-]+|[^\s_/-]+")
+
+
+def width(text: str, size: float) -> float:
+    """Return the most room that `text` takes at a font size."""
+    return WIDER * size * sum(map(_advance, text))
+
+
+def fitted(text: str, size: float, room: float) -> str:
+    """Return `text`, cut with an ellipsis where `room` is too small; never longer than it."""
+    if width(text, size) <= room:
+        return text
+    kept = text
+    while kept and width(kept.rstrip() + ELLIPSIS, size) > room:
+        kept = kept[:-1]
+    return kept.rstrip() + ELLIPSIS if kept else ""
+
+
+def lines(text: str, size: float, room: float, *, most: int = 100) -> tuple[str, ...]:
+    """Return `text` broken after blanks, "_", "-" and "/" into lines within `room`.
+
+    Of more than `most` lines the rest is cut; so is a word that is longer than the room.
+
+    >>> lines("hybrid with reranking", 12, 90), lines("vector_only", 12, 60)
+    (('hybrid with', 'reranking'), ('vector_', 'only'))
+    """
+    found = list(_broken(text, size, room))
+    if len(found) > most:
+        found = [*found[: most - 1], text[len("".join(found[: most - 1])) :]]
+    return tuple(fitted(line.strip(), size, room) for line in found)
+
+
+def _broken(text: str, size: float, room: float) -> Iterator[str]:
+    line = ""
+    for piece in _PIECES.findall(text):
+        if line and width((line + piece).rstrip(), size) > room:
+            yield line
+            line = ""
+        line += piece
+    if line:
+        yield line
+
+
+def _advance(letter: str) -> float:
+    if letter in _WIDTHS:
+        return _WIDTHS[letter]
+    if unicodedata.combining(letter):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return FULL_WIDTH
+    base = unicodedata.normalize("NFD", letter)[0]
+    return _WIDTHS.get(base, OTHERS)
+
+
+WIDE = 720  # as the text of a page, and of a printed sheet; a phone scrolls it sideways
+SMALL = 11.0
+NORMAL = 12.0
+LARGE = 14.0
+LINE = 1.4  # from one line of text to the next, as a multiple of its size
+FONTS = "Liberation Sans, Arimo, Arial, Helvetica, sans-serif"
+
+Point = tuple[float, float]
+Palette = Mapping[str, str]  # the colours of a picture by their names
+
+PRINT: Palette = {
+    "ink": "#1c2226",
+    "soft": "#56616a",
+    "rule": "#dcdfdd",
+    "edge": "#87919a",
+    "accent": "#0b5f6b",
+    "bad": "#a3271d",
+    "paper": "#ffffff",
+}
+"""The light page's colours on white and a font, for files that are opened by themselves."""
+
+PAGE: Palette = {name: f"var(--{name})" for name in PRINT}
+"""The page's own colours and font: light and dark without a second picture."""
+
+
+class Picture(Struct, frozen=True):
+    """A drawn picture: its SVG element, which holds title and description, and its size."""
+
+    title: str
+    description: str
+    width: float
+    height: float
+    svg: ET.Element
+
+    @property
+    def markup(self) -> str:
+        return ET.tostring(self.svg, encoding="unicode")
+
+    def __html__(self) -> str:
+        return self.markup  # built as a tree, with every text in it escaped
+
+
+class Canvas:
+    """Where marks are put, in units that are pixels at the picture's natural width."""
+
+    def __init__(self, width: float, palette: Palette) -> None:
+        self.width = width
+        self.palette = palette
+        self._marks: list[ET.Element] = []
+
+    def line(
+        self, start: Point, end: Point, *, stroke: str, width: float = 1, dash: str = ""
+    ) -> None:
+        places = dict(zip(("x1", "y1", "x2", "y2"), (*start, *end), strict=True))
+        mark = self._mark("line", places | {"stroke-width": width}, stroke=stroke)
+        if dash:
+            mark.set("stroke-dasharray", dash)
+
+    def box(
+        self, corner: Point, size: Point, *, fill: str = "", stroke: str = "", hatched: bool = False
+    ) -> None:
+        """Draw a rectangle from its top left corner; slanted lines show it without colour."""
+        places = dict(zip(("x", "y", "width", "height"), (*corner, *size), strict=True))
+        self._mark("rect", places, fill or "none", stroke)
+        (left, top), (width, height) = corner, size
+        step = offset = 5.0
+        while hatched and offset < width + height:
+            start = (left + max(0.0, offset - height), top + min(offset, height))
+            end = (left + min(offset, width), top + max(0.0, offset - width))
+            self.line(start, end, stroke=stroke)
+            offset += step
+
+    def shape(self, points: Sequence[Point], *, fill: str = "", stroke: str = "") -> None:
+        outline = {"stroke-width": 1.5} if stroke else {}
+        mark = self._mark("polygon", outline, fill or "none", stroke)
+        mark.set("points", " ".join(f"{_number(x)},{_number(y)}" for x, y in points))
+
+    def dot(
+        self, centre: Point, *, radius: float = 4.5, fill: str = "accent", stroke: str = "accent"
+    ) -> None:
+        places = {"cx": centre[0], "cy": centre[1], "r": radius, "stroke-width": 1.5}
+        self._mark("circle", places, fill or "none", stroke)
+
+    def text(
+        self,
+        place: Point,
+        words: str,
+        *,
+        size: float = NORMAL,
+        fill: str = "ink",
+        anchor: str = "start",
+        room: float | None = None,
+    ) -> None:
+        """Write `words` on their base line; if they are cut to `room`, a tooltip has them all."""
+        said = printable_line(words)
+        shown = said if room is None else fitted(said, size, room)
+        mark = self._mark("text", {"x": place[0], "y": place[1], "font-size": size}, fill)
+        if anchor != "start":
+            mark.set("text-anchor", anchor)
+        mark.text = shown
+        if shown != said:
+            ET.SubElement(mark, "title").text = said
+
+    def paragraph(
+        self,
+        place: Point,
+        words: str,
+        *,
+        room: float,
+        size: float = SMALL,
+        fill: str = "soft",
+        most: int = 100,
+    ) -> float:
+        """Write `words` in as many lines as they need, at `most`; return the height taken."""
+        found = lines(printable_line(words), size, room, most=most)
+        for number, line in enumerate(found):
+            self.text((place[0], place[1] + size * (1 + number * LINE)), line, size=size, fill=fill)
+        return len(found) * size * LINE
+
+    def put(self, picture: Picture, corner: Point) -> None:
+        """Put the marks of another picture here, from a corner on."""
+        moved = ET.Element("g", {"transform": f"translate({corner[0]:.0f} {corner[1]:.2f})"})
+        moved.extend(mark for mark in picture.svg if mark.tag not in {"title", "desc"})
+        self._marks.append(moved)
+
+    def picture(self, name: str, title: str, description: str, height: float) -> Picture:
+        """Return the finished picture; `name` makes its ids unique on a page."""
+        said, told = printable_line(title), printable_line(description)
+        ids = f"{name}-{self.width:.0f}"
+        size = {"width": _number(self.width), "height": _number(height)}
+        svg = ET.Element(
+            "svg",
+            {
+                "xmlns": "http://www.w3.org/2000/svg",
+                "viewBox": f"0 0 {size['width']} {size['height']}",
+                **size,
+                "role": "img",
+                "aria-labelledby": f"{ids}-title {ids}-desc",
+            },
+        )
+        ET.SubElement(svg, "title", {"id": f"{ids}-title"}).text = said
+        ET.SubElement(svg, "desc", {"id": f"{ids}-desc"}).text = told
+        if self.palette is PRINT:
+            svg.set("font-family", FONTS)
+            ET.SubElement(svg, "rect", {**size, "fill": self.palette["paper"]})
+        svg.extend(self._marks)
+        return Picture(said, told, self.width, height, svg)
+
+    def _mark(
+        self, tag: str, numbers: Mapping[str, float], fill: str = "", stroke: str = ""
+    ) -> ET.Element:
+        mark = ET.Element(tag)
+        for name, colour in (("fill", fill), ("stroke", stroke)):
+            if colour:
+                mark.set(name, self.palette.get(colour, colour))
+        for name, number in numbers.items():
+            mark.set(name, _number(number))
+        self._marks.append(mark)
+        return mark
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+FONT = "Arimo"
+
+
+def svg_file(picture: Picture) -> bytes:
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{picture.markup}\n'.encode()
+
+
+def png_file(picture: Picture) -> bytes:
+    import resvg_py  # noqa: PLC0415 - loaded when somebody asks for such a file
+
+    picture.svg.set("font-family", FONT)
+    drawn = resvg_py.svg_to_bytes(
+        svg_string=picture.markup,
+        zoom=2.0,  # pixels for each unit, so that it stays sharp on paper
+        font_files=[_font_file()],
+        skip_system_fonts=True,
+    )
+    return bytes(drawn)
+
+
+def _font_file() -> str:
+    import fontpkg_arimo  # noqa: PLC0415 - for pictures alone
+
+    return str(fontpkg_arimo.ROOT / "files" / "Arimo[wght].ttf")

@@ -1,0 +1,228 @@
+"""A report as tables and sentences: every format is written from these, whatever they are about.
+
+A cell has its text in the language in force, rounded for display, and the unrounded values
+behind it, which spreadsheets keep.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from relevansi import notation
+from relevansi.config import resource
+from relevansi.exporters.frame.canvas import Picture, svg_file
+from relevansi.i18n import direction, gettext, language
+from relevansi.printable import printable_line
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+Value = str | int | float | None
+
+
+class Cell(Struct, frozen=True):
+    """One cell: what is shown, and the unrounded values in the order of its column's parts.
+
+    ``lines`` are the parts of the text where there are several: the value, its interval, n.
+    ``of`` is the whole of which the value is a part, where pages draw how far it has come. A figure
+    that is open is its band; ``so_far`` says what it is over the complete questions.
+    """
+
+    text: str
+    values: tuple[Value, ...]
+    lines: tuple[str, ...] = ()
+    of: int | None = None
+    so_far: str = ""
+
+
+class Column(Struct, frozen=True):
+    """One column; a column of several values per cell names each of them in ``parts``.
+
+    ``best`` is the largest value a cell can have, where pages shade cells by their values.
+    """
+
+    heading: str
+    numeric: bool = False
+    parts: tuple[str, ...] = ()
+    best: float | None = None
+
+    def shade(self, cell: Cell) -> int | None:
+        """Return the shade of a cell, from 0 for none to 4 for the best value."""
+        value = cell.values[0]
+        if self.best is None or not isinstance(value, int | float):
+            return None
+        return round(4 * value / self.best)
+
+
+class Table(Struct, frozen=True):
+    """One table: a name for programs, a title for people, cells by row, notes below it."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def heading(self) -> int:
+        """The place of the column whose cells name their rows: the first one of words."""
+        return next((at for at, column in enumerate(self.columns) if not column.numeric), 0)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its rows stand in blocks on a phone."""
+        return len(self.columns) > 4
+
+
+class Section(Struct, frozen=True):
+    """A part of a report: its name for programs, its heading, sentences, pictures, tables."""
+
+    name: str
+    title: str
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+    pictures: tuple[Picture, ...] = ()
+
+
+class Document(Struct, frozen=True):
+    """A whole report, from its title to its notes.
+
+    ``state`` is how far everything is rated, ``answer`` what a page says first, ``figure`` the
+    picture that goes with it, for print, under the name of its file without an ending.
+    """
+
+    title: str
+    subtitle: str
+    sections: tuple[Section, ...]
+    answer: tuple[str, ...] = ()
+    state: str = ""
+    figure: tuple[str, Picture] | None = None
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        """The sentences at the head of a file."""
+        return tuple(filter(None, (self.state and f"{self.state}.", *self.answer)))
+
+
+def word(text: str) -> Cell:
+    return Cell(text, (text,))
+
+
+def word_or_dash(text: str | None) -> Cell:
+    return Cell(text or notation.UNDEFINED, (text,))
+
+
+def whole_number(value: int) -> Cell:
+    return Cell(notation.number(value), (value,))
+
+
+def stacked(lines: tuple[str, ...], values: tuple[Value, ...], between: str = " ") -> Cell:
+    """Return a cell of several lines, joined by `between` where lines are not shown."""
+    return Cell(between.join(lines), values, lines)
+
+
+def settings_table(name: str, title: str, lines: Iterable[tuple[str, str]]) -> Table:
+    """Return a table of settings, each with its value."""
+    columns = (Column(gettext("Setting")), Column(gettext("Value")))
+    return Table(name, title, columns, tuple((word(one), word(said)) for one, said in lines), ())
+
+
+# The characters that Markdown could take for markup: a bracket makes a link only before one
+# of ( [ : an underscore between letters is a letter, and "&" alone begins no entity.
+_MARKUP = re.compile(r"[\\|*`<~$]|&(?=#?\w+;)|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
+_BLOCK = re.compile(r"^(#|>|\+|-|=|\d+(?=[.)]))")
+
+
+def markdown(found: Document) -> bytes:
+    """Return a document as Markdown."""
+    parts = [f"# {escaped(found.title)}", f"**{escaped(found.subtitle)}**"]
+    parts += map(escaped, found.lead)
+    if found.figure:
+        _, picture = found.figure
+        data = b64encode(svg_file(picture)).decode()
+        parts.append(f"![{inline(picture.title)}](data:image/svg+xml;base64,{data})")
+    for section in found.sections:
+        parts.append(f"## {escaped(section.title)}")
+        if section.sentences:
+            parts.append("\n".join(f"- {escaped(sentence)}" for sentence in section.sentences))
+        for table in section.tables:
+            header = [inline(column.heading) for column in table.columns]
+            rule = ["---:" if column.numeric else "---" for column in table.columns]
+            rows = ([inline(cell.text) for cell in row] for row in table.rows)
+            lines = (f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+            parts += [f"### {escaped(table.title)}", "\n".join(lines)]
+            if table.notes:
+                parts.append("\n>\n".join(f"> {escaped(note)}" for note in table.notes))
+    return ("\n\n".join(parts) + "\n").encode()
+
+
+def inline(text: str) -> str:
+    r"""Return `text` on one line, with what Markdown would read as markup escaped.
+
+    >>> inline("a|b location_simple _x_ <b> [0.5; 1.0] [x](y)")
+    'a\\|b location_simple \\_x\\_ \\<b> [0.5; 1.0] [x\\](y)'
+    >>> inline("A & B &amp; &#39;")
+    'A & B \\&amp; \\&#39;'
+    """
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", printable_line(text))
+
+
+def escaped(text: str) -> str:
+    r"""Return `text` as ``inline`` does, where it begins a line and could begin a block.
+
+    >>> escaped("# no heading"), escaped("1. no list")
+    ('\\# no heading', '1\\. no list')
+    """
+    # The mark after a number, else the mark itself.
+    return _BLOCK.sub(lambda m: f"{m[0]}\\" if m[0].isdigit() else f"\\{m[0]}", inline(text))
+
+
+UNBROKEN = re.compile(
+    r"\[[^\[\]]+; [^\[\]]+\]|\b[nKp] = |\bHolm (?=\d)|W\+ / W−|^[\d.,]+ (?:\w+|/) [\d.,]+$"
+)
+"""Parts that stay on one line: an interval, the value of n, K or p, W+ / W−, two numbers."""
+
+
+def html(found: Document) -> bytes:
+    """Return a document with its pictures as one HTML file: for screen, phone and paper."""
+    style = resource("static").joinpath("comparisons", "report.css").read_text("utf-8")
+    written = _template().render(
+        document=found,
+        language=language(),
+        direction=direction(),
+        policy="default-src 'none'; style-src 'unsafe-inline'",  # its own style, and nothing else
+        read_first="summary",  # the section whose tables a phone shows at once
+        few=3,  # sentences that a phone shows before it folds the others
+        pictured=lambda title: gettext("Picture: %(title)s", title=title),
+        more=lambda n: gettext("and %(n)s more", n=notation.number(n)),
+        unbroken=_unbroken,
+        style=Markup(style),  # noqa: S704 - a file of our own
+    )
+    return f"{written}\n".encode()
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - a tenth of a second
+
+    loader = FileSystemLoader(resource("templates"))
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.filters["line"] = printable_line
+    return environment.get_template("comparisons/report.html")
+
+
+def _unbroken(text: str) -> str:
+    r"""A text in which no interval, n, K or p is broken between two lines.
+
+    >>> _unbroken("0.76 [0.60; 0.90] n = 25").split(" ")
+    ['0.76', '[0.60;\xa00.90]', 'n\xa0=\xa025']
+    """
+    return UNBROKEN.sub(lambda held: held[0].replace(" ", "\N{NBSP}"), printable_line(text))

@@ -1,0 +1,320 @@
+"""Runs checked under V2: compared for the page and every report, and as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+from msgspec.structs import asdict
+
+from relevansi import notation
+from relevansi.exporters.comparisons import words
+from relevansi.exporters.comparisons.differences import (
+    difference_json,
+    difference_table,
+    signed_rank_table,
+    signed_ranks_json,
+)
+from relevansi.exporters.comparisons.words import conclusion
+from relevansi.exporters.frame import csv_cells
+from relevansi.exporters.frame.csv_cells import csv_bytes
+from relevansi.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
+from relevansi.i18n import gettext, mark, ngettext
+from relevansi.metrics.gold.constraints import (
+    CARD,
+    PART,
+    CheckedContender,
+    ConstraintComparison,
+    ConstraintConfusion,
+    ConstraintFigure,
+    ConstraintReport,
+    Decided,
+    MissingRule,
+    QueryEvaluation,
+    headline_figures,
+)
+from relevansi.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
+from relevansi.records import CONSTRAINTS
+
+CELLS = {
+    ConstraintConfusion.TP: mark("TP: has data, met"),
+    ConstraintConfusion.FN: mark("FN: has data, not met"),
+    ConstraintConfusion.FP: mark("FP: no data, met"),
+    ConstraintConfusion.TN: mark("TN: no data, not met"),
+}
+OF_MATRIX = ("precision", "recall", "f1_score", "accuracy")
+
+
+def section(found: ConstraintComparison) -> Section:
+    basis = _basis(found)
+    sentences = [
+        *(said for one in found.contenders for said in _lacks(one)),
+        *(
+            conclusion(found, difference)
+            for difference in found.differences
+            if not difference.false_negatives_at_zero
+        ),
+    ]
+    pairing = gettext(
+        "Mean CPR by question is paired over the questions to which both runs gave cards; with no "
+        "results at 0, a question that has data counts as 0 for a run without cards. Query success "
+        "is paired over all questions that both runs were asked."
+    )
+    tables = (
+        _figures(found, basis),
+        _matrices(found, basis),
+        difference_table("constraint_differences", found, (pairing, basis)),
+        signed_rank_table("constraint_signed_rank", found, (basis,)),
+    )
+    return Section(PART, gettext("Constraints (V2)"), tuple(sentences), tables)
+
+
+def part_json(found: ConstraintComparison) -> dict[str, Any]:
+    """Return the comparison as plain values.
+
+    ``{gold, version, threshold_t, runs: [{id, name, not_run, pending, decided, from_text, ...}],
+    differences, signed_rank}``; the rest of a run is what ``score constraints`` prints.
+    """
+    return {
+        "gold": found.gold,
+        "version": found.version,
+        "threshold_t": float(found.threshold),
+        "runs": [
+            {
+                "id": one.run,
+                "name": one.name,
+                "not_run": list(one.not_run),
+                "pending": {str(query_id): n for query_id, n in one.pending.items()},
+                "decided": one.decided,
+                "from_text": one.from_text,
+                **constraints_json(one.report),
+            }
+            for one in found.contenders
+        ],
+        "differences": [difference_json(difference) for difference in found.differences],
+        "signed_rank": signed_ranks_json(found.differences),
+    }
+
+
+def _basis(comparison: ConstraintComparison) -> str:
+    return gettext(
+        "Gold questions: %(name)s, version %(n)s. T = %(t)s. What is asked but not on a card "
+        "(MISSING) counts as not passed.",
+        name=comparison.gold,
+        n=comparison.version,
+        t=notation.number(float(comparison.threshold)),
+    )
+
+
+def _figures(comparison: ConstraintComparison, basis: str) -> Table:
+    contenders = comparison.contenders
+    headlines = [headline_figures(one.report) for one in contenders]
+    accuracy = gettext(CONSTRAINT_MEASURES["pca"].label)
+    counts = (
+        (gettext("Total questions"), [one.report.totals.n_queries for one in contenders]),
+        (gettext("Total properties"), [one.report.totals.n_properties for one in contenders]),
+    )
+    rows = [
+        (word(label), *(Cell(notation.number(n), (n, None)) for n in found))
+        for label, found in counts
+    ]
+    for name in headlines[0]:
+        label = gettext(CONSTRAINT_MEASURES[name].label)
+        rows.append((word(label), *(_figure(found[name]) for found in headlines)))
+    for name, label in CONSTRAINT_LABELS.items():
+        row = (
+            word(f"{accuracy}: {gettext(label)}"),
+            *(_figure(one.report.totals.pca[name]) for one in contenders),
+        )
+        rows.append(row)
+    parts = (gettext("Value"), "n")
+    return Table(
+        "constraint_figures",
+        gettext("Figures under the gold questions: value, n"),
+        (
+            Column(gettext("Figure")),
+            *(Column(one.name, numeric=True, parts=parts) for one in contenders),
+        ),
+        tuple(rows),
+        (gettext("n counts cards for Mean CPR, strict success and PCA, else questions."), basis),
+    )
+
+
+def _matrices(comparison: ConstraintComparison, basis: str) -> Table:
+    parts = (gettext("Questions"), gettext("No."))
+    return Table(
+        "constraint_matrices",
+        gettext("Confusion matrices: questions and their numbers"),
+        (
+            Column(gettext("Cell")),
+            *(Column(one.name, parts=parts) for one in comparison.contenders),
+        ),
+        tuple(
+            (word(gettext(label)), *(_cell(one, confusion) for one in comparison.contenders))
+            for confusion, label in CELLS.items()
+        ),
+        (gettext("Met: results with a mean CPR of at least T."), basis),
+    )
+
+
+def _lacks(contender: CheckedContender) -> Iterator[str]:
+    name = contender.name
+    if contender.from_text:
+        yield gettext(
+            "No file of %(name)s lists its properties: its cards are checked by the text "
+            "of the answers, which never states the property type.",
+            name=name,
+        )
+    if contender.not_run:
+        yield gettext(
+            "%(name)s was not asked %(questions)s: they count as without results in its figures "
+            "and are in no pair.",
+            name=name,
+            questions=words.positions(contender.not_run),
+        )
+    if contender.pending:
+        yield gettext(
+            "%(name)s waits for decisions by hand on the cards of %(questions)s: until "
+            "then they count as not passed.",
+            name=name,
+            questions=words.positions(tuple(contender.pending)),
+        )
+    if contender.decided:
+        yield ngettext(
+            "%(n)s decision by hand is in the figures of %(name)s.",
+            "%(n)s decisions by hand are in the figures of %(name)s.",
+            contender.decided,
+            name=name,
+        )
+
+
+def _figure(found: ConstraintFigure) -> Cell:
+    lines = (notation.four(found.value), f"n = {notation.number(found.n)}")
+    return stacked(lines, (None if found.value is None else float(found.value), found.n))
+
+
+def _cell(contender: CheckedContender, confusion: ConstraintConfusion) -> Cell:
+    found = [q.question.query_id for q in contender.report.queries if q.confusion is confusion]
+    n, listed = notation.number(len(found)), ", ".join(map(str, found))
+    return Cell(f"{n} ({listed})" if found else n, (len(found), listed), (n, listed))
+
+
+def constraints_json(report: ConstraintReport) -> dict[str, Any]:
+    """Return the evaluation as one flat object; ``missing`` only if MISSING is left out.
+
+    Totals are rounded to 4 decimals. A question without cards has mean_cpr 0, as the
+    recorded evaluations have it: the one place where undefined is written 0.
+    """
+    whole = report.totals
+    rule = {} if report.missing is MissingRule.COUNTED else {"missing": str(report.missing)}
+    return {
+        "total_queries": whole.n_queries,
+        "total_properties": whole.n_properties,
+        "threshold_t": float(report.threshold),
+        **rule,
+        "pca": {name: _rounded(found.value) for name, found in whole.pca.items()},
+        "mean_cpr": _rounded(whole.mean_cpr),
+        "strict_success_ratio": _rounded(whole.strict_success_ratio),
+        "query_success_rate": _rounded(whole.success_rate),
+        "confusion_matrix": asdict(whole.matrix)
+        | {name: _rounded(getattr(whole.matrix, name)) for name in OF_MATRIX},
+        "category_metrics": {
+            name: {
+                "total_queries": part.n_queries,
+                "successful_queries": part.n_successful,
+                "success_rate": _rounded(part.success_rate),
+                "total_properties": part.n_properties,
+                "mean_cpr": _rounded(part.mean_cpr),
+            }
+            for name, part in report.categories.items()
+        },
+        "evaluations": [
+            _evaluation(query) | ({} if query.cards else {"mean_cpr": 0.0})
+            for query in report.queries
+        ],
+    }
+
+
+def _evaluation(query: QueryEvaluation) -> dict[str, Any]:
+    return {
+        "query_id": query.question.query_id,
+        "question": query.question.text,
+        "category": query.question.category,
+        "expected_result": str(query.question.expected),
+        "has_results": bool(query.cards),
+        "num_properties": len(query.cards),
+        "mean_cpr": _number(query.mean_cpr),
+        "strict_success": query.strict_success,
+        "is_success": query.is_success,
+        "confusion_category": str(query.confusion),
+    }
+
+
+def _rounded(value: Fraction | None) -> float | None:
+    return None if value is None else float(round(value, 4))
+
+
+QUESTION_COLUMNS = (
+    *("query_id", "question", "category", "expected_result", "num_properties"),
+    *("mean_cpr", "strict_success", "is_success", "confusion_category"),
+)
+CARD_COLUMNS = (
+    *("query_id", "card", "name", "slug", "cpr", "manual_result", "comment"),
+    *(*CONSTRAINTS, *(f"{name}_automatic" for name in CONSTRAINTS), "distance_km"),
+)
+
+
+def questions_csv(report: ConstraintReport) -> bytes:
+    evaluations = map(_evaluation, report.queries)
+    rows = [[one[name] for name in QUESTION_COLUMNS] for one in evaluations]
+    return csv_bytes([QUESTION_COLUMNS, *rows])
+
+
+def cards_csv(report: ConstraintReport) -> bytes:
+    """Return a line for each card: its outcomes, with and without people's decisions."""
+    rows: list[tuple[csv_cells.Cell, ...]] = []
+    for query in report.queries:
+        for index, card in enumerate(query.cards):
+            distances = (check.distance_km for check in card.checks)
+            passed = {True: "pass", False: "fail", None: "pending" if card.pending else None}
+            rows.append(
+                (
+                    *(query.question.query_id, index, card.card.name, card.card.slug),
+                    *(_number(card.cpr), passed[card.passed], card.comment),
+                    *(str(check.outcome) for check in card.checks),
+                    *(str(check.automatic) for check in card.checks),
+                    next((km for km in distances if km is not None), None),
+                )
+            )
+    return csv_bytes([CARD_COLUMNS, *rows])
+
+
+def _number(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def manual_json(decided: Iterable[Decided], *, timestamp: str) -> dict[str, Any]:
+    """Return the file of decisions; reasons of overrides have a key of their own."""
+    overrides: dict[str, dict[str, dict[str, str]]] = {}
+    reasons: dict[str, dict[str, dict[str, str]]] = {}
+    cards: dict[str, dict[str, dict[str, str]]] = {}
+    for number, index, subject, outcome, reason in sorted(decided, key=lambda one: one[:3]):
+        query, card = str(number), str(index)
+        if subject == CARD:
+            verdict = {"result": outcome or "pending", "comment": reason}
+            cards.setdefault(query, {})[card] = verdict
+        elif outcome is not None:
+            overrides.setdefault(query, {}).setdefault(card, {})[subject] = outcome
+            reasons.setdefault(query, {}).setdefault(card, {})[subject] = reason
+    return {
+        "timestamp": timestamp,
+        "source_report": "Relevansi",
+        "summary": {
+            "constraint_overrides_count": sum(map(len, overrides.values())),
+            "manual_evaluations_count": sum(map(len, cards.values())),
+        },
+        "constraint_overrides": overrides,
+        "override_reasons": reasons,
+        "manual_evaluations": cards,
+    }

@@ -1,0 +1,674 @@
+"""Phase 3 as a document and as files: its sentences, its tables, and all that was given."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import date
+from types import MappingProxyType
+from typing import Any
+
+from msgspec.structs import asdict
+
+from relevansi import labels, notation
+from relevansi.exporters.comparisons import pictures
+from relevansi.exporters.comparisons.differences import interval_json
+from relevansi.exporters.comparisons.document import CATEGORY_FIGURES
+from relevansi.exporters.comparisons.figure_names import (
+    figure_name,
+    unit_of,
+)
+from relevansi.exporters.comparisons.files import XLSX, formats, moment_json
+from relevansi.exporters.comparisons.pictures import Track
+from relevansi.exporters.comparisons.words import (
+    suggestion,
+    until,
+)
+from relevansi.exporters.exports.metrics_tables import whole
+from relevansi.exporters.frame import csv_cells
+from relevansi.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
+from relevansi.exporters.frame.spreadsheets import Sheet, workbook
+from relevansi.exporters.frame.tables import (
+    Cell,
+    Column,
+    Document,
+    Section,
+    Table,
+    settings_table,
+    stacked,
+    whole_number,
+    word,
+)
+from relevansi.i18n import gettext, mark, ngettext
+from relevansi.metrics.intervals import CONFIDENCE
+from relevansi.metrics.judging.figures import Figure
+from relevansi.metrics.judging.queries import EXPLANATIONS, Undefined
+from relevansi.metrics.judging.registry import Unit
+from relevansi.metrics.phase_3.user_study import (
+    FIGURES,
+    TOO_FEW_CLUSTERS,
+    TOO_FEW_SCORES,
+    ClusteredMean,
+    Comment,
+    OwnAnswer,
+    Person,
+    UserStudyReport,
+)
+from relevansi.records import BINARY, USABILITY_ITEMS
+
+FEW = 20
+"""Below so many participants a report says that they are few."""
+
+COMMENTS = {"helped": mark("What helped"), "missing": mark("What was missing")}
+BANGOR = mark(
+    "Adjective and grade are a rule of thumb after Bangor, Kortum & Miller (2009): the adjective "
+    "whose mean score is nearest (worst imaginable 12.5, awful 20.3, poor 35.7, OK 50.9, good "
+    "71.4, excellent 85.5, best imaginable 90.9); grade A from 90, B from 80, C from 70, D from "
+    "60, else F. A SUS score is not a percentage."
+)
+SUS_INTERVAL = mark(
+    "The interval of the SUS mean is Student's t interval over participants, cut at 0 and 100."
+)
+
+SCORE: Unit = "score 0-100"
+
+
+def comment_name(comment: Comment) -> str:
+    if comment.name in COMMENTS:
+        return gettext(COMMENTS[comment.name])
+    return gettext("On question %(number)s", number=comment.name.rpartition(" ")[2])
+
+
+def counts(report: UserStudyReport) -> str:
+    totals, withdrawn = report.totals, report.withdrawn
+    said = [
+        ngettext("%(n)s participant", "%(n)s participants", len(report.taking_part)),
+        ngettext("%(n)s question", "%(n)s questions", report.n_questions),
+    ]
+    if failed := totals.n_failed:
+        said.append(ngettext("%(n)s failed call", "%(n)s failed calls", failed))
+    if unreadable := totals.n_unreadable:
+        said.append(ngettext("%(n)s unreadable answer", "%(n)s unreadable answers", unreadable))
+    if withdrawn:
+        said.append(ngettext("%(n)s withdrew", "%(n)s withdrew", withdrawn))
+    return " · ".join(said)
+
+
+def figure_in_words(found: ClusteredMean, unit: Unit) -> tuple[str, ...]:
+    """Return a figure over all in parts: value, interval if there is one, both n."""
+    people = ngettext("%(n)s participant", "%(n)s participants", found.clusters)
+    questions = ngettext("%(n)s question", "%(n)s questions", found.n)
+    lower, upper = _bounds(found)
+    bounds = (notation.interval(lower, upper, unit),) if lower is not None else ()
+    return (notation.figure(found.value, unit), *bounds, f"n = {people}, {questions}")
+
+
+def _bounds(found: ClusteredMean) -> tuple[float | None, float | None]:
+    return found.interval.lower, found.interval.upper
+
+
+def usability(report: UserStudyReport) -> str:
+    found = report.usability
+    if found.mean is None or found.adjective is None:
+        return gettext("SUS: nobody has answered all ten items yet.")
+    said = {
+        "mean": notation.figure(found.mean, SCORE),
+        "n": notation.number(found.n),
+        "adjective": gettext(found.adjective),
+        "grade": found.grade,
+    }
+    if found.interval.lower is None:
+        return gettext(
+            "SUS: mean %(mean)s, n = %(n)s: %(adjective)s, grade %(grade)s. No interval: %(why)s",
+            why=gettext(TOO_FEW_SCORES),
+            **said,
+        )
+    return gettext(
+        "SUS: mean %(mean)s, %(share)s interval %(interval)s, n = %(n)s: %(adjective)s, grade "
+        "%(grade)s.",
+        share=notation.percent(CONFIDENCE),
+        interval=notation.interval(found.interval.lower, found.interval.upper, SCORE),
+        **said,
+    )
+
+
+def settings() -> str:
+    return gettext(
+        "Intervals: %(share)s over participants, Wilson's with the variance between participants.",
+        share=notation.percent(CONFIDENCE),
+    )
+
+
+def provenance(report: UserStudyReport) -> str:
+    """Return who rated, until when and with which version: under every table."""
+    return (
+        gettext(
+            "Each participant rated the answers to their own questions. Verdicts until: %(until)s. "
+            "Relevansi %(version)s.",
+            until=until(report.judged_until),
+            version=report.version,
+        )
+        + f" {labels.cannot_tell(report.cannot_tell)}"
+    )
+
+
+def notes(report: UserStudyReport) -> Iterator[str]:
+    people = len(report.taking_part)
+    if people < FEW:
+        yield gettext(
+            "Small: %(people)s. The intervals are over them, and with so few they are rough.",
+            people=ngettext("%(n)s participant", "%(n)s participants", people),
+        )
+    yield gettext(
+        "Participants ask questions of their own, so nothing is paired with phases 1 and 2 or "
+        "between participants. Ten people with ten questions each are not a hundred independent "
+        "questions: the intervals are over the participants."
+    )
+    yield gettext(
+        "A figure is the mean over all questions that have a value; the numbers of "
+        "participants and questions behind it are given beside it. What is not rated "
+        "yet is in no figure."
+    )
+    if report.suggested:
+        yield suggestion(report.suggested)
+    yield settings()
+    yield gettext(SUS_INTERVAL)
+    yield gettext(BANGOR)
+    yield gettext(
+        '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
+    )
+
+
+PERSON_FIGURES = (
+    "mean_precision_at_5",
+    "mean_overall_precision",
+    "mrr",
+    "success_rate",
+    "coverage",
+    "mean_response_quality",
+)
+"""The figures that are given per participant and drawn."""
+
+
+def document(report: UserStudyReport, on: date) -> Document:
+    """Return `report` as a document dated `on`, in the language in force."""
+    people = (standing(report), per_person(report))
+    sus = (usability(report), gettext(BANGOR))
+    return Document(
+        title=gettext("Phase 3: users with questions of their own"),
+        subtitle=gettext(
+            "Date: %(date)s. Study: %(study)s.", date=notation.day(on), study=report.study
+        ),
+        sections=(
+            Section("configuration", gettext("Configuration"), (), (configuration(report),)),
+            Section("summary", gettext("Summary"), (), (summary(report),), (draw(report),)),
+            Section("participants", gettext("By participant"), (), people),
+            Section("usability", gettext("Usability"), sus, ()),
+            Section("categories", gettext("By category"), (), (by_category(report),)),
+            Section("comments", gettext("Comments by theme"), (), (comments(report),)),
+            Section("notes", gettext("Notes"), tuple(notes(report)), ()),
+        ),
+    )
+
+
+def configuration(report: UserStudyReport) -> Table:
+    lines = (
+        (gettext("Study"), report.study),
+        (gettext("Search method"), report.search_method or gettext("not stated")),
+        (gettext("LLM"), report.llm or gettext("not stated")),
+        (gettext("Participants"), counts(report)),
+        (gettext("Questions each, at most"), notation.number(report.most_questions)),
+        (gettext("Verdicts until"), until(report.judged_until)),
+        (gettext("Cannot tell"), labels.cannot_tell(report.cannot_tell)),
+        (gettext("Intervals"), settings()),
+        (gettext("Version"), f"Relevansi {report.version}"),
+    )
+    return settings_table("phase3_configuration", gettext("How the figures were made"), lines)
+
+
+def summary(report: UserStudyReport) -> Table:
+    share = notation.percent(CONFIDENCE)
+    whys = dict.fromkeys(
+        gettext(EXPLANATIONS[Undefined.NO_QUERY] if one.value is None else TOO_FEW_CLUSTERS)
+        for one in report.figures.values()
+        if one.interval.lower is None
+    )
+    return Table(
+        "phase3_summary",
+        gettext("Figures over all participants"),
+        (
+            Column(gettext("Figure")),
+            Column(gettext("Value"), numeric=True),
+            Column(
+                gettext("%(share)s interval over participants", share=share),
+                numeric=True,
+                parts=(gettext("Lower"), gettext("Upper")),
+            ),
+            Column(gettext("Participants"), numeric=True),
+            Column(gettext("Questions"), numeric=True),
+        ),
+        tuple(
+            (
+                word(figure_name(name)),
+                Cell(notation.figure(found.value, unit), (found.value,)),
+                Cell(notation.interval(*_bounds(found), unit), _bounds(found)),
+                whole_number(found.clusters),
+                whole_number(found.n),
+            )
+            for name in FIGURES
+            for found, unit in [(report.figures[name], unit_of(name))]
+        ),
+        (*whys, settings(), provenance(report)),
+    )
+
+
+def standing(report: UserStudyReport) -> Table:
+    return Table(
+        "phase3_participants",
+        gettext("Where participants stand"),
+        (
+            Column(gettext("Participant")),
+            Column(gettext("Stage")),
+            Column(gettext("Consent")),
+            Column(gettext("Questions asked"), numeric=True),
+            Column(gettext("Rated"), numeric=True),
+            Column(gettext("Failed calls"), numeric=True),
+            Column(gettext("Unreadable answers"), numeric=True),
+            Column(gettext("SUS items answered"), numeric=True),
+            Column("SUS", numeric=True),
+        ),
+        tuple(
+            (
+                word(person.pseudonym),
+                word(gettext(person.stage)),
+                word(_consent(person)),
+                whole_number(len(person.answers)),
+                whole_number(person.n_rated),
+                whole_number(person.totals.n_failed),
+                whole_number(person.totals.n_unreadable),
+                whole_number(sum(answer is not None for answer in person.usability)),
+                _score(person.usability_score),
+            )
+            for person in report.people
+        ),
+        (provenance(report),),
+    )
+
+
+def _consent(person: Person) -> str:
+    if person.agreed_at is None:
+        return notation.UNDEFINED
+    when = notation.moment(person.agreed_at)
+    return gettext("%(when)s (version %(version)s)", when=when, version=person.consent)
+
+
+def _score(score: float | None) -> Cell:
+    return Cell(notation.UNDEFINED if score is None else notation.number(score), (score,))
+
+
+def per_person(report: UserStudyReport) -> Table:
+    parts = (gettext("Value"), "n")
+    return Table(
+        "phase3_by_participant",
+        gettext("Figures of each participant"),
+        (
+            Column(gettext("Participant")),
+            *(Column(figure_name(name), numeric=True, parts=parts) for name in PERSON_FIGURES),
+        ),
+        tuple(
+            (
+                word(person.pseudonym),
+                *(_own(person.figures[name], unit_of(name)) for name in PERSON_FIGURES),
+            )
+            for person in report.taking_part
+        ),
+        (gettext("n counts the participant's questions that have a value."), provenance(report)),
+    )
+
+
+def by_category(report: UserStudyReport) -> Table:
+    share = notation.percent(CONFIDENCE)
+    parts = (
+        gettext("Value"),
+        gettext("Lower"),
+        gettext("Upper"),
+        gettext("Participants"),
+        gettext("Questions"),
+    )
+    return Table(
+        "phase3_categories",
+        gettext("Questions by category, with %(share)s intervals over participants", share=share),
+        (
+            Column(gettext("Category")),
+            Column(gettext("Questions"), numeric=True),
+            Column(gettext("Participants"), numeric=True),
+            *(Column(figure_name(name), numeric=True, parts=parts) for name in CATEGORY_FIGURES),
+        ),
+        tuple(
+            (
+                word(labels.category(line.category) or gettext("no category yet")),
+                whole_number(line.n_questions),
+                whole_number(line.n_people),
+                *(_lines(line.figures[name], unit_of(name)) for name in CATEGORY_FIGURES),
+            )
+            for line in report.categories
+        ),
+        (provenance(report),),
+    )
+
+
+def comments(report: UserStudyReport) -> Table:
+    return Table(
+        "phase3_comments",
+        gettext("What participants wrote, by theme"),
+        (
+            Column(gettext("Theme")),
+            Column(gettext("Participant")),
+            Column(gettext("On")),
+            Column(gettext("Comment")),
+        ),
+        tuple(
+            (
+                word(line.theme or gettext("no theme yet")),
+                word(person.pseudonym),
+                word(comment_name(comment)),
+                word(comment.text),
+            )
+            for line in report.themes
+            for person, comment in line.comments
+        ),
+        (gettext("A comment is listed under each of its themes."), provenance(report)),
+    )
+
+
+def _lines(found: ClusteredMean, unit: Unit) -> Cell:
+    values = (found.value, *_bounds(found), found.clusters, found.n)
+    return stacked(figure_in_words(found, unit), values)
+
+
+def _own(found: Figure, unit: Unit) -> Cell:
+    lines = (notation.figure(found.value, unit), f"n = {notation.number(found.n)}")
+    return stacked(lines, (found.value, found.n))
+
+
+EACH, ALL, AXIS, HEIGHT = 46.0, 66.0, 76.0, 116.0
+"""How far below a panel's top the participants, the figure and the axis lie; its height."""
+STEP, HIGHEST = 7.0, 21.0
+"""How far apart equal values of two participants are drawn, and how high all of them go."""
+
+
+def draw(report: UserStudyReport) -> Picture:
+    """Return the figures over all with intervals, above each those of the participants."""
+    canvas = Canvas(WIDE, PAGE)
+    for figure, top, track in pictures.panels(PERSON_FIGURES, HEIGHT):
+        found = report.figures[figure]
+        said = pictures.value_with_interval(found.value, found.interval, track.unit)
+        track.named(canvas, top + LARGE, figure_name(figure), said, LARGE)
+        track.rule(canvas, top + AXIS)
+        track.labels(canvas, top + AXIS + SMALL + 5)
+        _everybody(canvas, report, figure, track, top + EACH)
+        track.estimate(canvas, found.value, found.interval, top + ALL)
+    bottom = pictures.below(PERSON_FIGURES, HEIGHT)
+    share = notation.percent(CONFIDENCE)
+    key = gettext(
+        "Hollow dots: each participant's own figure. Dot and line: the figure over all questions "
+        "and its %(share)s interval over participants.",
+        share=share,
+    )
+    bottom += canvas.paragraph((0, bottom), key, room=WIDE)
+    title = gettext(
+        "Figures over all participants with %(share)s intervals, and each one's", share=share
+    )
+    description = " ".join(
+        f"{figure_name(name)}: {' '.join(figure_in_words(report.figures[name], unit_of(name)))}."
+        for name in PERSON_FIGURES
+    )
+    return canvas.picture("participants", title, description, bottom + 4)
+
+
+def _everybody(
+    canvas: Canvas, report: UserStudyReport, figure: str, track: Track, middle: float
+) -> None:
+    values = (person.figures[figure].value for person in report.taking_part)
+    dots = [track.at(value) for value in values if value is not None]
+    of_place = Counter(round(where / STEP) for where in dots)
+    seen: Counter[int] = Counter()
+    for where in dots:
+        place = round(where / STEP)
+        step = min(STEP, HIGHEST / max(of_place[place] - 1, 1))
+        canvas.dot((where, middle - seen[place] * step), radius=3.5, fill="", stroke="edge")
+        seen[place] += 1
+
+
+ASKED = ("participant", "question_number", "question", "category", "conversation")
+COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "participants": (
+            *("participant", "number", "stage", "consent_version", "agreed_at", "finished_at"),
+            *("questions", "rated", "failed", "unreadable", "sus_score", *FIGURES),
+        ),
+        "answers": (
+            *(*ASKED, "asked_at", "answered_at", "question_state", "answer_state"),
+            *("results_count", "judged_count", "relevant_count", "unsure_count"),
+            *("first_relevant_rank", "empty_outcome", "rated", "precision_at_5"),
+            *("overall_precision", "reciprocal_rank", "success", "response_quality"),
+            *("notes", "response"),
+        ),
+        "cards": (
+            *(*ASKED, "rank", "title", "url", "price", "location", "relevance"),
+            *("results_count", "response_quality"),
+        ),
+        "questionnaire": ("participant", "item", "answer"),
+        "comments": ("participant", "comment", "question", "theme", "text"),
+    }
+)
+"""Every sheet with its columns; "answers" and "cards" have one row per answer and per card."""
+
+
+def sheet(report: UserStudyReport, name: str) -> Sheet:
+    """Return one of the sheets; raises ``KeyError`` for an unknown name."""
+    rows = {
+        "participants": _participants,
+        "answers": _answers,
+        "cards": _cards,
+        "questionnaire": _questionnaire,
+        "comments": _comments,
+    }[name]
+    return Sheet(name, COLUMNS[name], [row for person in report.people for row in rows(person)])
+
+
+def _participants(person: Person) -> Iterator[list[csv_cells.Cell]]:
+    yield [
+        *_who(person).values(),
+        len(person.answers),
+        person.n_rated,
+        person.totals.n_failed,
+        person.totals.n_unreadable,
+        person.usability_score,
+        *(person.figures[name].value for name in FIGURES),
+    ]
+
+
+def _answers(person: Person) -> Iterator[list[csv_cells.Cell]]:
+    for answer in person.answers:
+        known = answer.row.summary._asdict() if answer.row else {}
+        known |= _answer(answer)
+        known |= {"question_state": answer.state, "rated": known["rated"] and int(known["rated"])}
+        yield [*_asked(person, answer), *(known.get(name) for name in COLUMNS["answers"][5:])]
+
+
+def _cards(person: Person) -> Iterator[list[csv_cells.Cell]]:
+    for answer in person.answers:
+        found = answer.row.summary if answer.row else None
+        for rank, card, verdict in answer.cards:
+            yield [
+                *_asked(person, answer),
+                *(rank, card.title, card.url, card.price, card.location),
+                verdict.value if verdict else None,
+                found.results_count if found else None,
+                found.quality if found else None,
+            ]
+
+
+def _questionnaire(person: Person) -> Iterator[list[csv_cells.Cell]]:
+    for item, answer in zip(USABILITY_ITEMS, person.usability, strict=True):
+        if answer is not None:
+            yield [person.pseudonym, item, answer]
+
+
+def _comments(person: Person) -> Iterator[list[csv_cells.Cell]]:
+    for comment in person.comments:
+        for theme in comment.themes or (None,):
+            yield [person.pseudonym, comment.name, comment.question, theme, comment.text]
+
+
+def _asked(person: Person, answer: OwnAnswer) -> tuple[csv_cells.Cell, ...]:
+    category = answer.category or None
+    return (person.pseudonym, answer.number, answer.question, category, answer.conversation)
+
+
+def user_study_json(report: UserStudyReport) -> dict[str, Any]:
+    """Return `report` as plain values.
+
+    ``{study, phase, search_method, llm, version, settings, cannot_tell, judged_until, suggested,
+    counts, figures: {name: {value, interval, participants, questions}}, usability,
+    categories: [...], participants: [{participant, stage, consent_version, ..., figures,
+    usability, comments, questions: [{..., results: [...]}]}]}``.
+    """
+    return {
+        "study": report.study,
+        "phase": 3,
+        "search_method": report.search_method or None,
+        "llm": report.llm or None,
+        "version": report.version,
+        "settings": {
+            "confidence": CONFIDENCE,
+            "interval": "Wilson's score interval with the variance between participants",
+            "usability_interval": "Student's t over participants, cut at 0 and 100",
+        },
+        "cannot_tell": report.cannot_tell,
+        "judged_until": moment_json(report.judged_until),
+        "suggested": [moment_json(when) for when in report.suggested],
+        "counts": {
+            "participants": len(report.taking_part),
+            "questions": report.n_questions,
+            "failed": report.totals.n_failed,
+            "unreadable": report.totals.n_unreadable,
+            "withdrawn": report.withdrawn,
+        },
+        "figures": _figures(report.figures),
+        "usability": asdict(report.usability)
+        | {"interval": interval_json(report.usability.interval)},
+        "categories": [
+            {
+                "category": line.category or None,
+                "questions": line.n_questions,
+                "participants": line.n_people,
+                "figures": _figures(line.figures),
+            }
+            for line in report.categories
+        ],
+        "participants": [
+            {
+                **_who(person),
+                "figures": {
+                    name: {"value": one.value, "n": one.n} for name, one in person.figures.items()
+                },
+                "usability": {"answers": list(person.usability), "score": person.usability_score},
+                "comments": [
+                    {"comment": said.name, "text": said.text, "themes": list(said.themes)}
+                    for said in person.comments
+                ],
+                "questions": [
+                    _answer(answer) | {"results": _results(answer)} for answer in person.answers
+                ],
+            }
+            for person in report.people
+        ],
+    }
+
+
+def _who(person: Person) -> dict[str, Any]:
+    return {
+        "participant": person.pseudonym,
+        "number": person.number,
+        "stage": str(person.stage),
+        "consent_version": person.consent,
+        "agreed_at": moment_json(person.agreed_at),
+        "finished_at": moment_json(person.finished_at),
+    }
+
+
+def _answer(answer: OwnAnswer) -> dict[str, Any]:
+    found = answer.row.summary if answer.row else None
+    return {
+        "number": answer.number,
+        "question": answer.question,
+        "category": answer.category or None,
+        "conversation": answer.conversation,
+        "state": answer.state,
+        "asked_at": moment_json(answer.asked_at),
+        "answered_at": moment_json(answer.answered_at),
+        "response": answer.response,
+        "answer_state": found.state.value if found else None,
+        "empty_outcome": found.empty_outcome.value if found and found.empty_outcome else None,
+        "rated": answer.is_rated if answer.asks_for_a_rating else None,
+        "precision_at_5": found.precision_at_5.value if found else None,
+        "overall_precision": found.overall_precision.value if found else None,
+        "reciprocal_rank": found.reciprocal_rank.value if found else None,
+        "success": whole(found.success.value) if found else None,
+        "response_quality": whole(found.response_quality.value) if found else None,
+        "notes": answer.row.notes if answer.row else "",
+    }
+
+
+def _results(answer: OwnAnswer) -> list[dict[str, Any]]:
+    return [
+        {
+            "rank": rank,
+            "title": card.title,
+            "url": card.url,
+            "price": card.price,
+            "location": card.location,
+            "relevance": BINARY.number(verdict),
+        }
+        for rank, card, verdict in answer.cards
+    ]
+
+
+def _figures(found: Mapping[str, ClusteredMean]) -> dict[str, Any]:
+    return {
+        name: {
+            "value": one.value,
+            "interval": interval_json(one.interval),
+            "participants": one.clusters,
+            "questions": one.n,
+        }
+        for name, one in found.items()
+    }
+
+
+def user_study_bytes(report: UserStudyReport) -> bytes:
+    found = user_study_json(report)
+    return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+DATA = ("phase3.xlsx", "phase3.json")
+"""Every file of the participants' data."""
+
+
+def data_file(report: UserStudyReport, name: str) -> tuple[bytes, str]:
+    """Return one of the files of ``DATA`` and its media type."""
+    if name == "phase3.xlsx":
+        return workbook([sheet(report, one) for one in COLUMNS]), XLSX
+    return user_study_bytes(report), "application/json"
+
+
+FORMATS = formats(document, user_study_bytes)
+"""Every format of the summary by the name that the command line and the page give it."""
+
+
+def file_name(file_format: str, on: date) -> str:
+    """Return the name of a summary's file; raises ``KeyError`` for an unknown format."""
+    return f"phase3_summary_{notation.file_day(on)}.{FORMATS[file_format].extension}"

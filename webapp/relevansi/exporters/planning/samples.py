@@ -1,0 +1,162 @@
+"""A sample of the questions, and the rule behind it, as sentences, a table and plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from relevansi import notation
+from relevansi.exporters.comparisons.figure_names import (
+    figure_name,
+    unit_of,
+)
+from relevansi.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
+from relevansi.i18n import gettext, mark, ngettext
+from relevansi.metrics.intervals import CONFIDENCE, METHOD
+from relevansi.metrics.planning.sampling import (
+    PART,
+    STATED,
+    ChosenRule,
+    QuestionSample,
+    SampledFigure,
+)
+
+KINDS = {
+    "fixed": mark("A sample of a size fixed beforehand"),
+    "sequence": mark("A sample that grows until it is enough"),
+    "machine_help": mark("People with a machine's help"),
+}
+"""The kinds of rules in words."""
+ENDED = {
+    "reached": mark("It reached its aim on %(when)s."),
+    "replaced": mark("Another rule took its place on %(when)s."),
+    "retired": mark("It ended on %(when)s, as rules of its kind were given up."),
+    "stopped": mark("It was stopped on %(when)s."),
+}
+"""How rules ended, in words."""
+
+
+def told(rule: ChosenRule) -> str:
+    return " ".join(_told(rule))
+
+
+def _told(rule: ChosenRule) -> Iterator[str]:
+    yield gettext(
+        "Rule: %(kind)s, chosen %(when)s, seed %(seed)s.",
+        kind=gettext(KINDS[rule.kind]),
+        when=notation.day(rule.chosen_at.date()),
+        seed=rule.seed,
+    )
+    if n := len(rule.sample):
+        yield gettext("It drew %(n)s of %(of)s questions at random.", n=n, of=rule.of)
+    if rule.beforehand:
+        yield gettext("It was chosen before the first verdict.")
+    else:
+        yield ngettext(
+            "It was chosen after %(n)s verdict of people.",
+            "It was chosen after %(n)s verdicts of people.",
+            rule.verdicts_before,
+        )
+    if rule.ended_at is not None:
+        ended = ENDED.get(rule.outcome or "", ENDED["stopped"])
+        yield gettext(ended, when=notation.day(rule.ended_at.date()))
+
+
+def rule_json(rule: ChosenRule | None) -> dict[str, Any] | None:
+    if rule is None:
+        return None
+    found = {name: getattr(rule, name) for name in STATED}
+    found |= {name: found[name] and found[name].isoformat() for name in ("chosen_at", "ended_at")}
+    drawn = {"n": len(rule.sample), "of": rule.of}
+    return found | drawn | {"sample": list(rule.sample)}
+
+
+def section(found: QuestionSample) -> Section:
+    tables = (_table(found),) if found.figures else ()
+    return Section(PART, gettext("Sampled questions"), tuple(_sentences(found)), tables)
+
+
+def _sentences(found: QuestionSample) -> Iterator[str]:
+    yield told(found.rule)
+    rated = ngettext(
+        "%(done)s of %(n)s question drawn is rated; the other questions are not asked.",
+        "%(done)s of %(n)s questions drawn are rated; the other questions are not asked.",
+        found.drawn,
+        done=notation.number(found.rated),
+    )
+    if found.rule.is_stratified:
+        yield rated
+        yield gettext(
+            "The figures have no interval: this sample was drawn by category, and an interval is "
+            "that of a simple random sample."
+        )
+    elif found.rule.kind == "sequence":
+        yield rated
+        yield gettext(
+            "The figures have no interval: this sample grew and could end for what it showed, "
+            "which an interval of a fixed size does not allow for."
+        )
+    elif found.rated < found.drawn:
+        yield f"{rated} {gettext('The figures follow when all are: the size was fixed.')}"
+    else:
+        yield rated
+
+
+def drawn(found: QuestionSample) -> str:
+    listed = ", ".join(map(str, found.rule.sample))
+    return gettext("Drawn, in this order: %(questions)s.", questions=listed)
+
+
+def _table(found: QuestionSample) -> Table:
+    parts = ("value", "lower", "upper")
+    return Table(
+        "sample",
+        gettext("Over all %(n)s questions, from the sample", n=notation.number(found.rule.of)),
+        (
+            Column(gettext("Figure")),
+            Column(gettext("Run, or pair of runs")),
+            Column(gettext("95% interval"), numeric=True, parts=parts),
+            Column("n", numeric=True),
+        ),
+        tuple(map(_row, found.figures)),
+        (
+            gettext(
+                "The interval of every figure, its half widths times √(1 − n/N): n of all N "
+                "questions were drawn, and the size was fixed. n: questions with a value."
+            ),
+        ),
+    )
+
+
+def _row(one: SampledFigure) -> tuple[Cell, ...]:
+    unit, found = unit_of(one.figure), one.found
+    lower, upper, is_pair = found.interval.lower, found.interval.upper, len(one.runs) > 1
+    shown = notation.difference if is_pair else notation.figure
+    lines = (shown(found.value, unit), notation.interval(lower, upper, unit, signed=is_pair))
+    return (
+        word(figure_name(one.figure)),
+        word(" – ".join(one.runs)),
+        stacked(lines, (found.value, lower, upper)),
+        Cell(notation.number(found.values), (found.values,)),
+    )
+
+
+def part_json(found: QuestionSample) -> dict[str, Any]:
+    return {
+        "rule": rule_json(found.rule),
+        "rated": found.rated,
+        "interval": {"method": f"{METHOD}, times sqrt(1 - n/N)", "confidence": CONFIDENCE},
+        "figures": [
+            {
+                "figure": one.figure,
+                "runs": list(one.runs),
+                "value": one.found.value,
+                "lower": one.found.interval.lower,
+                "upper": one.found.interval.upper,
+                "n": one.found.values,
+                "drawn": one.found.drawn,
+                "of": one.found.of,
+            }
+            for one in found.figures
+        ],
+    }

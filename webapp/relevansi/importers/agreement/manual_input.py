@@ -1,0 +1,174 @@
+"""The decisions by hand on the cards of a V2 run: ``manual_input.json``.
+
+Cards are counted from 0 in this file, as its writer counts them. A value that cannot be
+used is reported and left out, the others are kept. A blank sign ("-") decides nothing; a
+constraint's "n/a" is its decision "na".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from relevansi.importers.runs.json_documents import FromPerson, Words, kind_of, load, read_object
+from relevansi.importers.runs.prices import said, says_nothing
+from relevansi.importers.runs.problems import ImportRefused, error
+from relevansi.importers.runs.questions import looks_like
+from relevansi.metrics.agreement.report import VerdictByHand
+from relevansi.metrics.gold.constraints import CARD, Decided
+from relevansi.notation import ranges
+from relevansi.records import CONSTRAINTS, LARGEST_INTEGER, Problem, ReadRun
+
+_EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
+_OUTCOMES = {"": "entry_left_out", "result": "entry_left_out"}
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,9}")
+_NOT_ASKED = dict.fromkeys(("n/a", "n.a."), "na")
+_CARDS, _OVERRIDES, _REASONS = "manual_evaluations", "constraint_overrides", "override_reasons"
+_PARTS = {_CARDS, _OVERRIDES, _REASONS}
+"""What is read of the file; other keys (timestamp, summary) are ignored."""
+
+_PENDING = "pending"
+_CARD_RESULTS = ("pass", "fail", _PENDING)
+CONSTRAINT_RESULTS = ("pass", "fail", "na")
+"""The outcomes that a constraint may be set to; "na" removes it from the card."""
+
+
+class ManualInput(Struct, frozen=True):
+    """The decisions on whole cards, then those on constraints."""
+
+    name: str
+    decisions: tuple[Decided, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+class DecisionInFile(FromPerson, frozen=True):
+    """The decision on one card as the file has it; an absent result means pending."""
+
+    result: Words | None = None
+    comment: str | None = None
+
+
+def read(name: str, data: bytes) -> ManualInput:
+    """The decisions in the file `name`, with all its problems."""
+    document, numbers = load(name, data, expected=_EXPECTED_FILE)
+    if not isinstance(document, dict) or not _PARTS & document.keys():
+        looks = {"found": looks_like(document), "expected": _EXPECTED_FILE}
+        raise ImportRefused(error("unknown_format", name, looks))
+    reader = _Reader(name, document, list(numbers))
+    decisions = (*reader.evaluations(), *reader.overrides(reader.reasons()))
+    return ManualInput(name, decisions, tuple(reader.problems))
+
+
+def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Problem, ...]:
+    """A problem for each question or card that is not among `n_cards`, the cards by question."""
+    cards = {query_id: n for query_id, n in n_cards.items() if n}
+    found: dict[str, Problem] = {}
+    for query_id, card, subject, *_ in manual.decisions:
+        part = _CARDS if subject == CARD else _OVERRIDES
+        known = cards.get(query_id)
+        if known is None:
+            place, expected = f"{part}.{query_id}", ", ".join(ranges(cards)) or "-"
+            found[place] = _wrong(manual.name, place, str(query_id), expected, query_id)
+        elif card >= known:
+            place, expected = f"{part}.{query_id}.{card}", ", ".join(ranges(range(known)))
+            found[place] = _wrong(manual.name, place, str(card), expected, query_id)
+    return tuple(found.values())
+
+
+def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[VerdictByHand, ...]:
+    """The verdict on every card that `manual` decided as a whole: pass means relevant.
+
+    `run` is the V2 run that the decisions are about; it says which property a card shows.
+    Pending cards and cards that the run does not have are left out.
+    """
+    cards = {query.query_id: query.cards for query in run.queries}
+    return tuple(
+        VerdictByHand(run_name, query_id, cards[query_id][card].identity, outcome == "pass")
+        for query_id, card, subject, outcome, _ in manual.decisions
+        if subject == CARD and outcome is not None and card < len(cards.get(query_id, ()))
+    )
+
+
+class _Reader:
+    def __init__(self, name: str, document: Mapping[str, Any], problems: list[Problem]) -> None:
+        self.name, self.document, self.problems = name, document, problems
+
+    def evaluations(self) -> Iterator[Decided]:
+        for place, query_id, card, raw in self._cards(_CARDS):
+            known, wrong = read_object(
+                DecisionInFile, raw, file=self.name, place=place, outcomes=_OUTCOMES
+            )
+            self.problems.extend(wrong)
+            if known is None or any(p.details["outcome"] == "entry_left_out" for p in wrong):
+                continue
+            result = known.result or _PENDING
+            if result in _CARD_RESULTS:
+                outcome = None if result == _PENDING else result
+                yield query_id, card, CARD, outcome, (known.comment or "").strip()
+            else:
+                self._wrong(f"{place}.result", f"“{result}”", _named(_CARD_RESULTS), query_id)
+
+    def reasons(self) -> dict[tuple[int, int, str], str]:
+        found = {}
+        for place, query_id, card, raw in self._cards(_REASONS):
+            for constraint, reason in self._object(place, raw, query_id).items():
+                if isinstance(reason, str):
+                    found[query_id, card, constraint] = said(reason)
+                else:
+                    self._wrong(f"{place}.{constraint}", kind_of(reason), "text", query_id)
+        return found
+
+    def overrides(self, reasons: Mapping[tuple[int, int, str], str]) -> Iterator[Decided]:
+        for place, query_id, card, raw in self._cards(_OVERRIDES):
+            for constraint, typed in self._object(place, raw, query_id).items():
+                inner = f"{place}.{constraint}"
+                result = _NOT_ASKED.get(str(typed).strip().casefold(), typed)
+                if constraint not in CONSTRAINTS:
+                    self._wrong(inner, f"“{constraint}”", _named(CONSTRAINTS), query_id)
+                elif result in CONSTRAINT_RESULTS:
+                    reason = reasons.get((query_id, card, constraint), "")
+                    yield query_id, card, constraint, result, reason
+                elif not says_nothing(result):
+                    found = f"“{result}”" if isinstance(result, str) else kind_of(result)
+                    self._wrong(inner, found, _named(CONSTRAINT_RESULTS), query_id)
+
+    def _cards(self, part: str) -> Iterator[tuple[str, int, int, object]]:
+        """Yield the place in the file, question, card and value of every card in one part."""
+        stated = self.document.get(part)
+        for key, inside in self._object(part, {} if stated is None else stated, None).items():
+            query_id = self._number(f"{part}.{key}", key)
+            if query_id is None:
+                continue
+            for index, raw in self._object(f"{part}.{key}", inside, query_id).items():
+                place = f"{part}.{key}.{index}"
+                card = self._number(place, index)
+                if card is not None and not says_nothing(raw):
+                    yield place, query_id, card, raw
+
+    def _number(self, place: str, key: str) -> int | None:
+        if _NUMBER.fullmatch(key) and int(key) <= LARGEST_INTEGER:
+            return int(key)
+        self._wrong(place, f"“{key}”", "number_in_range", None)
+        return None
+
+    def _object(self, place: str, raw: object, query_id: int | None) -> dict[str, Any]:
+        if isinstance(raw, dict):
+            return raw
+        if not says_nothing(raw):
+            self._wrong(place, kind_of(raw), "object", query_id)
+        return {}
+
+    def _wrong(self, place: str, found: str, expected: str, query_id: int | None) -> None:
+        self.problems.append(_wrong(self.name, place, found, expected, query_id))
+
+
+def _wrong(name: str, place: str, found: str, expected: str, query_id: int | None) -> Problem:
+    words = {"place": place, "found": found, "expected": expected, "outcome": "entry_left_out"}
+    return error("value_wrong", name, words, query_id=query_id)
+
+
+def _named(words: Sequence[str]) -> str:
+    return ", ".join(f"“{word}”" for word in words)

@@ -1,0 +1,257 @@
+"""Rows of cited answers: JSON Lines with question, answer, gold, contexts, usage and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import IO, Annotated, Any, BinaryIO, TypeVar
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from relevansi.importers.runs.json_documents import FromFile, kind_of, load, read_object
+from relevansi.importers.runs.prices import is_blank_sign, says_nothing
+from relevansi.importers.runs.problems import UnreadableFile, error
+from relevansi.metrics.evaluations.answers import SETTINGS, AnswerRow
+from relevansi.metrics.evaluations.chunks import ChunkRow
+from relevansi.records import Problem
+
+MAX_LINE_BYTES = 16 * 2**20
+
+_BLANKS = b"\xef\xbb\xbf \t\r\n"
+_OF_A_LINE = {"value_missing": "line_value_missing", "value_wrong": "line_value_wrong"}
+Model = TypeVar("Model", bound=FromFile)
+
+
+class JsonLine(Struct, frozen=True):
+    """One line of the file `name`, counted from 1, with the object it holds."""
+
+    name: str
+    number: int
+    value: dict[str, object]
+
+
+def read_lines(name: str, file: IO[bytes]) -> Iterator[JsonLine | Problem]:
+    """Every line of `file` as the object it holds, or as what is wrong with it."""
+    for number, data in enumerate(raw_lines(file), 1):
+        if data is None:
+            limit = MAX_LINE_BYTES // 2**20
+            yield error("line_too_long", name, {"limit": limit}, line=number)
+        elif data.strip(_BLANKS):
+            yield _line(name, number, data.rstrip(b"\r\n"))
+
+
+def read_row(
+    kind: type[Model], line: JsonLine, raw: object = None, place: str = ""
+) -> tuple[Model | None, list[Problem]]:
+    """The row that `line` holds, or `raw` at a place in it, or none: a wrong value costs it."""
+    outcomes = dict.fromkeys(("", *kind.__struct_fields__), "line_left_out")
+    value = line.value if raw is None else raw
+    row, wrong = read_object(kind, value, file=line.name, place=place, outcomes=outcomes)
+    told = [replace(p, code=_OF_A_LINE[p.code], line=line.number, query_id=None) for p in wrong]
+    return (None if told else row), told
+
+
+def wrong_value(line: JsonLine, place: str, found: object, expected: str) -> Problem:
+    """The problem that `place` in `line` holds something other than `expected`."""
+    words = {"place": place, "found": kind_of(found), "expected": expected}
+    words["outcome"] = "line_left_out"
+    return error("line_value_wrong", line.name, words, line=line.number)
+
+
+def raw_lines(file: IO[bytes]) -> Iterator[bytes | None]:
+    """Every line of `file`, ``None`` for one beyond `MAX_LINE_BYTES`."""
+    while data := file.readline(MAX_LINE_BYTES):
+        if len(data) < MAX_LINE_BYTES or data.endswith(b"\n"):
+            yield data
+            continue
+        while rest := file.readline(MAX_LINE_BYTES):
+            if rest.endswith(b"\n"):
+                break
+        yield None
+
+
+def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:
+    looks: dict[str, str | int] = {"expected": "object"}
+    try:
+        value, impossible = load(name, data, expected="answers_file")
+    except UnreadableFile as refused:
+        why = refused.problem
+        if why.code == "not_utf8":
+            return error("line_not_utf8", name, line=number)
+        if why.code == "not_json" and "found" in why.details:
+            looks["found"] = why.details["found"]
+            return error("line_not_an_object", name, looks, line=number)
+        return error("line_broken", name, {"column": why.details.get("column", 1)}, line=number)
+    if not isinstance(value, dict):
+        return error("line_not_an_object", name, looks | {"found": kind_of(value)}, line=number)
+    line = JsonLine(name, number, value)
+    if impossible:
+        return wrong_value(line, str(impossible[0].details["place"]), None, "number")
+    return line
+
+
+_FROM_0, _PART, _COSINE = Meta(ge=0), Meta(ge=0, le=1), Meta(ge=-1, le=1)
+Identity = Annotated[str | int, Meta(description="text_or_number")]
+Text = Annotated[str, Meta(description="text")]
+Tokens = Annotated[
+    Annotated[int, _FROM_0] | None, Meta(description="number_in_range"), says_nothing
+]
+Cosine = Annotated[int, _COSINE] | Annotated[float, _COSINE]
+Amount = Annotated[
+    Annotated[int, _FROM_0] | Annotated[float, _FROM_0] | None,
+    Meta(description="amount"),
+    says_nothing,
+]
+Judge = Annotated[
+    Annotated[int, _PART] | Annotated[float, _PART] | None, Meta(description="share"), says_nothing
+]
+_OBJECTS = Meta(description="list_of_objects")
+Contexts = Annotated[list[dict[str, Any]] | None, _OBJECTS, says_nothing]
+
+
+class SettingsOf(FromFile, frozen=True):
+    """How answers were generated: on a row, or on a line of its own for the rows below it."""
+
+    temperature: Amount = None
+    top_p: Amount = None
+    max_output_tokens: Amount = None
+    token_target: Amount = None
+
+
+class CitedAnswerInFile(SettingsOf, frozen=True, kw_only=True):
+    id: Identity
+    answer: Text
+    question: str = ""
+    gold: Annotated[str | None, is_blank_sign] = None
+    contexts: Contexts = None
+    usage: Annotated[list[dict[str, Any]] | dict[str, Any] | None, _OBJECTS, says_nothing] = None
+    latency_ms: Amount = None
+    action: Annotated[str | None, says_nothing] = None
+    claim_similarities: Annotated[
+        list[Cosine] | None, Meta(description="list_of_cosines"), says_nothing
+    ] = None
+    faithfulness_judge: Judge = None
+
+
+class CitedContextInFile(FromFile, frozen=True):
+    """One context: its id, by which it is cited, and its text."""
+
+    id: Identity
+    text: Text
+
+
+class UsageOf(FromFile, frozen=True):
+    prompt_tokens: Tokens = None
+    completion_tokens: Tokens = None
+
+
+def read_answers(name: str, file: BinaryIO) -> Iterator[tuple[int, AnswerRow] | Problem]:
+    """Every row with the number of its line, or what is wrong with the line.
+
+    A row with a wrong value is left out; one without a question, contexts, usage or latency
+    is kept. Ids may repeat: they only name the rows. A line with neither id nor answer that
+    has one of ``SETTINGS`` holds for the rows below it that do not state their own.
+    """
+    shared: dict[str, float] = {}
+    for line in read_lines(name, file):
+        if isinstance(line, Problem):
+            yield line
+            continue
+        if _is_of_settings(line):
+            stated, wrong = read_row(SettingsOf, line)
+            yield from wrong
+            shared |= _settings(stated)
+            continue
+        row, wrong = _row(line, shared)
+        if row is None:
+            yield from wrong
+        else:
+            yield line.number, row
+
+
+def count_rows(name: str, file: BinaryIO) -> int:
+    r"""The number of rows of a file, usable or not; a line of settings is not a row.
+
+    >>> import io
+    >>> count_rows("a.jsonl", io.BytesIO(b'{"top_p": 0}\n{"id": 1}\n{bad'))
+    2
+    """
+    lines = read_lines(name, file)
+    return sum(isinstance(line, Problem) or not _is_of_settings(line) for line in lines)
+
+
+def _is_of_settings(line: JsonLine) -> bool:
+    keys = line.value.keys()
+    return not {"id", "answer"} & keys and bool(set(SETTINGS) & keys)
+
+
+def _settings(stated: SettingsOf | None) -> dict[str, float]:
+    values = {name: getattr(stated, name, None) for name in SETTINGS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None, list[Problem]]:
+    row, wrong = read_row(CitedAnswerInFile, line)
+    if row is None:
+        return None, wrong
+    contexts: dict[str, str] = {}
+    for position, raw in enumerate(row.contexts or []):
+        place = f"contexts[{position}]"
+        context, told = read_row(CitedContextInFile, line, raw, place)
+        wrong += told
+        if context is not None:
+            known = contexts.setdefault(str(context.id), context.text)
+            if known != context.text:
+                wrong.append(wrong_value(line, f"{place}.id", str(context.id), "other_value"))
+    usage, calls = row.usage, []
+    for position, raw in enumerate([usage] if isinstance(usage, dict) else usage or []):
+        call, told = read_row(UsageOf, line, raw, f"usage[{position}]")
+        wrong += told
+        if call is not None:
+            calls.append((call.prompt_tokens or 0, call.completion_tokens or 0))
+    if wrong:
+        return None, wrong
+    given = row.claim_similarities
+    return AnswerRow(
+        row_id=str(row.id),
+        question=row.question,
+        answer=row.answer,
+        gold=row.gold,
+        contexts=contexts,
+        calls=None if usage is None else tuple(calls),
+        latency_ms=row.latency_ms,
+        action=row.action,
+        claim_similarities=None if given is None else tuple(given),
+        faithfulness_judge=row.faithfulness_judge,
+        settings={**shared, **_settings(row)},
+    ), []
+
+
+class ChunksInFile(FromFile, frozen=True):
+    id: Identity
+    expected_answer: Text
+    retrieved_chunks: Annotated[list[str], Meta(description="list_of_texts")]
+    question: str = ""
+    strategy: Annotated[str | None, says_nothing] = None
+
+
+def read_chunks(name: str, file: BinaryIO) -> Iterator[tuple[int, ChunkRow] | Problem]:
+    """Every row with the number of its line, or what is wrong with the line."""
+    for line in read_lines(name, file):
+        if isinstance(line, Problem):
+            yield line
+            continue
+        row, wrong = read_row(ChunksInFile, line)
+        if row is None:
+            yield from wrong
+            continue
+        yield (
+            line.number,
+            ChunkRow(
+                row_id=str(row.id),
+                question=row.question,
+                expected_answer="" if is_blank_sign(row.expected_answer) else row.expected_answer,
+                retrieved_chunks=tuple(c for c in row.retrieved_chunks if not is_blank_sign(c)),
+                strategy=(row.strategy or "").strip() or None,
+            ),
+        )

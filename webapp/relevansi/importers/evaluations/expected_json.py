@@ -1,0 +1,341 @@
+"""Sets of JSON answers: one file with all, or questions and outputs joined by id."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha1
+from pathlib import PurePath
+from typing import Annotated, Any, BinaryIO
+
+from msgspec import Meta, Struct, field
+from msgspec.structs import replace
+
+from relevansi.importers.evaluations import cited_answers
+from relevansi.importers.evaluations.cited_answers import Contexts, Identity, Text, read_row
+from relevansi.importers.runs.json_documents import FromFile, kind_of, load, read_object
+from relevansi.importers.runs.prices import is_blank_sign
+from relevansi.importers.runs.problems import ImportRefused, error, warning
+from relevansi.importers.runs.questions import looks_like
+from relevansi.metrics.evaluations import json_answers
+from relevansi.metrics.evaluations.json_answers import FIELDS, Context, JsonQuestion
+from relevansi.metrics.runs.provenance import (
+    MODEL_PARTS,
+    PROVENANCE,
+    missing_provenance,
+    no_hashes,
+    stated_provenance,
+)
+from relevansi.records import Problem
+
+SHOWN_IDS = 10
+_SCORED_FIELDS = tuple(name for name in FIELDS if name != "source_map")
+_EXPECTED_KEYS = frozenset({"answer_example", "source_map"})
+_CALL_KEYS = frozenset({"usage", "latency_ms", "tries", "model"})
+"""The keys that ``relevansi answer`` writes beside an output."""
+
+_TOP_KEYS = frozenset(
+    {
+        *PROVENANCE,
+        *("provenance", "items", "questions"),
+        *("endpoint", "retriever", "temperature", "max_tokens"),
+    }
+)
+
+
+class Output(FromFile, frozen=True):
+    id: Identity
+    output: object = None
+    context: Contexts = None
+    contexts: Contexts = None
+
+
+class ExpectedItemInFile(Output, frozen=True, kw_only=True):
+    """One question with its expected answer; the output is checked separately."""
+
+    expected: Annotated[dict[str, Any], Meta(description="object")]
+    question: str = ""
+
+
+class ContextInFile(FromFile, frozen=True):
+    source_path: Text
+    text: Text
+
+
+class ItemReading(Struct):
+    """One file while it is read: its problems, and the keys that are not read."""
+
+    name: str
+    problems: list[Problem] = field(default_factory=list)
+    _unknown: Counter[str] = field(default_factory=Counter)
+    _without: dict[str, list[str]] = field(default_factory=dict)
+
+    def item(self, raw: Any, place: str) -> JsonQuestion | None:
+        """The question in `raw`, with its output if that is there."""
+        outcomes = dict.fromkeys(("", *ExpectedItemInFile.__struct_fields__), "entry_left_out")
+        item, wrong = read_object(
+            ExpectedItemInFile, raw, file=self.name, place=place, outcomes=outcomes
+        )
+        self.problems += wrong
+        if item is None:
+            return None
+        example = item.expected.get("answer_example")
+        if not isinstance(example, dict):
+            self.wrong(f"{place}.expected.answer_example", example, "object", "entry_left_out")
+            return None
+        example = _stated(example)
+        self.count(raw, _CALL_KEYS.union(item.__struct_fields__))
+        self.count(item.expected, _EXPECTED_KEYS, "expected.")
+        self.count(example, frozenset(FIELDS), "expected.answer_example.")
+        for name in _SCORED_FIELDS:
+            if name not in example:
+                self._without.setdefault(name, []).append(str(item.id))
+        return JsonQuestion(
+            row_id=str(item.id),
+            question=item.question,
+            expected=example,
+            output=self.text(item.output, f"{place}.output"),
+            contexts=self.contexts(item, place) or (),
+        )
+
+    def text(self, value: object, place: str) -> str | None:
+        """The raw text of the model; anything else fails as not JSON and is reported."""
+        if value is None or isinstance(value, str):
+            return value
+        self.wrong(place, value, "text", "fails_as_not_json")
+        return None
+
+    def wrong(self, place: str, value: object, expected: str, outcome: str) -> None:
+        words = {"place": place, "found": kind_of(value), "expected": expected, "outcome": outcome}
+        self.problems.append(error("value_wrong", self.name, words))
+
+    def contexts(self, row: Output, place: str) -> tuple[Context, ...] | None:
+        """The contexts that can be used, ``None`` where the row has none of its own."""
+        key = "context" if row.context is not None else "contexts"
+        listed = getattr(row, key)
+        if listed is None:
+            return None
+        if row.context is not None and row.contexts is not None:
+            self._unknown["contexts"] += 1  # beside "context" it is not read
+        found = []
+        for position, raw in enumerate(listed):
+            where = f"{place}.{key}[{position}]"
+            outcomes = {"": "value_ignored"}
+            known, wrong = read_object(
+                ContextInFile, raw, file=self.name, place=where, outcomes=outcomes
+            )
+            self.problems += wrong
+            if known is not None:
+                found.append(Context(known.source_path, known.text))
+        return tuple(found)
+
+    def count(self, keys: Iterable[str], known: frozenset[str], place: str = "") -> None:
+        self._unknown.update(f"{place}{key}" for key in keys if key not in known)
+
+    def remarks(self) -> Iterator[Problem]:
+        """A warning for every key that nothing reads and every expected field not given."""
+        for key, n in self._unknown.items():
+            yield warning("key_unread", self.name, {"key": key, "count": n})
+        for name, ids in self._without.items():
+            words: dict[str, str | int] = {"field": name, "count": len(ids), "ids": some(ids)}
+            yield warning("expected_field_missing", self.name, words)
+
+
+def _stated(example: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the expected fields; a dash or the like expects nothing, as a field and as an item."""
+    return {
+        name: [item for item in value if not is_blank_sign(item)]
+        if isinstance(value, list)
+        else value
+        for name, value in example.items()
+        if not is_blank_sign(value)
+    }
+
+
+def some(ids: Sequence[str]) -> str:
+    """The first ids, with a sign that there are more."""
+    return ", ".join(ids[:SHOWN_IDS]) + (", ..." if len(ids) > SHOWN_IDS else "")
+
+
+class JsonAnswerSet(Struct, frozen=True):
+    """Questions with their outputs in order, their provenance, and the problems."""
+
+    questions: tuple[JsonQuestion, ...]
+    provenance: Mapping[str, str]
+    problems: tuple[Problem, ...] = ()
+
+
+class JsonQuestionSet(Struct, frozen=True):
+    """A file of questions with their expected answers, and its problems.
+
+    ``raw`` holds the entries of the ``questions`` as the file has them, ``stated`` the fields at
+    its top. ``version`` names the set by its content (``eval_sets.version``), ``hashes`` are
+    the SHA-1 that may be given for it: of its canonical JSON, or of the file.
+    """
+
+    questions: tuple[JsonQuestion, ...]
+    raw: tuple[Mapping[str, Any], ...]
+    stated: Mapping[str, object]
+    version: str
+    hashes: frozenset[str]
+    problems: tuple[Problem, ...] = ()
+
+
+def read(name: str, data: bytes) -> JsonAnswerSet:
+    """The set in one file: provenance fields and a list of items with their outputs."""
+    asked = read_questions(name, data, expected="json_answers_file")
+    both = zip(asked.questions, asked.raw, strict=True)
+    without = _unanswered(name, [question.row_id for question, raw in both if "output" not in raw])
+    return JsonAnswerSet(
+        asked.questions, _provenance(name, asked.stated), (*asked.problems, *without)
+    )
+
+
+def read_questions(
+    name: str, data: bytes, expected: str = "json_questions_file"
+) -> JsonQuestionSet:
+    """The questions in a file: a list, or an object with one under ``items`` or ``questions``."""
+    document, numbers = load(name, data, expected=expected)
+    top = document if isinstance(document, dict) else {}
+    place = "items" if "items" in top else "questions" if "questions" in top else ""
+    listed = top.get(place) if top else document
+    if not isinstance(listed, list):
+        looks = {"found": looks_like(document), "expected": expected}
+        raise ImportRefused(error("unknown_format", name, looks))
+    reading = ItemReading(name, list(numbers))
+    reading.count(top, _TOP_KEYS)
+    found = _questions(reading, listed, place)
+    version = json_answers.eval_set_version(PurePath(name).stem, listed)
+    return JsonQuestionSet(
+        questions=tuple(question for question, _ in found),
+        raw=tuple(raw for _, raw in found),
+        stated=_top(top),
+        version=version,
+        hashes=frozenset(
+            {version.rpartition("@")[2], sha1(data, usedforsecurity=False).hexdigest()}
+        ),
+        problems=(*reading.problems, *reading.remarks()),
+    )
+
+
+def join(
+    questions_name: str,
+    questions_data: bytes,
+    outputs_name: str,
+    outputs: BinaryIO,
+    provenance: Mapping[str, object] | None = None,
+) -> JsonAnswerSet:
+    """The questions of one file with the outputs of another, joined by id.
+
+    The outputs are JSON Lines of id, output and, where the contexts differ from the question's,
+    context. A question without an output fails as not JSON. The provenance stands at the
+    top of the questions, in a line of the outputs that has no id, or in `provenance`; a
+    later one of these counts. Raises `ImportRefused` too where the outputs were made for
+    another set of questions.
+    """
+    asked = read_questions(questions_name, questions_data)
+    given = ItemReading(outputs_name)
+    known = {question.row_id: replace(question, output=None) for question in asked.questions}
+    said, answered = _answers(given, outputs, known)
+    without = [row_id for row_id in known if row_id not in answered]
+    stated = _provenance(outputs_name, {**asked.stated, **said, **(provenance or {})})
+    version = stated["eval_set_version"]
+    if version.rpartition("@")[2].lower() not in asked.hashes:
+        words = {"stated": version, "questions": questions_name, "own": asked.version}
+        raise ImportRefused(error("other_eval_set", outputs_name, words))
+    problems = [*asked.problems, *given.problems, *_unanswered(outputs_name, without)]
+    questions = tuple((known | answered).values())
+    return JsonAnswerSet(questions, stated, (*problems, *given.remarks()))
+
+
+def read_subset(name: str, data: bytes) -> tuple[str, ...]:
+    """The ids of a dev set: a list of ids or of objects with an id, or one under ``ids``."""
+    document, _ = load(name, data, expected="subset_file")
+    listed, keys = document, ("ids", "items", "questions")
+    if isinstance(document, dict):
+        listed = next((document[key] for key in keys if key in document), None)
+    rows = listed if isinstance(listed, list) else []
+    found = [raw.get("id") if isinstance(raw, dict) else raw for raw in rows]
+    usable = [i for i in found if isinstance(i, str | int) and not isinstance(i, bool)]
+    if not usable or len(usable) < len(found):
+        looks = {"found": looks_like(document), "expected": "subset_file"}
+        raise ImportRefused(error("unknown_format", name, looks))
+    return tuple(dict.fromkeys(map(str, usable)))
+
+
+def _top(document: Mapping[str, Any]) -> dict[str, object]:
+    inner = document.get("provenance")
+    return {**(inner if isinstance(inner, dict) else {}), **document}
+
+
+def _questions(
+    reading: ItemReading, listed: Sequence[object], place: str
+) -> list[tuple[JsonQuestion, Mapping[str, Any]]]:
+    found: dict[str, tuple[JsonQuestion, Mapping[str, Any]]] = {}
+    for position, raw in enumerate(listed):
+        where = f"{place}[{position}]"
+        question = reading.item(raw, where)
+        if question is None or not isinstance(raw, dict):
+            continue
+        if question.row_id in found:
+            words = {"place": f"{where}.id", "id": question.row_id}
+            reading.problems.append(error("item_id_repeated", reading.name, words))
+            continue
+        found[question.row_id] = (question, raw)
+    if not found:
+        raise ImportRefused(error("no_queries", reading.name), *reading.problems)
+    return list(found.values())
+
+
+def _answers(
+    reading: ItemReading, file: BinaryIO, known: Mapping[str, JsonQuestion]
+) -> tuple[dict[str, object], dict[str, JsonQuestion]]:
+    """The provenance in an outputs file, and the questions that it answers by their ids."""
+    stated: dict[str, object] = {}
+    answered: dict[str, JsonQuestion] = {}
+    for line in cited_answers.read_lines(reading.name, file):
+        if isinstance(line, Problem):
+            reading.problems.append(line)
+            continue
+        if "id" not in line.value and {*PROVENANCE, "provenance"} & line.value.keys():
+            stated |= _top(line.value)
+            reading.count(line.value, _TOP_KEYS)
+            continue
+        row, wrong = read_row(Output, line)
+        reading.problems += wrong
+        if row is None:
+            continue
+        row_id = str(row.id)
+        if row_id in answered or row_id not in known:
+            code = "line_id_repeated" if row_id in answered else "line_id_unknown"
+            reading.problems.append(error(code, reading.name, {"id": row_id}, line=line.number))
+            continue
+        reading.count(line.value, _CALL_KEYS.union(row.__struct_fields__))
+        own = reading.contexts(row, row_id)
+        contexts = known[row_id].contexts if own is None else own
+        output = reading.text(row.output, f"{row_id}.output")
+        answered[row_id] = replace(known[row_id], output=output, contexts=contexts)
+    return stated, answered
+
+
+def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:
+    if not ids:
+        return ()
+    counts: dict[str, str | int] = {"count": len(ids), "ids": some(ids)}
+    return (warning("answers_missing", name, counts),)
+
+
+def _provenance(name: str, fields: Mapping[str, object]) -> dict[str, str]:
+    said = {name: value for name, value in fields.items() if not is_blank_sign(value)}
+    stated = stated_provenance(said)
+    wrong = [
+        error(f"no_hash_{field}", name, {"found": stated[field]}) for field in no_hashes(stated)
+    ]
+    missing = missing_provenance(stated)
+    if missing:
+        either = " / ".join(MODEL_PARTS)
+        names = ", ".join(either if name in MODEL_PARTS else name for name in missing)
+        wrong.insert(0, error("provenance_missing", name, {"names": names}))
+    if wrong:
+        raise ImportRefused(*wrong)
+    return stated

@@ -1,0 +1,279 @@
+"""Gold files of the V2 method: questions with the constraints that each sets on its cards.
+
+A wrong gold question changes every figure, so a single one makes the file refused, with all
+its problems; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import asdict, replace
+
+from relevansi.importers.runs.json_documents import (
+    FromFile,
+    FromPerson,
+    SaidWords,
+    Whole,
+    Words,
+    load,
+    read_object,
+)
+from relevansi.importers.runs.prices import said
+from relevansi.importers.runs.problems import ImportRefused, UnusableQuestions, error
+from relevansi.importers.runs.questions import looks_like
+from relevansi.metrics.gold.constraint_rules import (
+    DEFAULT_RADIUS_KM,
+    Constraints,
+    Place,
+    Range,
+)
+from relevansi.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected, GoldQuestion
+from relevansi.records import Problem
+
+_MONEY, _PART, _NORTH, _EAST = (
+    Meta(ge=low, le=high) for low, high in ((0, 10**15), (0, 1), (-90, 90), (-180, 180))
+)
+Amount = Annotated[
+    Annotated[int, _MONEY] | Annotated[float, _MONEY] | None, Meta(description="amount")
+]
+Share = Annotated[Annotated[int, _PART] | Annotated[float, _PART] | None, Meta(description="share")]
+Latitude = Annotated[
+    Annotated[int, _NORTH] | Annotated[float, _NORTH] | None, Meta(description="latitude")
+]
+Longitude = Annotated[
+    Annotated[int, _EAST] | Annotated[float, _EAST] | None, Meta(description="longitude")
+]
+Mode = Annotated[Literal["auto", "manual"] | None, Meta(description="evaluation_mode")]
+
+
+class GoldFile(Struct, frozen=True):
+    """A gold file as read; T is 0.6 where none is stated. ``document`` is as it was written."""
+
+    name: str
+    threshold: Fraction
+    questions: tuple[GoldQuestion, ...]
+    document: Mapping[str, Any]
+
+
+class GoldFileHead(FromPerson, frozen=True):
+    """The top of a gold file; its own price_tolerance is kept and never applied."""
+
+    questions: Annotated[list[Any], Meta(description="list")]
+    threshold_t: Share = None
+
+
+class GoldQuestionInFile(FromPerson, frozen=True):
+    id: Whole
+    question: SaidWords
+    expected_result: Annotated[Literal["has_data", "no_data"], Meta(description="expected_result")]
+    category: str | None = None
+    evaluation_mode: Mode = None
+    constraints: dict[str, Any] | None = None
+
+
+class ConstraintsInFile(FromPerson, frozen=True):
+    """The constraints of a question; null and an empty object set none."""
+
+    property_type: str | None = None
+    listing_type: str | None = None
+    location: dict[str, Any] | None = None
+    price: dict[str, Any] | None = None
+    bedrooms: dict[str, Any] | None = None
+    floors: dict[str, Any] | None = None
+
+
+class AskedPlaceInFile(FromPerson, frozen=True):
+    keywords: list[str] | None = None
+    lat: Latitude = None
+    lng: Longitude = None
+    radius_km: Amount = None
+
+
+class AskedRange(FromPerson, frozen=True):
+    min: Amount = None
+    max: Amount = None
+    exact: Amount = None
+    target: Amount = None
+    tolerance: Share = None
+
+
+def read(name: str, data: bytes) -> GoldFile:
+    """The gold questions in the file `name`, in order.
+
+    Raises `UnusableQuestions` with every problem when one of them cannot be used, and
+    `UnreadableFile` for a file that is not JSON.
+    """
+    document, numbers = load(name, data, expected="gold_file")
+    questions = document.get("questions") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(questions, list):
+        looks = {"found": looks_like(document), "expected": "gold_file"}
+        raise UnusableQuestions(error("unknown_format", name, looks))
+    if not questions:
+        raise UnusableQuestions(error("no_queries", name))
+    reader = _Reader(name, [*numbers])
+    top = reader.read(GoldFileHead, document, "")
+    found = reader.questions(questions)
+    if reader.problems:
+        raise UnusableQuestions(*_with_lines(reader.problems, data))
+    whole = {key: document[key] for key in document if key not in GoldFileHead.__struct_fields__}
+    threshold = DEFAULT_THRESHOLD
+    if top.threshold_t is not None:
+        threshold, whole["threshold_t"] = Fraction(repr(top.threshold_t)), top.threshold_t
+    return GoldFile(name, threshold, found, whole | {"questions": questions})
+
+
+def _with_lines(problems: Sequence[Problem], data: bytes) -> Iterator[Problem]:
+    """Yield the problems, each of a question with the line on which the question begins."""
+    lines = _lines_of_questions(data.decode("utf-8-sig"))
+    for problem in problems:
+        entry = re.match(r"questions\[(\d+)\]", str(problem.details.get("place", "")))
+        yield replace(problem, line=lines[int(entry[1])]) if entry else problem
+
+
+def _lines_of_questions(text: str) -> list[int]:
+    """Return the line, from 1, on which each entry of ``questions`` begins in a JSON object."""
+    read_at = json.JSONDecoder(parse_int=str).raw_decode
+    lines: list[int] = []
+    at = _past_marks(text, text.index("{") + 1)
+    while text[at] == '"':
+        name, at = read_at(text, at)
+        at = _past_marks(text, at)
+        if name == "questions" and text[at] == "[":
+            lines, at = [], _past_marks(text, at + 1)
+            while text[at] != "]":
+                lines.append(text.count("\n", 0, at) + 1)
+                at = _past_marks(text, read_at(text, at)[1])
+            at = _past_marks(text, at + 1)
+        else:
+            at = _past_marks(text, read_at(text, at)[1])
+    return lines
+
+
+def _past_marks(text: str, at: int) -> int:
+    """Return where the next value, name or end of a JSON text stands, from `at` on."""
+    while text[at] in " \t\r\n,:":
+        at += 1
+    return at
+
+
+class _Reader:
+    def __init__(self, name: str, problems: list[Problem]) -> None:
+        self.name = name
+        self.problems = problems
+
+    def read(self, kind: type[FromFile], raw: object, place: str) -> Any:
+        outcomes = dict.fromkeys(("", *kind.__struct_fields__), "file_refused")
+        known, wrong = read_object(kind, raw, file=self.name, place=place, outcomes=outcomes)
+        self.problems += wrong
+        return known
+
+    def questions(self, entries: list[Any]) -> tuple[GoldQuestion, ...]:
+        found: dict[int, GoldQuestion] = {}
+        for position, raw in enumerate(entries):
+            place = f"questions[{position}]"
+            entry = self.read(GoldQuestionInFile, raw, place)
+            if entry is None:
+                continue
+            if entry.id in found:
+                where = {"place": f"{place}.id"}
+                repeated = error("question_id_repeated", self.name, where, query_id=entry.id)
+                self.problems.append(repeated)
+            found[entry.id] = GoldQuestion(
+                query_id=entry.id,
+                text=entry.question.strip(),
+                category=(entry.category or "").strip(),
+                expected=Expected(entry.expected_result),
+                constraints=self.constraints(entry.constraints or {}, f"{place}.constraints"),
+                manual=entry.evaluation_mode == "manual",
+            )
+        return tuple(found.values())
+
+    def constraints(self, raw: object, place: str) -> Constraints:
+        asked = self.read(ConstraintsInFile, raw, place)
+        if asked is None:
+            return Constraints()
+        return Constraints(
+            property_type=(asked.property_type or "").strip() or None,
+            listing_type=(asked.listing_type or "").strip() or None,
+            location=self.place(asked.location or {}, f"{place}.location"),
+            price=self.range(asked.price or {}, f"{place}.price"),
+            bedrooms=self.range(asked.bedrooms or {}, f"{place}.bedrooms"),
+            floors=self.range(asked.floors or {}, f"{place}.floors"),
+        )
+
+    def place(self, raw: object, place: str) -> Place | None:
+        """Return the place that is asked for, ``None`` without words and without a point."""
+        asked = self.read(AskedPlaceInFile, raw, place)
+        if asked is None:
+            return None
+        keywords = tuple(word for word in asked.keywords or () if said(word))
+        # Coordinates of 0 are absent.
+        point = (float(asked.lat), float(asked.lng)) if asked.lat and asked.lng else None
+        if not keywords and point is None:
+            return None
+        radius_km = DEFAULT_RADIUS_KM if asked.radius_km is None else float(asked.radius_km)
+        return Place(keywords, point, radius_km)
+
+    def range(self, raw: object, place: str) -> Range | None:
+        asked = self.read(AskedRange, raw, place)
+        stated = asdict(asked) if asked else {}
+        # As they were written: 0.1 is one tenth.
+        exact = {name: Fraction(repr(n)) for name, n in stated.items() if n is not None}
+        bounds = Range(**exact)
+        return None if bounds.lowest is None and bounds.highest is None else bounds
+
+
+PLACES = "locations"
+"""Where a gold file carries the known places."""
+
+_EXPECTED = "locations.json (locations)"
+
+
+class UnusablePlaces(ImportRefused):
+    """The JSON holds no places, or one that is wrong."""
+
+
+class PlaceInFile(FromFile, frozen=True):
+    lat: Latitude
+    lng: Longitude
+    name: Words | None = None
+    keywords: Annotated[list[str] | None, Meta(description="list")] = None
+    radius_km: Amount = None
+
+
+def read_places(name: str, data: bytes) -> dict[str, Any]:
+    """The places in the file `name` as it has them, by key.
+
+    Raises `UnusablePlaces` with every problem, and `UnreadableFile` for a file that is not JSON.
+    """
+    document, problems = load(name, data, expected=_EXPECTED)
+    listed = document.get("locations") if isinstance(document, dict) else None
+    if not isinstance(listed, dict) or not listed:
+        looks = {"found": looks_like(document), "expected": _EXPECTED}
+        raise UnusablePlaces(error("unknown_format", name, looks))
+    reader = _Reader(name, [*problems])
+    for key, raw in listed.items():
+        reader.read(PlaceInFile, raw, f"locations.{key}")
+    if reader.problems:
+        raise UnusablePlaces(*reader.problems)
+    return listed
+
+
+def places(listed: object) -> dict[str, Place]:
+    """Return the places that `listed` holds by key, by name; what is not a place is left out."""
+    found = {}
+    for key, raw in listed.items() if isinstance(listed, Mapping) else ():
+        entry = _Reader("", []).read(PlaceInFile, raw, str(key))
+        if entry is not None and entry.lat is not None and entry.lng is not None:
+            found[entry.name or str(key)] = Place(
+                keywords=tuple(word for word in entry.keywords or () if word.strip()),
+                point=(float(entry.lat), float(entry.lng)),
+                radius_km=float(entry.radius_km or DEFAULT_RADIUS_KM),
+            )
+    return found

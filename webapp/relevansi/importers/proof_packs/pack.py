@@ -1,0 +1,217 @@
+"""A proof pack opened for reading: hostile ones refused, nothing ever unpacked to disk.
+
+How much is held in memory is limited before anything is read: by the sizes that the zip
+states, which reading does not exceed, and by how tightly a member is packed.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from hashlib import file_digest
+from typing import IO, Annotated
+
+from msgspec import Meta, Struct, ValidationError, convert
+
+from relevansi.failures import Refused
+from relevansi.i18n import gettext, mark
+from relevansi.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION
+
+PACK_MESSAGES = {
+    "pack_not_zip": mark(
+        "%(file)s is no proof pack: it is not a complete zip. Choose the file that "
+        "`relevansi export --format proof-pack` wrote."
+    ),
+    "pack_without_manifest": mark(
+        "%(file)s is no proof pack: manifest.json is not at its top. Choose the file that "
+        "`relevansi export --format proof-pack` wrote, and keep its folders as they are."
+    ),
+    "pack_too_large": mark(
+        "%(file)s would unpack to more than %(limit)s MB or %(members)s files, which no proof "
+        "pack does. Nothing was read."
+    ),
+    "pack_member_refused": mark(
+        "%(file)s holds a file (%(name)s) that is encrypted, occurs twice, is packed far more "
+        "tightly than any real one, or whose name leads out of the pack. Nothing was read; do "
+        "not unpack it."
+    ),
+    "pack_manifest_wrong": mark(
+        "%(file)s: manifest.json cannot be used (%(place)s). Export the proof pack again."
+    ),
+    "pack_other_version": mark(
+        "%(file)s is a proof pack of version %(version)s; this program reads version %(known)s. "
+        "Verify it with the Relevansi that made it, or a newer one."
+    ),
+}
+
+MEBIBYTE = 2**20
+MOST_BYTES = 512 * MEBIBYTE
+MOST_MEMBERS = 10_000
+MOST_IN_ONE = 128 * MEBIBYTE
+MOST_RATIO = 200
+"""Real members are packed to a twentieth or so; deflate could do a thousandth."""
+SMALL = MEBIBYTE
+"""Bytes that a member may unpack to at any ratio."""
+"""A comparison drawn more often is not drawn again: it would take an hour."""
+
+_ENCRYPTED = 0x1
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError),
+)
+"""The exceptions of the standard library for a file that is not a zip, or a hostile one."""
+
+
+class UnusablePack(Refused):
+    """The file is not a proof pack that can be read safely; ``code`` is the reason."""
+
+    message = mark("%(name)s cannot be used")
+    remedy = mark("Mend the file, or choose another.")
+
+    def __init__(self, code: str, file: str, **details: str | int) -> None:
+        super().__init__(file)
+        self.code = code
+        self.details = {"file": file, **details}
+
+    def advice(self) -> str:
+        return gettext(PACK_MESSAGES[self.code]) % self.details
+
+    line = advice
+
+
+class UnreadableMember(Exception):
+    """A member of a pack cannot be read: its name, and in short the reason or the place."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(name, why)
+        self.name = name
+        self.why = why
+
+
+Text = Annotated[str, Meta(pattern=r"^[^\x00\ud800-\udfff]*\Z")]
+"""Characters that every file and database can hold."""
+
+
+class ManifestFile(Struct, frozen=True):
+    name: Text
+    sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+
+
+class Product(Struct, frozen=True):
+    version: Text
+
+
+class Manifest(Struct, frozen=True):
+    product: Product
+    created_at: Annotated[datetime, Meta(tz=True)]
+    study: Text
+    rule: Text
+    files: Sequence[ManifestFile]
+
+
+class ProofPack:
+    def __init__(self, name: str, archive: zipfile.ZipFile) -> None:
+        self.name = name
+        self._archive = archive
+        self._members = _checked_members(name, archive)
+        self.names = frozenset(self._members)
+        if MANIFEST not in self.names:
+            raise UnusablePack("pack_without_manifest", name)
+        self.manifest = _manifest(self)
+        self.fingerprint = self.digest(MANIFEST)
+
+    def read(self, name: str) -> bytes:
+        if name in self.names and self._members[name].file_size > MOST_IN_ONE:
+            raise UnreadableMember(name, f"more than {MOST_IN_ONE // MEBIBYTE} MB")
+        with self._opened(name) as file:
+            return file.read()
+
+    def digest(self, name: str) -> str:
+        with self._opened(name) as file:
+            return file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+    def json(self, name: str) -> object:
+        try:
+            value: object = json.loads(self.read(name), parse_constant=_refused)
+        except (ValueError, RecursionError) as wrong:
+            raise UnreadableMember(name, "no JSON") from wrong
+        if value is None:
+            raise UnreadableMember(name, "null")
+        return value
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[IO[bytes]]:
+        if name not in self.names:
+            raise UnreadableMember(name, "missing")
+        try:
+            with self._archive.open(self._members[name]) as file:
+                yield file
+        except _BROKEN as broken:
+            raise UnreadableMember(name, "damaged") from broken
+
+
+@contextmanager
+def opened(name: str, file: IO[bytes]) -> Iterator[ProofPack]:
+    """Open the proof pack in `file`, called `name` in messages; raises ``UnusablePack``."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except _BROKEN as broken:
+        raise UnusablePack("pack_not_zip", name) from broken
+    with archive:
+        yield ProofPack(name, archive)
+
+
+def _checked_members(file: str, archive: zipfile.ZipFile) -> Mapping[str, zipfile.ZipInfo]:
+    """Return the members by name, folders left out; raises ``UnusablePack`` for a hostile zip."""
+    infos = archive.infolist()
+    if len(infos) > MOST_MEMBERS or sum(info.file_size for info in infos) > MOST_BYTES:
+        limit = MOST_BYTES // MEBIBYTE
+        raise UnusablePack("pack_too_large", file, limit=limit, members=MOST_MEMBERS)
+    found: dict[str, zipfile.ZipInfo] = {}
+    for info in infos:
+        stated = info.orig_filename
+        parts = stated.removesuffix("/").split("/")
+        if (
+            {"", ".", ".."} & set(parts)
+            or any(character in stated for character in "\\:\0")
+            or info.filename in found
+            or info.flag_bits & _ENCRYPTED
+            or info.file_size > max(SMALL, MOST_RATIO * info.compress_size)
+        ):
+            raise UnusablePack("pack_member_refused", file, name=ascii(stated)[:80])
+        if info.compress_type not in _METHODS:
+            raise UnusablePack("pack_not_zip", file)
+        if not info.is_dir():
+            found[info.filename] = info
+    return found
+
+
+def _manifest(pack: ProofPack) -> Manifest:
+    place = ""
+    try:
+        document = pack.json(MANIFEST)
+        place = "format"
+        if isinstance(document, dict) and document.get("format") == FORMAT:
+            place, version = "pack_version", document.get("pack_version")
+            if version == PACK_VERSION:
+                return convert(document, Manifest)
+            if type(version) is int and version > 0:
+                stated = str(version)[:20]
+                raise UnusablePack(
+                    "pack_other_version", pack.name, version=stated, known=PACK_VERSION
+                )
+    except UnreadableMember as wrong:
+        place = wrong.why
+    except ValidationError as wrong:
+        place = str(wrong)
+    raise UnusablePack("pack_manifest_wrong", pack.name, place=place)
+
+
+def _refused(constant: str) -> object:
+    raise ValueError(constant)

@@ -1,0 +1,608 @@
+"""Rows of several files made into ranked lists: order, holes, depth, and texts joined to ids."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from math import isfinite, isnan, nan
+from operator import itemgetter
+from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from relevansi.importers.results.files import BROKEN, File
+from relevansi.importers.results.rows import Row, as_number, as_text
+from relevansi.importers.runs.problems import ImportRefused, error, warning
+from relevansi.kinds.document import Document, beginning, normalised, text_hash
+from relevansi.printable import label_line
+from relevansi.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, Relevance, Scale
+
+MOST_IN_TAIL = 1_000
+CANNOT_TELL = {"unsure", "cannot tell", "cannot_tell", "?"}
+"""The texts of a grade that say that the rater could not tell."""
+TRUTHS = {"true": "1", "false": "0"}
+"""Grades that spreadsheets and JSON write as truth values."""
+_OF_TEXT = re.compile("(?:text|title):[0-9a-f]{64}")  # an identity, as exports name what has no id
+_SHOWN_IDS = 5
+_SAME = 6  # characters by which texts of one id are sorted before they are compared
+
+
+class Judged(Struct, frozen=True):
+    """A verdict on an item from a file: a grade from 0 or "unsure"; ``identity`` is the item's.
+
+    ``rater`` is "" where the file does not say whose it is.
+    """
+
+    external_id: str | None
+    question: str
+    identity: str
+    verdict: str
+    rater: str = ""
+
+
+class _Question(Struct):
+    external_id: str | None  # none where the files state only a text
+    text: str = ""
+    category: str = ""
+    extra: dict[str, object] = field(default_factory=dict)
+
+
+class _Entry(NamedTuple):
+    rank: int  # -1 for none
+    score: float  # nan for none
+    item: Document | str | None  # none for one that cannot be read
+    line: int
+
+    @property
+    def doc_id(self) -> str:
+        return self.item if isinstance(self.item, str) else (self.item and self.item.doc_id) or ""
+
+
+class _List(Struct):
+    """One list on its way: compact while it grows, since there may be millions of entries."""
+
+    answer: str = ""
+    extra: dict[str, object] = field(default_factory=dict)
+    state: QueryState = QueryState.EMPTY
+    error: str = ""
+    ranks: array[int] = field(default_factory=lambda: array("q"))
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    lines: array[int] = field(default_factory=lambda: array("q"))
+    items: list[Document | str | None] = field(default_factory=list)
+    top: list[_Entry] = field(default_factory=list)
+    rest: list[Document | str] = field(default_factory=list)  # below the top
+
+    def add(self, row: Row, item: Document | str | None) -> None:
+        self.ranks.append(-1 if row.rank is None else min(row.rank, LARGEST_INTEGER))
+        self.scores.append(nan if row.score is None else row.score)
+        self.lines.append(row.line)
+        self.items.append(item)
+
+
+_plain = lru_cache(maxsize=1024)(normalised)  # each question has many rows
+_Source = tuple[str, File]  # a system and the file that has its lists
+
+
+class Gathered:
+    """The rows of all files of one import, on their way to runs."""
+
+    def __init__(
+        self, depth: int, *, has_passages: bool, grades: Mapping[str, str] | None = None
+    ) -> None:
+        self.depth = depth
+        self.sample: list[Row] = []
+        self.documents: dict[str, Document] = {}  # of collections, by id
+        self.has_passages = has_passages
+        self._grade_of = grades or {}
+        self._questions: dict[str, _Question] = {}
+        self._topics: dict[str, None] = {}  # the questions that a file of topics asks, in order
+        self._keys_of_texts: dict[str, str] = {}
+        self._spellings: dict[tuple[str, File, str], str] = {}  # of a question, in one file
+        self._lists: dict[_Source, dict[str, _List]] = defaultdict(dict)
+        self._numbers_of_lists: dict[tuple[str, File, str], dict[int, int]] = defaultdict(dict)
+        self._grades: list[tuple[File, Row]] = []
+        self._items: dict[str, Document | str | None] = {}  # the first of each id
+        self._known: dict[str, Document] = {}  # of rows that state a text, by id
+        self._versions: dict[tuple[str, str], list[str]] = {}  # beginnings of texts, by id
+        self._systems: set[str] = set()
+        self._meta: set[str] = set()  # names of metadata
+        self._listed_identities: set[str] = set()
+
+    def take(self, file: File, rows: Iterable[Row | Document]) -> None:
+        """Take the rows of a file, or its documents; raises an `ImportRefused`."""
+        try:
+            for row in rows:
+                self._add(file, row)
+        except ImportRefused:
+            raise
+        except BROKEN as wrong:
+            raise ImportRefused(error("results_cut_off", file.name)) from wrong
+
+    def _add(self, file: File, row: Row | Document) -> None:
+        match row:
+            case Row(role="result"):
+                self._add_result(file, row)
+            case Row(role="document", item=Document() as document) | (Document() as document):
+                if document.doc_id:
+                    known = self.documents.setdefault(document.doc_id, document)
+                    file.counts["results_twice"] += known is not document
+            case Row(role="question"):
+                key = self._key(row)
+                if key in self._topics:
+                    file.counts["results_twice"] += 1
+                else:
+                    self._topics[key] = None
+                    self._question(key, row, file).extra.update(row.extra)
+            case Row(role="grade"):
+                self._add_grade(file, row)
+                if not self._lists and len(self.sample) < 3:
+                    self.sample.append(row)
+
+    def _add_grade(self, file: File, row: Row) -> None:
+        if row.grade not in (None, ""):  # else the document is only known to be unjudged
+            self._grades.append((file, row))
+
+    def _key(self, row: Row) -> str:
+        if row.query_id:
+            return f"id {row.query_id}"
+        plain = _plain(row.query)
+        return self._keys_of_texts.get(plain, f"text {plain}")
+
+    def _question(self, key: str, row: Row, file: File) -> _Question:
+        question = self._questions.get(key)
+        if question is None:
+            file.budget.spend("questions", file)
+            question = self._questions[key] = _Question(row.query_id or None)
+        question.text = question.text or row.query
+        question.category = question.category or row.category
+        if row.query:
+            self._keys_of_texts.setdefault(_plain(row.query), key)
+        return question
+
+    def _add_result(self, file: File, row: Row) -> None:
+        self._count(file, row)
+        answered = self._list_of(file, row)
+        answered.answer = answered.answer or row.answer
+        answered.extra |= row.extra
+        if row.state is not QueryState.RESULTS:
+            answered.state, answered.error = row.state, row.error
+        if row.item is None and row.rank is None and row.score is None and not answered.items:
+            return  # which says that the list is empty
+        if row.item is not None and len(self.sample) < 3:
+            self.sample.append(row)
+        item = self._shared(row.item)
+        if isinstance(item, Document) and item.doc_id and item.text:
+            self._know(item.doc_id, item)
+        answered.add(row, item)
+        self._add_grade(file, row)
+
+    def _count(self, file: File, row: Row) -> None:
+        """Spend what a new system and new names of metadata take of the budget."""
+        if row.system not in self._systems:
+            file.budget.spend("systems", file)
+            self._systems.add(row.system)
+        if isinstance(row.item, Document) and not row.item.meta.keys() <= self._meta:
+            file.budget.spend("metadata", file, len(row.item.meta.keys() - self._meta))
+            self._meta |= row.item.meta.keys()
+
+    def _list_of(self, file: File, row: Row) -> _List:
+        """The list that a row belongs to: of its system in this file, for its question."""
+        first = self._key(row)
+        if not (row.query_id or row.list_number):
+            # Texts that differ in case or width are one question, but not within one list of one
+            # file, where somebody wrote two.
+            spelling = self._spellings.setdefault((row.system, file, first), row.query)
+            if spelling != row.query:
+                first = f"{first}\n{row.query}"
+                file.counts["results_case"] += first not in self._questions
+        question = self._question(first, row, file)
+        # The same question asked twice in one file is two questions.
+        numbers = self._numbers_of_lists[row.system, file, first]
+        again = numbers.setdefault(row.list_number, len(numbers) + 1)
+        key = first if again == 1 else f"{first} ({again})"
+        if key not in self._questions:
+            number = question.external_id and f"{question.external_id}/{again}"
+            self._questions[key] = _Question(number, question.text, question.category)
+        if row.query and question.text != row.query:
+            differs = _plain(question.text) != _plain(row.query)
+            file.counts["results_question_differs"] += differs
+        return self._lists[row.system, file].setdefault(key, _List())
+
+    def _shared(self, item: Document | str | None) -> Document | str | None:
+        """An equal item of an earlier row: millions of rows list the same few."""
+        doc_id = item.doc_id if isinstance(item, Document) else item
+        first = self._items.setdefault(doc_id, item) if doc_id else item
+        return first if first == item else item
+
+    def _know(self, doc_id: str, item: Document) -> None:
+        """Keep the texts that are stated of one id, the longest of those that begin alike."""
+        known = self._known.get(doc_id)
+        if known is None:
+            self._known[doc_id] = item
+        elif known.text == item.text:
+            return
+        text = beginning(item.text)
+        versions = self._versions.setdefault((doc_id, text[:_SAME]), [])
+        for number, version in enumerate(versions):
+            if version.startswith(text) or text.startswith(version):
+                versions[number] = max(version, text, key=len)
+                return
+        versions.append(text)
+
+    def judged_ids(self) -> set[str]:
+        """The ids of the documents that have a grade."""
+        return {row.item for _, row in self._grades if isinstance(row.item, str)} | {
+            row.item.doc_id
+            for _, row in self._grades
+            if isinstance(row.item, Document) and row.item.doc_id
+        }
+
+    def wanted(self) -> frozenset[str]:
+        """The ids of items that will be cards and have no text yet; puts the lists in order."""
+        ids: set[str] = set()
+        bases = {
+            source: _rank_base(source[1], [*lists.values()])
+            for source, lists in self._lists.items()
+        }
+        self._check_that_files_count_alike(bases)
+        for source, lists in self._lists.items():
+            file, base = source[1], bases[source]
+            for answered in lists.values():
+                self._put_in_order(file, answered, base)
+                ids |= {
+                    entry.doc_id
+                    for entry in answered.top
+                    if isinstance(entry.item, str) or (entry.item and not entry.item.text)
+                }
+            if lists and all(one.state is QueryState.UNREADABLE for one in lists.values()):
+                raise ImportRefused(*(file.remarks() or [error("results_nothing", file.name)]))
+        return frozenset(ids - {""})
+
+    def _put_in_order(self, file: File, answered: _List, base: int | None) -> None:
+        entries = list(map(_Entry, answered.ranks, answered.scores, answered.items, answered.lines))
+        answered.ranks, answered.scores, answered.items = array("q"), array("d"), []
+        answered.lines = array("q")
+        if not entries or answered.state is QueryState.UNREADABLE:
+            return
+        answered.state = QueryState.RESULTS
+        ranked = _ranked(file, entries, base)
+        answered.top = [entry for entry in ranked if entry.rank <= self.depth]
+        deeper = [entry.item for entry in ranked if entry.rank > self.depth]
+        answered.rest = [item for item in deeper if item is not None][:MOST_IN_TAIL]
+        if not any(entry.item is not None for entry in answered.top):
+            if answered.rest:
+                file.error("results_ranks_deep", ranked[0].line, rank=ranked[0].rank)
+            answered.state, answered.top, answered.rest = QueryState.UNREADABLE, [], []
+
+    def _check_that_files_count_alike(self, bases: Mapping[_Source, int | None]) -> None:
+        """Raise an `ImportRefused` where a file counts the ranks of one system from 0, not all."""
+        for file in {file for (_, file), base in bases.items() if base == 0}:
+            of_file = [source for source in bases if source[1] is file]
+            if any(bases[source] == 1 for source in of_file):
+                listed = [one for source in of_file for one in self._lists[source].values()]
+                raise _zero_refused(file, listed)
+
+    def runs(self, method: str = "", llm: str = "") -> tuple[ReadRun, ...]:
+        """One run for each system, with the questions of all, in one order.
+
+        `method` and `llm` label the run of files that name no system; raises an `ImportRefused`
+        where they cannot.
+        """
+        numbers = self._numbers()
+        versions = Counter(key[0] for key, texts in self._versions.items() for _ in texts)
+        several = sum(count > 1 for count in versions.values())
+        self.has_passages = self.has_passages or several > 0
+        sources = [*self._labelled()]
+        if method and (self._systems - {""} or len(sources) > 1):
+            names = ", ".join(sorted(label for label, _ in sources))[:200]
+            file = sources[0][1][0][1]
+            raise ImportRefused(error("results_method_stated", file.name, {"systems": names}))
+        runs: list[ReadRun] = []
+        for label, of_system in sources:
+            lists = {key: one for source in of_system for key, one in self._lists[source].items()}
+            queries = tuple(
+                self._query(number, key, lists.get(key) or _List())
+                for key, number in numbers.items()
+            )
+            files = list(dict.fromkeys(file for _, file in of_system))
+            twice = sum(len({c.identity for c in q.cards}) < len(q.cards) for q in queries)
+            files[0].counts["results_items_twice"] += twice
+            files[0].counts["results_lists_missing"] += len(numbers.keys() - lists.keys())
+            hashes = [file.sha256() for file in files]
+            runs.append(
+                ReadRun(
+                    file_format=files[0].format,
+                    name=files[0].name,
+                    sha256=hashes[0] if len(hashes) == 1 else _hash("\n".join(hashes)),
+                    queries=queries,
+                    search_method=label_line(method or label),
+                    llm=llm or None,
+                    key=_run_key(queries),
+                )
+            )
+        if runs:
+            first, *_ = self._lists
+            self._report(first[1], several, runs)
+        return tuple(runs)
+
+    def _numbers(self) -> dict[str, int]:
+        """The number of each question: the files' own if all are numbers, else its place."""
+        graded = {self._key(row) for _, row in self._grades}
+        listed = {key for lists in self._lists.values() for key in lists}
+        asked = set(self._topics)
+        if graded & asked:
+            asked &= graded  # the questions of a collection include those of other splits
+        order = dict.fromkeys((*self._topics, *self._questions))
+        keys = [key for key in order if key in listed or key in asked]
+        ids = [self._questions[key].external_id or "" for key in keys]
+        own = [int(one) for one in ids if one.isascii() and one.isdigit() and len(one) <= 10]
+        if len(set(own)) == len(keys) and max(own, default=0) <= LARGEST_INTEGER:
+            numbers = dict(zip(keys, own, strict=True))
+            return numbers if asked else dict(sorted(numbers.items(), key=itemgetter(1)))
+        return {key: place for place, key in enumerate(keys, 1)}
+
+    def _labelled(self) -> Iterator[tuple[str, list[_Source]]]:
+        """Each system with its lists: of all files, unless two answer the same question.
+
+        Files that name no system are those of their folder's, if each answers other questions.
+        """
+        by_system: dict[tuple[str, str], list[_Source]] = defaultdict(list)
+        for system, file in self._lists:
+            by_system[system, "" if system else file.folder or file.name].append((system, file))
+        for (system, folder), sources in by_system.items():
+            counts = Counter(key for source in sources for key in self._lists[source])
+            if len(sources) == 1:
+                yield system or sources[0][1].stem, sources
+            elif max(counts.values()) == 1:
+                yield system or folder, sources
+            elif system:
+                yield from ((f"{system} ({source[1].name})", [source]) for source in sources)
+            else:
+                yield from ((source[1].stem, [source]) for source in sources)
+
+    def _query(self, number: int, key: str, answered: _List) -> ReadQuery:
+        question = self._questions[key]
+        listed = [entry for entry in answered.top if entry.item is not None]
+        cards = tuple(map(self._card, listed))
+        ranks = {entry.rank for entry in listed}
+        last = max((entry.rank for entry in answered.top), default=0)
+        tail = tuple(map(self._identity, answered.rest))
+        answered.top, answered.rest = [], []  # there may be millions
+        return ReadQuery(
+            query_id=number,
+            question=question.text.strip() or question.external_id or "-",
+            category=question.category,
+            response=answered.answer,
+            state=answered.state,
+            cards=cards,
+            error=answered.error or None,
+            context_dependent=False,
+            extra={**question.extra, **answered.extra},
+            external_id=question.external_id,
+            tail=tail,
+            holes=tuple(rank for rank in range(1, last + 1) if rank not in ranks),
+        )
+
+    def _card(self, entry: _Entry) -> Document:
+        item = Document(doc_id=entry.item) if isinstance(entry.item, str) else entry.item
+        assert item is not None
+        known = self.documents.get(entry.doc_id) or self._known.get(entry.doc_id)
+        if known and not item.text:
+            title, url = item.title or known.title, item.url or known.url
+            item = replace(known, title=title, url=url, meta={**known.meta, **item.meta})
+        return replace(
+            self._with_passage(item),
+            score=entry.score if isfinite(entry.score) else None,
+            position=entry.rank - 1,
+        )
+
+    def _with_passage(self, item: Document) -> Document:
+        if not (self.has_passages and item.doc_id and item.text):
+            return item
+        text = beginning(item.text)
+        versions = self._versions.get((item.doc_id, text[:_SAME]), [])
+        whole = next((version for version in versions if version.startswith(text)), text)
+        return replace(item, passage=text_hash(whole)[:8])
+
+    def _identity(self, item: Document | str) -> str:
+        if isinstance(item, Document):
+            return self._with_passage(item).identity
+        return item if _OF_TEXT.fullmatch(item) else f"doc:{item}"
+
+    def judged(self) -> tuple[Judged, ...]:
+        """The grades of the questions there are; of all where only grades were dropped.
+
+        Raises an `ImportRefused` where a grade is none of a scale and no table says what it is
+        here, and where no grade is of any document there is.
+        """
+        judged: dict[tuple[str, str, str], Judged] = {}
+        grades: dict[str, None] = {}
+        wrong: list[tuple[File, Row, str]] = []
+        for file, row in self._grades:
+            key = self._key(row)
+            stated = as_text(row.grade).strip()
+            text = self._grade_of.get(plain_grade(stated)) or TRUTHS.get(stated.casefold(), stated)
+            is_unsure = text.casefold() in CANNOT_TELL
+            number = 0 if is_unsure else as_number(text)
+            if self._questions and key not in self._questions:
+                file.counts["results_grades_unknown"] += 1
+                continue
+            if number is not None and number < 0:
+                file.counts["results_grades_below"] += 1
+                continue
+            if number is None or number % 1 or number > Scale.MOST:
+                wrong.append((file, row, stated))
+                grades[plain_grade(stated[:40])] = None
+                continue
+            if plain_grade(stated) not in self._grade_of:
+                grades[plain_grade(stated)] = None
+            question = self._questions.get(key) or _Question(row.query_id or None, row.query)
+            identity = self._identity(row.item or "")
+            verdict = str(Relevance.UNSURE) if is_unsure else str(int(number))
+            grade = Judged(question.external_id, question.text, identity, verdict, row.rater)
+            known = judged.setdefault((key, identity, row.rater), grade)
+            file.counts["results_grades_differ"] += known != grade
+        if wrong:
+            raise _unfit(*wrong[0], [*grades])
+        if judged:
+            self._check_that_grades_apply(judged.values())
+        return tuple(judged.values())
+
+    def _check_that_grades_apply(self, judged: Iterable[Judged]) -> None:
+        """Raise an `ImportRefused` where no grade is of a document of the lists or collections."""
+        if not self._lists:
+            return
+        graded = {one.identity.partition("#")[0] for one in judged}
+        listed = {identity.partition("#")[0] for identity in self._listed_identities}
+        if graded.isdisjoint(listed | {f"doc:{doc_id}" for doc_id in self.documents}):
+            file, _ = self._grades[0]
+            ids = ", ".join(sorted(graded)[:_SHOWN_IDS])
+            details: dict[str, str | int] = {"count": len(graded), "ids": ids}
+            raise ImportRefused(error("results_grades_apply_to_none", file.name, details))
+
+    def _report(self, file: File, several: int, runs: Sequence[ReadRun]) -> None:
+        cards = {card.identity: card for run in runs for q in run.queries for card in q.cards}
+        tails = (identity for run in runs for query in run.queries for identity in query.tail)
+        self._listed_identities = {*cards, *tails}
+        blank = [card.doc_id or "-" for card in cards.values() if not (card.text or card.title)]
+        if blank:
+            ids = ", ".join(blank[:_SHOWN_IDS])
+            details: dict[str, str | int] = {"count": len(blank), "of": len(cards), "ids": ids}
+            file.note(warning("results_without_text", file.name, details))
+        untold = sum(query.question in ("-", query.external_id) for query in runs[0].queries)
+        file.counts["results_passages"] += several
+        file.counts["results_without_ids"] += sum(card.doc_id is None for card in cards.values())
+        file.counts["results_questions_untold"] += untold
+        file.counts["results_holes"] += sum(bool(q.holes) for run in runs for q in run.queries)
+
+
+def plain_grade(text: str) -> str:
+    """A grade as tables of grades have it: numbers without zeros behind the point.
+
+    >>> plain_grade("0.50"), plain_grade("Fair")
+    ('0.5', 'fair')
+    """
+    number = as_number(text)
+    return text.casefold() if number is None else f"{number:g}"
+
+
+def grades_in(text: str) -> dict[str, str] | None:
+    """A table of grades as it is typed, the file's to ours; ``None`` where it is not one.
+
+    >>> grades_in("0=0, 0.50=1"), grades_in("0=a")
+    ({'0': '0', '0.5': '1'}, None)
+    """
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    table = {plain_grade(grade.strip()): here.strip() for grade, _, here in pairs}
+    is_table = all(here in CANNOT_TELL or here.isdecimal() for here in table.values())
+    return table if is_table and "" not in table else None
+
+
+class UnfitGrades(ImportRefused):
+    """Grades that no scale has; ``values`` are all those that no table has, each once."""
+
+    values: tuple[str, ...] = ()
+
+
+def _unfit(file: File, row: Row, stated: str, grades: Iterable[str]) -> UnfitGrades:
+    values = sorted(grades, key=lambda grade: (as_number(grade) or 0, grade))
+    table = ",".join(f"{value}=..." for value in values[:_SHOWN_IDS])
+    details: dict[str, str | int] = {
+        "value": stated[:40],
+        "values": ", ".join(values[:_SHOWN_IDS]),
+        "table": table,
+    }
+    refused = UnfitGrades(error("results_grades_unfit", file.name, details, line=row.line))
+    refused.values = tuple(values)
+    return refused
+
+
+def _rank_base(file: File, lists: Sequence[_List]) -> int | None:
+    """The rank from which a file counts, 0 or 1; ``None`` where its ranks tell no order.
+
+    These are not stated, or the same throughout each list of several. Raises an `ImportRefused`
+    where some lists begin at 0 and others do not.
+    """
+    stated = [set(answered.ranks) for answered in lists if answered.ranks]
+    several = [set(answered.ranks) for answered in lists if len(answered.ranks) > 1]
+    if all(ranks == {-1} for ranks in stated) or (
+        several and all(len(ranks) == 1 for ranks in several)
+    ):
+        return None
+    if not any(0 in ranks for ranks in stated):
+        return 1
+    ordered = [ranks for ranks in several if len(ranks) > 1]
+    if all(0 in ranks for ranks in stated) and all(1 in ranks for ranks in ordered):
+        return 0
+    raise _zero_refused(file, lists)
+
+
+def _zero_refused(file: File, lists: Iterable[_List]) -> ImportRefused:
+    answered = next(one for one in lists if 0 in one.ranks)
+    line = answered.lines[answered.ranks.index(0)]
+    return ImportRefused(error("results_rank_0", file.name, line=line))
+
+
+def _ranked(file: File, entries: list[_Entry], base: int | None) -> list[_Entry]:
+    """The entries in order, each with its rank from 1; raises an `ImportRefused`.
+
+    Stated ranks stay, and a rank that nothing has is a hole. Without ranks the scores order, and
+    equal ones fall by their ids, as in trec_eval; without both, the file does.
+    """
+    ranks = [entry.rank for entry in entries]
+    scores = [entry.score for entry in entries]
+    is_scored = not any(map(isnan, scores))
+    if base is not None and -1 in ranks:
+        line = entries[ranks.index(-1)].line
+        raise ImportRefused(error("results_rank_missing", file.name, line=line))
+    if base is None:
+        file.counts["results_ranks_equal"] += -1 not in ranks
+        if not is_scored and not all(map(isnan, scores)):
+            line = next(entry.line for entry in entries if isnan(entry.score))
+            raise ImportRefused(error("results_score_missing", file.name, line=line))
+        if is_scored:
+            entries.sort(key=lambda entry: entry.doc_id, reverse=True)
+            entries.sort(key=lambda entry: -entry.score)
+            ties = any(one.score == two.score for one, two in pairwise(entries))
+            file.counts["results_ties"] += ties
+        return [entry._replace(rank=place) for place, entry in enumerate(entries, 1)]
+    counts = Counter(ranks)
+    if len(counts) < len(ranks):
+        lines = [entry.line for entry in entries if counts[entry.rank] > 1]
+        rank = next(rank for rank in ranks if counts[rank] > 1)
+        details = {"rank": rank, "first": lines[0]}
+        raise ImportRefused(error("results_rank_twice", file.name, details, line=lines[-1]))
+    entries.sort(key=lambda entry: entry.rank)
+    shift = 1 - base
+    file.counts["results_ranks_from_0"] += shift
+    if is_scored:
+        steps = [after.score - before.score for before, after in pairwise(entries)]
+        file.counts["results_rank_against_score"] += any(step > 0 for step in steps)
+        falling = (one.doc_id >= two.doc_id for one, two in pairwise(entries))
+        tied = zip(steps, falling, strict=True)
+        file.counts["results_ties_ranked"] += any(not (step or falls) for step, falls in tied)
+    return [entry._replace(rank=entry.rank + shift) for entry in entries] if shift else entries
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _run_key(queries: Iterable[ReadQuery]) -> str:
+    lists = [
+        (
+            query.external_id or normalised(query.question),
+            [*(card.identity for card in query.cards), *query.tail],
+            query.response,
+            *([list(query.holes)] if query.holes else ()),
+        )
+        for query in queries
+    ]
+    return _hash(json.dumps(lists))

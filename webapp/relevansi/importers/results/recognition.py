@@ -1,0 +1,391 @@
+"""Files recognised by their structure, on whole records: what each holds and how it is read.
+
+A file's name breaks a tie between two that fit alike, it never decides.
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from relevansi.i18n import mark
+from relevansi.importers.results import records, shapes, table_rows, tables, trec
+from relevansi.importers.results.files import File
+from relevansi.importers.results.records import at
+from relevansi.importers.results.rows import (
+    Columns,
+    Row,
+    Values,
+    as_number,
+    as_text,
+    columns_of,
+    flattened,
+    guessed,
+    item_of,
+    role_of,
+)
+from relevansi.importers.results.shapes import SHAPES, Shape
+from relevansi.importers.results.table_rows import UnknownNames
+from relevansi.importers.runs.problems import error
+from relevansi.kinds.document import Document
+from relevansi.records import Tell, nobody
+
+TABLE = mark("a table")
+RUN = mark("a TREC run")
+QRELS = mark("TREC qrels")
+TOPICS = mark("questions (topics or queries)")
+COLLECTION = mark("a collection of documents")
+DOCUMENT = mark("a document")
+SPANS = mark("retriever spans of OpenInference (Phoenix) or OpenTelemetry")
+RANK_EVAL = mark("a response of _rank_eval (Elasticsearch, OpenSearch)")
+MULTI_SEARCH = mark("responses of _msearch, with the file of their requests")
+REQUESTS = mark("requests of _msearch (Elasticsearch, OpenSearch)")
+JUDGMENTS = mark("judgments of the Search Relevance Workbench")
+SCORES = mark("documents with scores by question (ranx, BEIR, pytrec_eval)")
+JSON_ROWS = mark("a row per line, as JSON")
+
+_LOOKED_AT = 50  # lines or values
+_ELASTIC = next(shape for shape in SHAPES if shape.example == "search.jsonl")
+_IDS = {"_id", "id", "docid", "doc_id", "docno", "pid"}
+_TEXTS = {"text", "contents", "body", "content", "passage", "title"}
+_TOP = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]", re.IGNORECASE)
+_TOPIC_LINE = re.compile(r"\S+\t[^\t]+")
+_YAML = re.compile(r"\s*(?:---\s*$|- [\w\"' ]+:(?:\s|$))", re.MULTILINE)
+_MOST_GRADE = 4
+_OF_GRADES = "qrel|grade|judg|relevan"
+
+
+class Source(Struct, frozen=True):
+    """A file and how it is read: ``role`` says what it holds, ``words`` what it is.
+
+    ``rows`` gives its rows beside the other files, ``documents`` those of its documents whose ids
+    are wanted. ``names`` are the columns of a table with the beginning of a value of each,
+    ``sample`` the first values of JSON.
+    """
+
+    file: File
+    role: str
+    words: str
+    rows: Callable[[Beside], Iterable[Row]] | None = None
+    documents: Callable[[Container[str], Tell], Iterable[Document]] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    sample: Sequence[object] = ()
+
+
+class Beside(Struct, frozen=True):
+    """What is read beside a file: the columns that were chosen, and the files of its import."""
+
+    columns: Columns
+    sources: Sequence[Source]
+    judged_ids: Callable[[], set[str]]
+
+    def known(self, ids: set[str]) -> set[str]:
+        """Those of some ids that a grade or a collection of the import has."""
+        there = ids & self.judged_ids()
+        for source in self.sources:
+            if source.documents:
+                there |= {one.doc_id for one in source.documents(ids, nobody) if one.doc_id}
+        return there
+
+    def requests(self, file: File) -> list[str]:
+        """The questions whose responses a file has: of the requests with its name, or the only."""
+        sources = [source for source in self.sources if source.role == "requests"]
+        same = [source for source in sources if source.file.stem == file.stem]
+        source = next(iter(same if len(sources) > 1 else sources), None)
+        return [] if source is None else [*_requests(value for value in source.sample)]
+
+
+def recognise(file: File, chosen: Columns) -> Source:
+    """How a file is read; raises an `ImportRefused`, of the kind `UnknownNames` for a choice."""
+    start = file.start()
+    if start.startswith((b"PAR1", b"PK")):
+        return _table(file, chosen)
+    head = "".join(line for _, line in islice(file.lines(), _LOOKED_AT))
+    text = head.lstrip()
+    if text.startswith(("{", "[")):
+        return _json(file, chosen)
+    if _TOP.match(text):
+        return _rows(file, "questions", TOPICS, trec.read_topics)
+    if re.match("<doc>", text, re.IGNORECASE):
+        return _collection(file)
+    if text.startswith("<"):
+        file.refuse("unknown_format", found="html", expected="results_file")
+    if _YAML.match(text) or _is_named(file, r"\.ya?ml$"):
+        file.refuse("unknown_format", found="yaml", expected="results_file")
+    return _lines(file, chosen, text)
+
+
+def _rows(
+    file: File, role: str, words: str, read: Callable[[File, Columns], Iterable[Row]]
+) -> Source:
+    return Source(file, role, words, lambda beside: read(file, beside.columns))
+
+
+def _collection(file: File, words: str = COLLECTION) -> Source:
+    return Source(file, "documents", words, documents=partial(trec.read_documents, file))
+
+
+def _table(file: File, chosen: Columns) -> Source:
+    role, names = table_rows.look(file, chosen)
+    roles = {"result": "results", "grade": "grades", "question": "questions"}
+
+    def rows(beside: Beside) -> Iterator[Row]:
+        return table_rows.read(file, beside.columns, beside.known)
+
+    return Source(file, roles.get(role, "grades"), TABLE, rows, names=names)
+
+
+def _lines(file: File, chosen: Columns, text: str) -> Source:
+    """A file of lines: a table if its header says so, else what most lines are."""
+    lines = [line for line in text.splitlines()[:_LOOKED_AT] if line.strip()]
+
+    def are(pattern: re.Pattern[str]) -> bool:
+        return sum(bool(pattern.fullmatch(line.strip())) for line in lines) * 2 > len(lines)
+
+    is_text, is_graded = _is_named(file, r"\.(?:txt|md)$"), _is_named(file, _OF_GRADES)
+    if role_of(columns_of(tables.header_of(file, {*chosen.values()}), chosen)):
+        return _table(file, chosen)
+    readers = (
+        (are(trec.RUN_LINE), "results", RUN, trec.read_run),
+        (are(trec.RANKS_LINE) and is_graded, "grades", QRELS, trec.read_grades),
+        (are(trec.RANKS_LINE), "results", RUN, trec.read_ranks),
+        (are(trec.QRELS_LINE) and not are(_TOPIC_LINE), "grades", QRELS, trec.read_qrels),
+    )
+    for fits, role, words, read in readers:
+        if fits:
+            return _rows(file, role, words, read)
+    is_collection = _is_named(file, "corpus|collection|docs|documents|passages")
+    if is_collection and all("\t" in line for line in lines):
+        return _collection(file)
+    if are(_TOPIC_LINE) and not is_text:
+        return _rows(file, "questions", TOPICS, trec.read_topics)
+    if is_text:
+        return Source(file, "documents", DOCUMENT, documents=partial(trec.read_text, file))
+    return _table(file, chosen)
+
+
+def _is_named(file: File, pattern: str) -> bool:
+    name = re.sub(r"\.gz$", "", file.name.lower())
+    return bool(re.search(pattern, name.rpartition("/")[2]))
+
+
+def _json(file: File, chosen: Columns) -> Source:
+    """A JSON file: of a known tool or shape, a table by rows or columns, a collection."""
+    looked_at = replace(file, problems=[])  # what is read here is read again
+    values = [value for _, value in islice(records.read(looked_at), _LOOKED_AT)]
+    file.encoding = looked_at.encoding
+    first = values[0] if len(values) == 1 else values
+    source = _of_tool(file, values, first)
+    if source:
+        return source
+    mapped = shapes.mapped(chosen)
+    has_spans = any(map(shapes.is_span, values))
+    shape = SHAPES[-1] if has_spans and not mapped else _shape(values, mapped)
+    if shape:
+        words = SPANS if has_spans else shape.name
+        return Source(file, "results", words, partial(_of_shape, file, shape), sample=values)
+    if mapped:
+        absent = [
+            path for path in chosen.values() if not any(shapes.stands(one, path) for one in values)
+        ]
+        file.refuse("results_paths_absent", paths=", ".join(absent or chosen.values()))
+    return _of_rows(file, chosen, [shapes.columnar(value) for value in values])
+
+
+def _shape(values: Sequence[object], mapped: Shape | None) -> Shape | None:
+    """The shape of values as they stand, else with their columns turned into rows."""
+    direct = shapes.shape_of([*map(shapes.prepared, values)], mapped)
+    return direct or shapes.shape_of([*map(shapes.columnar, values)], mapped)
+
+
+def _of_shape(file: File, shape: Shape, _beside: Beside) -> Iterator[Row]:
+    def values() -> Iterator[tuple[int, object]]:
+        for line, value in records.read(file):
+            is_known = next(shapes.records(shapes.prepared(value), shape), None) is not None
+            yield line, value if is_known else shapes.columnar(value)
+
+    return shapes.read(file, values(), shape)
+
+
+def _of_tool(file: File, values: Sequence[object], first: object) -> Source | None:
+    """A file that a tool writes with a structure of its own."""
+    if isinstance(first, dict):
+        if isinstance(first.get("details"), dict) and "metric_score" in first:
+            return _rows(file, "results", RANK_EVAL, _read_rank_eval)
+        if isinstance(first.get("responses"), list):
+            return Source(file, "results", MULTI_SEARCH, partial(_read_multi_search, file))
+        if first.get("kind") == "property" and "sha256" in first and "queries" in first:
+            file.refuse("results_own_export")
+        if _are_scores(first):
+            role = "grades" if _are_grades(file, first) else "results"
+            return Source(file, role, SCORES, partial(_read_scores, file, role))
+    if any(_judgments(value) for value in values):
+        return _rows(file, "grades", JUDGMENTS, _read_judgments)
+    if [*_requests(values)] and len(values) % 2 == 0:
+        every = [value for _, value in records.read(file)]
+        return Source(file, "requests", REQUESTS, sample=every)
+    return None
+
+
+def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
+    """JSON with an object for each row, question or document; raises `UnknownNames`."""
+    rows = [row for value in values for row in (value if isinstance(value, list) else [value])]
+    objects = [row for row in rows if isinstance(row, dict)]
+    looked_at = [(_stated(row), row) for row in objects[:_LOOKED_AT]] or [({}, {})]
+    roles = [role_of(columns_of(tuple(flat), chosen)) for flat, _ in looked_at]
+    # One that lacks what the others have may be the first.
+    known = (at for at, role in enumerate(roles) if role in ("result", "grade"))
+    at = next(known, 0)
+    (flat, first), role = looked_at[at], roles[at]
+
+    def read(beside: Beside) -> Iterator[Row]:
+        entries = (
+            (line if entries is value else place, entry)
+            for line, value in records.read(file)
+            for entries in [shapes.columnar(value)]
+            for place, entry in enumerate(entries if isinstance(entries, list) else [entries], 1)
+        )
+        return table_rows.read_json(file, entries, beside.columns, role or "result")
+
+    if role in ("result", "grade"):
+        names = {name: as_text(value)[:80] for name, value in flat.items()}
+        return Source(file, f"{role}s", JSON_ROWS, read, names=names)
+    if _is_named(file, "quer|topic|question") and trec.topic_of(flat)[1]:
+        return _rows(file, "questions", TOPICS, trec.read_topics)
+    if flat.keys() & _IDS and flat.keys() & _TEXTS:
+        is_list = file.start().removeprefix(BOM_UTF8).startswith(b"[")
+        return Source(file, "documents", COLLECTION, read) if is_list else _collection(file)
+    raise unknown_json(file, first or (values[0] if values else None))
+
+
+def _stated(row: Values) -> Values:
+    return {name: value for name, value in flattened(row).items() if as_text(value)}
+
+
+def unknown_json(file: File, value: object) -> UnknownNames:
+    """The refusal of JSON of an unknown shape, with the guess in the form of the option."""
+    columns = shapes.guess(value)
+    keys = {"keys": shapes.described(value)}
+    code, option = ("results_json_guessed", shapes.as_option(columns))
+    if not columns:
+        code, option = "results_json_unknown", ""
+    refused = UnknownNames(error(code, file.name, keys | ({"map": option} if option else {})))
+    refused.names, refused.columns, refused.sample = {}, columns, ()
+    if columns:
+        shape = shapes.mapped(columns)
+        record = next(shapes.records(value, shape), value) if shape else value
+        paths = shapes.paths_of(record)
+        items = at(record, columns["items"])
+        entry = items[0] if isinstance(items, list) and items else {}
+        refused.names = paths | shapes.paths_of(entry)
+        looked_at = replace(file, problems=[], counts=file.counts.copy())
+        if shape:
+            refused.sample = [*islice(shapes.read(looked_at, [(1, value)], shape), 2)]
+    return refused
+
+
+def _judgments(value: object) -> list[Values]:
+    """The entries with a query and ratings in a judgment list of the Search Relevance Workbench."""
+    listed = at(value, "judgmentRatings") or at(value, "_source.judgmentRatings") or value
+    entries = listed if isinstance(listed, list) else [listed]
+    return [
+        entry
+        for entry in entries
+        if isinstance(entry, dict)
+        and isinstance(entry.get("ratings"), list)
+        and all(isinstance(rating, dict) and "docId" in rating for rating in entry["ratings"])
+    ]
+
+
+def _read_judgments(file: File, _columns: Columns) -> Iterator[Row]:
+    for line, value in records.read(file):
+        for entry in _judgments(value):
+            query = as_text(entry.get("query")).strip()
+            for rating in entry["ratings"]:  # type: ignore[attr-defined]
+                doc_id = as_text(rating.get("docId")).strip()
+                if not (doc_id and query):
+                    file.refuse("results_names_no_item", line=line)
+                grade = rating.get("rating")
+                yield Row(line, "grade", query=query, item=doc_id, grade=grade)
+
+
+def _read_rank_eval(file: File, _columns: Columns) -> Iterator[Row]:
+    """The responses of Elasticsearch's and OpenSearch's _rank_eval: hits, ratings, unrated."""
+    for line, value in records.read(file):
+        details = at(value, "details")
+        for query_id, detail in details.items() if isinstance(details, dict) else ():
+            listed = {"query_id": query_id, "results": at(detail, "hits")}
+            yield from shapes.read(file, [(line, listed)], SHAPES[-1])
+            unrated = at(detail, "unrated_docs")
+            for entry in unrated if isinstance(unrated, list) else ():
+                values = flattened(entry) if isinstance(entry, dict) else {}
+                item = item_of(values, guessed(tuple(values), of_item=True))
+                if item is not None:
+                    yield Row(line, "grade", query_id=query_id, item=item)
+
+
+def _requests(values: Iterable[object]) -> Iterator[str]:
+    """The questions in the lines of a request to _msearch: after each header, its body."""
+    lines = [*values]
+    headers, bodies = lines[::2], lines[1::2]
+    are_headers = all(isinstance(one, dict) and "query" not in one for one in headers)
+    if are_headers and bodies and all(isinstance(at(body, "query"), dict) for body in bodies):
+        yield from (shapes.words_of(at(body, "query")) for body in bodies)
+
+
+def _read_multi_search(file: File, beside: Beside) -> Iterator[Row]:
+    queries = beside.requests(file)
+    for line, value in records.read(file):
+        responses = at(value, "responses")
+        assert isinstance(responses, list)
+        if len(queries) != len(responses) or not all(queries):
+            counts = {"responses": len(responses), "requests": len(queries)}
+            file.refuse("results_responses_alone", line=line, **counts)
+        for number, (query, response) in enumerate(zip(queries, responses, strict=True), 1):
+            answered: Values = {"query": query, "response": response}
+            if at(response, "error") is not None:
+                answered = {"query": query, "hits": {"hits": []}, "error": at(response, "error")}
+            rows = shapes.read(file, [(number, answered)], _ELASTIC)
+            yield from (replace(row, list_number=number) for row in rows)
+
+
+def _are_scores(value: Values) -> bool:
+    """Whether an object has, by question, an object of numbers by document."""
+    inner = [*islice(value.values(), _LOOKED_AT)]
+    numbers = [one for of_query in inner if isinstance(of_query, dict) for one in of_query.values()]
+    return (
+        bool(numbers)
+        and all(isinstance(of_query, dict) for of_query in inner)
+        and all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers)
+    )
+
+
+def _are_grades(file: File, value: Values) -> bool:
+    numbers = [one for inner in value.values() for one in inner.values()]  # type: ignore[attr-defined]
+    small = all(isinstance(one, int) and -2 <= one <= _MOST_GRADE for one in numbers)
+    return small and _is_named(file, _OF_GRADES)
+
+
+def _read_scores(file: File, role: str, _beside: Beside) -> Iterator[Row]:
+    for line, value in records.read(file):
+        for number, (query_id, inner) in enumerate(value.items(), 1):  # type: ignore[attr-defined]
+            if not isinstance(inner, dict):
+                found = {"place": query_id, "found": shapes.kind_word(inner)}
+                file.refuse("results_scores_wrong", line=line, **found)
+            if not inner and role == "results":
+                yield Row(number, query_id=query_id)
+            for doc_id, score in inner.items():
+                if as_number(score) is None or isinstance(score, str | bool):
+                    found = {"place": f"{query_id}.{doc_id}", "found": shapes.kind_word(score)}
+                    file.refuse("results_scores_wrong", line=line, **found)
+                file.budget.spend("records", file)
+                if role == "grades":
+                    yield Row(line, "grade", query_id=query_id, item=doc_id, grade=score)
+                else:
+                    yield Row(line, query_id=query_id, item=doc_id, score=as_number(score))

@@ -1,0 +1,197 @@
+"""JSON files as streams of values: one value, one a line, or one after the other."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
+from typing import NoReturn
+
+import msgspec
+
+from relevansi.importers.results.files import File
+from relevansi.importers.results.rows import Values
+from relevansi.importers.runs.json_documents import MAX_DEPTH
+
+_LONGEST_LITERAL = 2**20
+_DECODER = json.JSONDecoder(parse_constant=lambda _name: None)
+
+
+def read(file: File) -> Iterator[tuple[int, object]]:
+    """Every JSON value of a file with the line it begins in; of a list its entries, from 1.
+
+    Numbers that are none (NaN, infinite) are null. Raises `UnreadableFile` for what is not JSON.
+    """
+    lines = ((number, text) for number, text in file.lines() if text.strip())
+    number, first = next(lines, (1, ""))
+    try:
+        value = decoded(first)
+    except (ValueError, RecursionError):
+        yield from _whole(file)
+        return
+    rest = next(lines, None)
+    if rest is None:
+        yield from _entries(number, value)
+        return
+    yield number, value
+    for number, text in chain((rest,), lines):
+        try:
+            yield number, decoded(text)
+        except RecursionError:
+            file.refuse("nested_too_deep", line=number, limit=MAX_DEPTH)
+        except ValueError as wrong:
+            _refuse(file, wrong, number)
+
+
+def decoded(text: str) -> object:
+    """The JSON value in a text; raises ``ValueError`` or ``RecursionError``."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return _DECODER.decode(text)  # which reads NaN, and half of a surrogate pair
+
+
+def _entries(line: int, value: object) -> Iterator[tuple[int, object]]:
+    if isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
+        yield from enumerate(value, 1)
+    else:
+        yield line, value
+
+
+def _whole(file: File) -> Iterator[tuple[int, object]]:
+    """The value, or the values one after the other, that the text of a file holds."""
+    text = file.whole()
+    try:
+        with suppress(msgspec.DecodeError, UnicodeEncodeError):
+            yield from _entries(1, msgspec.json.decode(text))
+            return
+        at = _after_blanks(text, 0)
+        value, end = _DECODER.raw_decode(text, at)
+        rest = _after_blanks(text, end)
+        if rest == len(text):
+            yield from _entries(1, value)
+            return
+        while True:
+            yield text.count("\n", 0, at) + 1, value
+            if rest == len(text):
+                return
+            at = rest
+            value, end = _DECODER.raw_decode(text, at)
+            rest = _after_blanks(text, end)
+    except RecursionError:
+        file.refuse("nested_too_deep", limit=MAX_DEPTH)
+    except json.JSONDecodeError as wrong:
+        _refuse(file, wrong, 1)
+
+
+def _after_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+def _refuse(file: File, wrong: ValueError, line: int) -> NoReturn:
+    place = {"column": 1}
+    if isinstance(wrong, json.JSONDecodeError):
+        line, place = line + wrong.lineno - 1, {"column": wrong.colno}
+    file.refuse("json_broken", line=line, **place)
+
+
+def literal(text: str) -> object:
+    """The list or object in a text, as JSON or as Python and numpy print it; else ``None``.
+
+    >>> literal("['a' 'b']"), literal("plain")
+    (['a', 'b'], None)
+    """
+    start = text.lstrip()[:1]
+    if start not in ("[", "{", "(") or len(text) > _LONGEST_LITERAL:
+        return None
+    with suppress(ValueError, RecursionError):
+        return decoded(text)
+    # numpy prints no commas between texts, which Python would join into one.
+    spaced = text.replace("' '", "', '").replace("'\n '", "', '").replace('" "', '", "')
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return ast.literal_eval(spaced)
+    return None
+
+
+def at(value: object, path: str) -> object:
+    """What stands at a path of names with dots; of lists on the way, what their entries have there.
+
+    A name ``*`` is any one, if only one of them leads on. A text on the way that holds JSON is
+    read. ``None`` where nothing stands there.
+
+    >>> at({"out": [{"text": "a"}, {"text": "b"}]}, "out.text")
+    ['a', 'b']
+    """
+    if not path:
+        return value
+    if isinstance(value, str):
+        value = literal(value)
+    if isinstance(value, dict):
+        if path in value:
+            return value[path]
+        name, _, rest = path.partition(".")
+        if name == "*":
+            inner = [one for one in (at(own, rest) for own in value.values()) if one is not None]
+            return inner[0] if len(inner) == 1 else None
+        return at(value.get(name), rest) if name in value else None
+    if isinstance(value, list):
+        inner = [one for one in (at(entry, path) for entry in value[:10_000]) if one is not None]
+        lists = [one for one in inner if isinstance(one, list)]
+        return [entry for one in lists for entry in one] if lists else inner or None
+    return None
+
+
+def rows_of_columns(value: object) -> list[Values] | None:
+    """The rows of a table that is stored by columns, ``None`` for another value.
+
+    As pandas writes it (an object of columns or of rows, ``columns`` beside ``data``, or rows below
+    ``data``), or as lists of one length, one of them of texts.
+
+    >>> rows_of_columns({"query": {"0": "a"}, "text": {"0": "b"}})
+    [{'query': 'a', 'text': 'b'}]
+    """
+    if not isinstance(value, dict):
+        return None
+    objects = [inner for inner in value.values() if isinstance(inner, dict)]
+    if len(objects) == len(value) > 0:
+        return _of_objects(value, objects)
+    return _of_split(value) or _of_lists(value)
+
+
+def _of_objects(value: Values, objects: list[Values]) -> list[Values] | None:
+    """The rows of an object of rows, by number, or of columns, whose values have the same keys."""
+    if all(name.isdecimal() for name in value):
+        return objects
+    keys = list(objects[0])
+    if len(value) < 2 or not keys or any(list(inner) != keys for inner in objects):
+        return None
+    return [dict(zip(value, [inner[key] for inner in objects], strict=True)) for key in keys]
+
+
+def _of_split(value: Values) -> list[Values] | None:
+    """The rows of ``data``, where these are lists in the order of ``columns``, or objects."""
+    names, data = value.get("columns"), value.get("data", value.get("rows"))
+    if not isinstance(data, list) or not data:
+        return None
+    if all(isinstance(row, dict) for row in data):
+        return data
+    if not isinstance(names, list):
+        return None
+    if any(not isinstance(row, list) or len(row) != len(names) for row in data):
+        return None
+    return [dict(zip(map(str, names), row, strict=True)) for row in data]
+
+
+def _of_lists(value: Values) -> list[Values] | None:
+    """The rows of lists of one length, which is that of the first list of texts."""
+    lists = {name: inner for name, inner in value.items() if isinstance(inner, list) and inner}
+    texts = [inner for inner in lists.values() if all(isinstance(one, str) for one in inner)]
+    if not texts:
+        return None
+    whole = {name: inner for name, inner in lists.items() if len(inner) == len(texts[0])}
+    cells = zip(*whole.values(), strict=True)
+    return [dict(zip(whole, row, strict=True)) for row in cells] if len(whole) > 1 else None

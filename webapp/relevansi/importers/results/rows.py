@@ -1,0 +1,292 @@
+"""Rows that files state, whatever their format, and the names by which their values are known."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
+from math import inf, isnan
+from types import MappingProxyType
+from typing import Literal
+
+from msgspec import Struct
+
+from relevansi.importers.runs.json_documents import storable_text
+from relevansi.kinds.document import Document, Scalar
+from relevansi.records import QueryState
+
+LONGEST_VALUE = 500
+"""Characters that are kept of a value of metadata."""
+Columns = Mapping[str, str]
+"""Role to the name of its column or the path to it, as a person chose it."""
+Values = dict[str, object]
+"""An object of a file: names to values, as JSON has them."""
+
+
+class Row(Struct, frozen=True, gc=False):
+    """What a file states in one place: a result, a question, a document or a grade.
+
+    A result without ``item`` but with a ``rank`` or ``score`` is one that cannot be read; without
+    these it says that the list is empty. ``item`` is a bare id where the file says no more.
+    ``query_id`` is the file's own id of the question. ``list_number`` numbers the lists of a file
+    that has one list per object (0: rows are joined by question). ``grade`` is as the file has it.
+    ``state`` tells a list that is not known, whose call failed or which cannot be read.
+    """
+
+    line: int
+    role: Literal["result", "question", "document", "grade"] = "result"
+    query_id: str = ""
+    query: str = ""
+    item: Document | str | None = None
+    system: str = ""
+    rank: int | None = None
+    score: float | None = None
+    answer: str = ""
+    category: str = ""
+    grade: object = None
+    rater: str = ""
+    list_number: int = 0
+    state: QueryState = QueryState.RESULTS
+    error: str = ""
+    extra: Mapping[str, object] = MappingProxyType({})
+
+    def texts(self) -> dict[str, str]:
+        """What it states, as short texts by role."""
+        item = self.item if isinstance(self.item, Document) else Document(doc_id=self.item)
+        names = ("query_id", "query", "system", "rank", "score", "grade")
+        values: dict[str, object] = {
+            **{name: getattr(self, name) for name in names},
+            **{name: getattr(item, name) for name in ("doc_id", "title", "text", "url")},
+        }
+        return {name: str(value)[:200] for name, value in values.items() if value not in (None, "")}
+
+
+Rows = Iterator[Row]
+
+# Role to the names of columns and keys that mean it, best first, in lower case with _ for
+# blanks, dots, dashes and signs.
+QUESTION_ROLES = {
+    "query_id": "query_id qid topic topic_id question_id id_query query_number",
+    "query": "query question user_input input query_text search_term search_query keywords prompt "
+    "pertanyaan inputs query_texts",
+    "system": "system run method strategy engine retriever search_method run_id tag config model",
+    "answer": "answer response output generated_answer actual_output prediction jawaban outputs",
+    "category": "category kategori",
+    "grade": "grade rating relevance judgment judgement label qrel relevansi",
+    "rater": "rater judge assessor annotator",
+}
+ITEM_ROLES = {
+    "doc_id": "docno doc_id docid corpus_id passage_id pid chunk_id node_id id _id id_ objectid "
+    "uuid document_id file_id doc_uri",
+    "title": "title judul heading headline name subject filename",
+    "text": "text content page_content passage contents body chunk snippet document context "
+    "abstract description extractive_answers extractive_segments snippets teks isi",
+    "url": "url link uri href source",
+    "rank": "rank position pos peringkat doc_position",
+    "score": "score _score similarity relevance_score _search_score",
+}
+DOCUMENT_ROLES = ("doc_id", "title", "text", "url")
+ROLES = QUESTION_ROLES | ITEM_ROLES
+MAPPED_ROLES = ("query", "items", *(role for role in ROLES if role != "query"))
+"""What a person can say where it is: a column of a table, or a path in JSON."""
+_OF_ITEMS = frozenset({"id", "_id", "id_"})  # in a row that also has a question: whose?
+
+
+def plain_name(name: str) -> str:
+    """The name of a column or key as ``ROLES`` has it.
+
+    >>> plain_name(" Doc-ID "), plain_name("@search.score")
+    ('doc_id', '_search_score')
+    """
+    return re.sub(r"[\s.@-]", "_", name.strip().lower())
+
+
+@lru_cache(maxsize=1024)
+def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, str]:
+    """The name among `names` for each role that has one.
+
+    >>> dict(guessed(("Query", "Doc-ID", "score")))
+    {'query': 'Query', 'doc_id': 'Doc-ID', 'score': 'score'}
+    """
+    plain: dict[str, str] = {}
+    for name in names:
+        plain.setdefault(plain_name(name), name)
+    columns: dict[str, str] = {}
+    for role, known in (ITEM_ROLES if of_item else ROLES).items():
+        for candidate in known.split():
+            is_open = candidate in _OF_ITEMS and ("query" in columns or "query_id" in columns)
+            name = plain.get(candidate, "")
+            if name and not is_open and name not in columns.values():
+                columns[role] = name
+                break
+    return columns
+
+
+# Objects within an item whose values are the item's own: what libraries and engines wrap it in.
+_WRAPPERS = (
+    *("kwargs", "node", "document", "doc", "hit", "_source", "fields", "payload", "properties"),
+    *("attributes", "segment", "derivedStructData", "metadata", "meta", "extra_info"),
+)
+_RANK_NAMES = frozenset(ITEM_ROLES["rank"].split())
+_MACHINERY = frozenset(
+    (
+        *("type", "lc", "class_name", "mimetype", "embedding", "vector", "values", "relationships"),
+        *("metadata_template", "metadata_separator", "metadata_seperator", "text_template", "blob"),
+        *("excluded_embed_metadata_keys", "excluded_llm_metadata_keys", "sparse_embedding"),
+        *("start_char_idx", "end_char_idx", "hash"),
+    )
+)
+"""What libraries write beside an item and no reader of it wants."""
+
+
+def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
+    """The values of an object with those of its wrappers; outer ones go first.
+
+    A list is no id, and a place within a wrapper is not the rank in the list.
+    """
+    values: Values = {}
+    for name, value in raw.items():
+        is_wrapper = name in _WRAPPERS and isinstance(value, dict)
+        is_no_id = name in ("id", "_id") and isinstance(value, list | dict)
+        is_other_place = depth and name in _RANK_NAMES
+        if not (is_wrapper or is_no_id or is_other_place or value is None or name in _MACHINERY):
+            values[name] = value
+    for name in _WRAPPERS:
+        inner = raw.get(name)
+        if isinstance(inner, dict) and depth < 8:
+            for key, value in flattened(inner, depth=depth + 1).items():
+                values.setdefault(key, value)
+    return values
+
+
+def item_of(values: Values, columns: Columns, others: Collection[str] = ()) -> Document | None:
+    """The document that `values` state, its roles read by `columns`; ``None`` for none.
+
+    Values that are of neither these nor the `others` become ``meta``. An address is kept only if a
+    browser can open it.
+    """
+    names = ((role, columns.get(role)) for role in DOCUMENT_ROLES)
+    texts = {role: as_text(values.get(name)) for role, name in names if name}
+    url, title = texts.get("url", ""), texts.get("title", "").strip()
+    doc_id, text = texts.get("doc_id", "").strip(), texts.get("text", "")
+    if not (doc_id or title or url or text.strip()):
+        return None
+    has_address = url.startswith(("https://", "http://"))
+    roles = {*columns.values(), *others}
+    if not has_address:
+        roles.discard(columns.get("url", ""))
+    meta: dict[str, Scalar] = {}
+    for name, value in values.items():
+        if name in roles or value == "":
+            continue
+        if isinstance(value, str):
+            meta[storable_text(name)] = as_text(value)[:LONGEST_VALUE]
+        elif isinstance(value, int | float) and as_number(value) is not None:
+            meta[storable_text(name)] = value
+    return Document(
+        title=title or ("" if has_address else url),
+        text=text,
+        url=url if has_address else None,
+        doc_id=doc_id or None,
+        meta=meta,
+    )
+
+
+_INNER_TEXTS = ("text", "content", "page_content", "snippet", "value")
+
+
+def as_text(value: object) -> str:
+    """A value as text: numbers as JSON writes them, the texts of a list joined, "" for null.
+
+    >>> as_text([{"type": "text", "text": "Long"}, "red"])
+    'Long, red'
+    """
+    match value:
+        case str():
+            return storable_text(value)
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return str(value)
+        case list():
+            texts = (as_text(inner) for inner in value[:100] if not isinstance(inner, list))
+            return ", ".join(filter(None, texts))
+        case dict():
+            inner = (value[name] for name in _INNER_TEXTS if isinstance(value.get(name), str))
+            return storable_text(next(inner, ""))
+        case _:
+            return ""
+
+
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*")
+
+
+def as_number(value: object, *, comma: bool = False) -> float | None:
+    """A finite number, stated as one or as text; ``None`` for anything else.
+
+    `comma`: a comma is read as decimal point, too.
+    """
+    number = as_score(value, comma=comma)
+    return number if number is not None and abs(number) < 1e300 else None
+
+
+def as_score(value: object, *, comma: bool = False) -> float | None:
+    """A number by which results can be ordered, infinite ones too; ``None`` for anything else."""
+    if comma and isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value):
+        value = value.replace(",", ".")
+    try:
+        number = float(value) if isinstance(value, str | int | float) else None
+    except ValueError:
+        return None
+    except OverflowError:
+        return inf
+    return None if number is None or isnan(number) or "_" in str(value) else number
+
+
+def as_rank(value: object) -> int | None:
+    number = as_number(value)
+    return int(number) if number is not None and number == int(number) and number >= 0 else None
+
+
+# Columns by which a file is known, and their roles: of BEIR and MTEB, and of our own long CSV.
+KNOWN_HEADERS: tuple[Mapping[str, str], ...] = (
+    {"query_id": "query-id", "doc_id": "corpus-id", "grade": "score"},
+    {"query_id": "query_id", "doc_id": "document", "grade": "relevance", "rater": "rater"}
+    | {"": "provenance"},
+)
+
+
+def header_key(names: tuple[str, ...]) -> str:
+    """The same for tables with the same columns in any order."""
+    return hashlib.sha256("\n".join(sorted(map(str.lower, names))).encode()).hexdigest()[:16]
+
+
+def columns_of(names: tuple[str, ...], chosen: Columns) -> dict[str, str]:
+    """The column of each role: as guessed, else as `chosen` ("" for none) where it exists."""
+    lowered = {name.lower(): name for name in names if name}
+    columns = dict(guessed(tuple(filter(None, names))))
+    for known in KNOWN_HEADERS:
+        if set(known.values()) <= lowered.keys():
+            columns = {role: lowered[name] for role, name in known.items() if role}
+            break
+    for role, name in chosen.items():
+        column = lowered.get(name.strip().lower(), "")
+        if role in ROLES and (column or not name):
+            others = {other: own for other, own in columns.items() if own != column}
+            columns = others | {role: column}
+    return {role: name for role, name in columns.items() if name}
+
+
+_OF_LISTS = ("text", "rank", "score", "system", "answer")
+
+
+def role_of(columns: Columns) -> str | None:
+    """What the rows of a table with these columns are: "result", "grade" ...; ``None``: nothing."""
+    asks = columns.keys() & {"query", "query_id"}
+    if asks and columns.keys() & {"doc_id", "text", "url"}:
+        is_graded = "grade" in columns and not columns.keys() & set(_OF_LISTS)
+        return "grade" if is_graded else "result"
+    if {"query", "query_id"} <= columns.keys():
+        return "question"
+    return "document" if {"doc_id", "text"} <= columns.keys() else None

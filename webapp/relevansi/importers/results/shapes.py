@@ -1,0 +1,636 @@
+"""Shapes of JSON: which object is a question, where its list of results is, what is which.
+
+A shape is data: paths of names with dots, alternatives with | between them. ``query``,
+``query_id``, ``system``, ``answer`` and ``category`` start at the object of one question, ``items``
+too; ``doc_id``, ``title``, ``text`` ... start at an item. What a shape does not say of an item is
+read by its usual names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from relevansi.i18n import mark
+from relevansi.importers.results import spans
+from relevansi.importers.results.files import File
+from relevansi.importers.results.records import at, literal, rows_of_columns
+from relevansi.importers.results.rows import (
+    ITEM_ROLES,
+    LONGEST_VALUE,
+    QUESTION_ROLES,
+    Columns,
+    Row,
+    Rows,
+    Values,
+    as_number,
+    as_rank,
+    as_text,
+    flattened,
+    guessed,
+    item_of,
+)
+from relevansi.kinds.document import Document
+from relevansi.records import QueryState
+
+QUERY = (
+    "query|question|user_input|inputs.question|inputs.query|inputs.input|input.question|"
+    "input.query|input.value|inputs|input|request.query|request.q|request|prompt|search_query|"
+    "queryText|searchQuery|userInput|search_text|params.query|params.q|q|"
+    "example.inputs.question|pertanyaan"
+)
+ANSWER = (
+    "response|answer|outputs.answer|outputs.output|outputs.response|output.answer|"
+    "generated_answer|actual_output|actualOutput|result|prediction|jawaban"
+)
+USUAL_ITEMS = (
+    "retrieved_contexts|hits.hits|response.hits.hits|results|hits|documents|contexts|"
+    "retrieved_context|retrieved_chunks|retrieved_documents|passages|chunks|docs|nodes|sources|"
+    "context|search_results|searchResults|sourceDocuments|retrievedContexts|retrievedDocuments|"
+    "retrievedChunks|retrieved|outputs.documents|outputs.context|outputs.output|outputs.results|outputs|"
+    "output.documents|output.context|retrieved_context_ids|retrieved_doc_ids"
+)
+
+
+class Shape(Struct, frozen=True):
+    """How the objects of one tool are read: its name (a message id) and the paths in them.
+
+    ``only`` is a path and the value there of objects that hold results; others are passed over.
+    ``sign`` is a path at which a tool is known that has the lists of others. ``example`` is a file
+    in ``examples``.
+    """
+
+    name: str
+    example: str
+    items: str
+    query: str = QUERY
+    query_id: str = "query_id|qid|question_id|topic"
+    system: str = "system|strategy|method|retriever|engine|run"
+    answer: str = ANSWER
+    category: str = "category|kategori"
+    doc_id: str = ""
+    title: str = ""
+    text: str = ""
+    url: str = ""
+    rank: str = "rank|position|pos|peringkat"
+    score: str = ""
+    grade: str = "rating|relevance_grade"
+    only: tuple[str, str] | None = None
+    sign: str = ""
+
+
+_SOLR_QUERY = f"responseHeader.params.q|{QUERY}"
+SHAPES = (
+    Shape("Langfuse", "langfuse.json", "output", only=("type", "RETRIEVER")),
+    Shape("promptfoo", "promptfoo.json",
+          "response.metadata.context|response.metadata.contexts|response.metadata.documents|"
+          "response.output.context|response.output.contexts|response.output.documents",
+          query="vars.query|vars.question|vars.input",
+          answer="response.output.answer|response.output",
+          system="provider.label|provider.id"),
+    Shape("DeepEval", "deepeval.json", "retrieval_context|retrievalContext"),
+    Shape("TruLens", "trulens.json", "record_json.calls.rets", answer="output"),
+    Shape("Ragas", "ragas.jsonl", "retrieved_contexts"),
+    Shape("MLflow", "mlflow.json", "retrieved_context|retrieved_doc_ids",
+          answer="outputs|response"),
+    Shape("Haystack", "haystack.json", "documents|*.documents|*.answers.documents",
+          answer="*.replies|*.answers.data|data|" + ANSWER,
+          sign="documents.content|*.documents.content|*.answers.documents.content"),
+    Shape("LlamaIndex", "llamaindex.json", "source_nodes|response.source_nodes",
+          answer=f"response.response|{ANSWER}"),
+    Shape("LangChain, LangSmith", "langchain.json", "source_documents|context|outputs"),
+    Shape("Solr", "solr.json", "response.docs", query=_SOLR_QUERY),
+    Shape("Elasticsearch, OpenSearch", "search.jsonl", "hits.hits|response.hits.hits"),
+    Shape("Typesense", "typesense.json", "hits", query="request_params.q"),
+    Shape("Vespa", "vespa.json", "root.children|response.root.children"),
+    Shape("Qdrant", "qdrant.json", "points|result.points|result"),
+    Shape("Weaviate", "weaviate.json", "objects"),
+    Shape("Pinecone", "pinecone.json", "matches|result.hits"),
+    Shape("Chroma", "chroma.json", "documents", query="query_texts", rank=""),
+    Shape("Azure AI Search", "azure.json", "value"),
+    Shape("Relevansi", "relevansi.json", "results", query="question",
+          query_id="external_id|query_id", system="/search_method", answer="response",
+          grade="relevance", only=("state", "results|empty|failed|unreadable")),
+    Shape("Vertex AI Search", "vertex.json", "results", doc_id="id|document.id",
+          title="document.derivedStructData.title|document.structData.title",
+          text="document.derivedStructData.extractive_answers.content|"
+          "document.derivedStructData.extractive_segments.content|"
+          "document.derivedStructData.snippets.snippet|document.structData.text|chunk.content",
+          url="document.derivedStructData.link",
+          sign="results.document.derivedStructData|results.document.structData|"
+          "results.chunk.content"),
+    Shape("Amazon Bedrock", "bedrock.json", "retrievalResults|citations.retrievedReferences",
+          text="content.text"),
+    Shape("Cohere", "cohere.json", "results", sign="results.relevance_score"),
+    Shape("OpenAI vector store", "vector_store.json", "data", query="search_query"),
+    Shape("OpenAI Responses", "responses.json", "output.results", query="input",
+          answer="output.content.text"),
+    Shape("R2R", "r2r.json", "results.chunk_search_results", doc_id="id"),
+    Shape("Dify", "dify.json", "records", query=f"query.content|{QUERY}", doc_id="segment.id",
+          title="segment.document.name", text="segment.content"),
+    Shape(mark("JSON with a list for each question"), "lists.jsonl", f"{USUAL_ITEMS}|"
+          "results.items|results.results|results.hits|results.documents"),
+)  # fmt: skip
+"""Every shape, the usual one last: the first that fits an object reads its file."""
+
+_ENVELOPES = ("", "response.", "result.", "results.", "output.", "data.", "body.")
+"""Where the answer of an engine may stand beside its question."""
+_IDS = ("retrieved_context_ids", "context_ids", "retrieved_doc_ids", "document_ids", "ids")
+_TEXTS = ("documents", "passages", "texts", "corpus")
+_NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
+_LOOKED_AT = 50
+"""Entries of a list that are looked at for an object that fits."""
+_DEEPEST = 6
+_STATES = {"failed": QueryState.FAILED, "unreadable": QueryState.UNREADABLE}  # of our own export
+_PRINTED = re.compile(
+    r"\s*(?:Document|TextNode|NodeWithScore|ScoredPoint)\(|.*page_content=", re.DOTALL
+)
+
+
+MAPPED = mark("JSON by the paths that were chosen")
+
+
+def mapped(columns: Columns) -> Shape | None:
+    """The shape that a person described by paths; ``None`` where they name no list."""
+    if "items" not in columns:
+        return None
+    names = {role: path for role, path in columns.items() if role in Shape.__struct_fields__}
+    unstated = {role: "" for role in (*QUESTION_ROLES, "rank", "grade") if hasattr(Shape, role)}
+    return Shape(**{"name": MAPPED, "example": "", **unstated, **names})  # type: ignore[arg-type]
+
+
+def stands(value: object, path: str, depth: int = 0) -> bool:
+    """Whether a path leads to something from any object in a JSON value."""
+    if at(value, path) is not None:
+        return True
+    inner = (
+        value if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else ()
+    )
+    nested = (one for one in inner[:_LOOKED_AT] if isinstance(one, dict | list))
+    return depth < _DEEPEST and any(stands(entry, path, depth + 1) for entry in nested)
+
+
+def text_at(value: object, paths: str) -> str:
+    """The text at the first of these paths that has one."""
+    return next(filter(None, (as_text(at(value, path)).strip() for path in paths.split("|"))), "")
+
+
+def _list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
+    """The list at the first of these paths that has one; else what stands there instead."""
+    other: object = None
+    candidates = (start + path for start in _ENVELOPES for path in paths.split("|"))
+    for path in candidates:
+        inner = at(value, path)
+        if isinstance(inner, str):
+            parsed = literal(inner)
+            inner = parsed if isinstance(parsed, list) else inner
+        if isinstance(inner, list):
+            return inner, None
+        if inner is None and path in value:
+            return [], None
+        other = inner if other is None else other
+    return None, other
+
+
+def fits(shape: Shape, value: object) -> bool:
+    """Whether an object is a question with its list, as the shape says."""
+    if not isinstance(value, dict) or not _is_wanted(shape, value):
+        return False
+    if shape.sign and all(at(value, path) is None for path in shape.sign.split("|")):
+        return False
+    listed, _ = _list_at(value, shape.items)
+    if listed is None:
+        return False
+    asked = question_at(value, shape.query)[1] or text_at(value, shape.query_id)
+    if not asked or not listed:
+        return bool(asked)
+    return any(_may_be_item(entry, shape) for entry in listed) or bool(_texts_beside(value, listed))
+
+
+def _is_wanted(shape: Shape, value: Values) -> bool:
+    if shape.only is None:
+        return True
+    path, expected = shape.only
+    return as_text(at(value, path)) in expected.split("|")
+
+
+def _may_be_item(value: object, shape: Shape) -> bool:
+    return isinstance(value, str | dict | list) and _item(shape, value)[0] is not None
+
+
+def question_at(value: object, paths: str) -> tuple[list[object], str]:
+    """The earlier turns of a conversation and its last question, at the first path with one."""
+    for path in paths.split("|"):
+        inner = at(value, path)
+        is_envelope = isinstance(inner, dict) and path in ("inputs", "input", "request")
+        turns, query = ([], "") if is_envelope else _turns(inner)
+        if query:
+            return turns, query
+    return [], ""
+
+
+def _turns(value: object) -> tuple[list[object], str]:
+    if isinstance(value, dict):  # a query in a search engine's language
+        return [], words_of(value)
+    if isinstance(value, list) and value and all(isinstance(turn, dict) for turn in value):
+        turns = list(value)
+        while turns:
+            last = turns.pop()
+            speaker = as_text(last.get("type") or last.get("role")).lower()
+            if speaker in ("human", "user", ""):
+                return turns, as_text(last.get("content")).strip()
+        return [], ""
+    return [], as_text(value).strip()
+
+
+def words_of(query: object, depth: int = 0) -> str:
+    """The words that a query in a search engine's language looks for.
+
+    >>> words_of({"match": {"body": {"query": "red dress", "operator": "and"}}})
+    'red dress'
+    """
+    if isinstance(query, str):
+        return query.strip()
+    if isinstance(query, list):
+        return next(filter(None, (words_of(one, depth + 1) for one in query[:100])), "")
+    if not isinstance(query, dict) or depth > _DEEPEST:
+        return ""
+    names = [name for name in ("query", "q", "value", "content") if name in query]
+    inner = [query[name] for name in names] or [
+        one for one in query.values() if len(query) == 1 or isinstance(one, dict | list)
+    ]
+    return next(filter(None, (words_of(one, depth + 1) for one in inner)), "")
+
+
+def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
+    """The outermost objects in a JSON value that fit, with those beside them in a list."""
+    if isinstance(value, list):
+        head = value[:_LOOKED_AT]
+        if any(fits(shape, entry) for entry in head):
+            yield from (entry for entry in value if isinstance(entry, dict))
+        elif depth < _DEEPEST:
+            for entry in head if depth else value:
+                yield from records(entry, shape, depth + 1)
+    elif fits(shape, value):
+        yield value  # type: ignore[misc]
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        for inner in value.values():
+            if isinstance(inner, dict | list):
+                yield from records(inner, shape, depth + 1)
+
+
+def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | None:
+    """The shape of the first of these values that has one and results, else of the first empty."""
+    empty: Shape | None = None
+    for value in values:
+        for shape in (chosen,) if chosen else SHAPES:
+            record = next(records(value, shape), None)
+            if record is not None and _list_at(record, shape.items)[0]:
+                return shape
+            empty = empty or (shape if record is not None else None)
+    return empty
+
+
+def prepared(value: object) -> object:
+    """A value with its spans as questions, and a table that is stored by columns as its rows."""
+    if isinstance(value, dict) and isinstance(value.get("resourceSpans"), list):
+        value = at(value, "resourceSpans.scopeSpans.spans") or value
+    if isinstance(value, list) and any(is_span(entry) for entry in value[:_LOOKED_AT]):
+        return [spans.question(entry) for entry in value if isinstance(entry, dict)]
+    if is_span(value):
+        return spans.question(value)  # type: ignore[arg-type]
+    return value
+
+
+def is_span(value: object) -> bool:
+    """Whether a JSON value is a span, or an export of OTLP that has spans."""
+    return isinstance(value, dict) and ("resourceSpans" in value or spans.is_span(value))
+
+
+def columnar(value: object) -> object:
+    """A value that no shape fits, its columns turned into rows and its keys into questions."""
+    rows = rows_of_columns(value)
+    if rows:
+        return rows
+    if isinstance(value, dict) and value and _has_questions_for_keys(value):
+        return [{"query": name, "results": inner} for name, inner in value.items()]
+    return value
+
+
+def _has_questions_for_keys(value: Values) -> bool:
+    known = {*" ".join((*QUESTION_ROLES.values(), *ITEM_ROLES.values())).split()}
+    known |= {path.partition(".")[0] for path in USUAL_ITEMS.split("|")} | {*_IDS, "data", "result"}
+    lists = all(isinstance(inner, list) for inner in value.values())
+    entries = (entry for inner in value.values() if isinstance(inner, list) for entry in inner)
+    first = [*islice(entries, _LOOKED_AT)]
+    are_items = bool(first) and all(_may_be_item(entry, SHAPES[-1]) for entry in first)
+    are_objects = all(isinstance(entry, dict) for entry in first)
+    are_questions = are_objects or all(" " in name.strip() for name in value)
+    return lists and are_items and are_questions and known.isdisjoint(map(str.lower, value))
+
+
+def read(file: File, values: Iterable[tuple[int, object]], shape: Shape) -> Rows:
+    """Every item of every list in the values of a file; what is no question is left out."""
+    number = 0
+    for line, stated in values:
+        value = prepared(stated)
+        whole = value if isinstance(value, dict) else {}
+        beside = records(value, shape)
+        first = next(beside, None)
+        if first is None:
+            # A line that has neither is named; one that is no object of this kind is passed over.
+            if isinstance(value, dict) and _is_wanted(shape, value):
+                number += 1
+                yield from _list(file, line, value, whole, shape, number)
+            continue
+        for place, record in enumerate(chain((first,), beside), 1):
+            if _is_wanted(shape, record):
+                number += 1
+                at_line = line if record is value else max(line, place)
+                yield from _list(file, at_line, record, whole, shape, number)
+
+
+def _list(
+    file: File, line: int, value: Values, whole: Values, shape: Shape, number: int
+) -> Iterator[Row]:
+    file.budget.spend("records", file)
+    turns, query = question_at(value, shape.query)
+    query_id = text_at(value, shape.query_id)
+    if query and not query_id and shape.name != MAPPED:
+        query_id = text_at(value, "id|_id")
+    listed, other = _list_at(value, shape.items)
+    lacks = "question" if not (query or query_id) else "list" if listed is other is None else ""
+    if lacks:
+        file.error(f"results_without_{lacks}", line, keys=described(value))
+        return
+    common = Row(
+        line,
+        query_id=query_id,
+        query=query,
+        system=_system(value, whole, shape),
+        answer=_answer(value, shape),
+        category=text_at(value, shape.category),
+        list_number=number,
+        extra=_notes(value, turns, listed or []),
+    )
+    if listed is None:
+        kinds = {"place": shape.items.partition("|")[0], "found": kind_word(other)}
+        file.error("results_no_list", line, **kinds)
+        yield replace(common, state=QueryState.UNREADABLE)
+    elif not listed:
+        wrong = as_text(value.get("error")).strip() or words_of(value.get("error"))
+        state = _STATES.get(as_text(value.get("state")), QueryState.RESULTS)
+        state = QueryState.FAILED if wrong else state
+        yield replace(common, state=state, error=wrong[:LONGEST_VALUE])
+    else:
+        yield from _items(file, line, value, listed, shape, common)
+
+
+def _system(value: Values, whole: Values, shape: Shape) -> str:
+    if shape.system.startswith("/"):
+        return text_at(whole, shape.system.removeprefix("/"))
+    return text_at(value, shape.system)
+
+
+def _answer(value: Values, shape: Shape) -> str:
+    for path in filter(None, shape.answer.split("|")):
+        inner = at(value, path)
+        if isinstance(inner, str):
+            return as_text(inner)
+        if isinstance(inner, list) and inner and all(isinstance(one, str) for one in inner):
+            return as_text("\n".join(inner))
+    return ""
+
+
+def _notes(value: Values, turns: list[object], listed: Sequence[object]) -> dict[str, object]:
+    notes: dict[str, object] = {
+        name: as_text(value[name])[:LONGEST_VALUE] for name in _NOTES if as_text(value.get(name))
+    }
+    indexes = {as_text(at(entry, "_index") or at(entry, "hit._index")) for entry in listed} - {""}
+    if len(indexes) == 1:  # ratings go back to it
+        notes["_index"] = indexes.pop()
+    if turns:
+        notes["turns"] = turns
+    return notes
+
+
+def _items(
+    file: File, line: int, value: Values, listed: list[object], shape: Shape, common: Row
+) -> Iterator[Row]:
+    file.budget.spend("records", file, len(listed))
+    ids = next((value[name] for name in _IDS if isinstance(value.get(name), list)), [])
+    assert isinstance(ids, list)
+    texts = _texts_beside(value, listed)
+    ranks = _ranks(file, line, listed, shape)
+    if ranks is None:
+        yield replace(common, state=QueryState.UNREADABLE)
+        return
+    for number, entry in enumerate(listed):
+        item, score, grade = _item(shape, entry)
+        own_id = as_text(ids[number]) if number < len(ids) else ""
+        if listed is ids:
+            item = Document(doc_id=own_id) if own_id else None
+        elif item is not None and own_id and not item.doc_id:
+            item = replace(item, doc_id=own_id)
+        if texts:
+            item = _pointed_at(entry, texts)
+        if isinstance(entry, str) and _PRINTED.match(entry):
+            file.refuse("results_printed", line=line, text=entry[:60])
+        if item is None:
+            place = {"place": f"[{number}]", "found": kind_word(entry)}
+            file.error("results_item_unreadable", line, **place)
+        yield replace(common, item=item, rank=ranks[number], score=score, grade=grade)
+
+
+def _ranks(file: File, line: int, listed: list[object], shape: Shape) -> list[int] | None:
+    """The rank of each entry: stated by all, else its place; ``None`` where these disagree."""
+    places = list(range(1, len(listed) + 1))
+    if not shape.rank or len({text_at(entry, shape.rank) for entry in listed}) < 2:
+        return places
+    stated = [as_rank(text_at(entry, shape.rank)) for entry in listed]
+    if None not in stated:
+        return stated  # type: ignore[return-value]
+    first = next((rank - place for rank, place in zip(stated, places) if rank is not None), 0)  # noqa: B905
+    if all(rank in (None, place + first) for rank, place in zip(stated, places)):  # noqa: B905
+        return places
+    file.error("results_ranks_partly", line, place=f"[{stated.index(None)}]")
+    return None
+
+
+def _texts_beside(value: Values, listed: list[object]) -> list[object]:
+    """The list beside the results that holds the texts at which all of them only point."""
+    places = [place for place in map(_place_in, listed) if place is not None]
+    if not places or len(places) < len(listed):
+        return []
+    for name in _TEXTS:
+        texts = value.get(name)
+        if isinstance(texts, list) and texts is not listed and len(texts) > max(places):
+            return texts if all(isinstance(text, str) for text in texts) else []
+    return []
+
+
+def _place_in(entry: object) -> int | None:
+    if not isinstance(entry, dict):
+        return None
+    place = entry.get("corpus_id", entry.get("index"))
+    return place if isinstance(place, int) and place >= 0 else None
+
+
+def _pointed_at(entry: object, texts: list[object]) -> Document | None:
+    place = _place_in(entry)
+    text = as_text(texts[place]) if place is not None else ""
+    return Document(text=text) if text.strip() else None
+
+
+_ITEM_PATHS = ("doc_id", "title", "text", "url")
+
+
+def _item(shape: Shape, value: object) -> tuple[Document | None, float | None, object]:
+    """The document, score and grade that an entry of a list states."""
+    if isinstance(value, str):
+        return (Document(text=as_text(value)) if value.strip() else None), None, None
+    if isinstance(value, list) and len(value) == 2 and isinstance(value[0], dict):
+        item, _, grade = _item(shape, value[0])
+        return item, as_number(value[1]), grade
+    if not isinstance(value, dict):
+        return None, None, None
+    values = flattened(value)
+    grade = next((at(value, path) for path in shape.grade.split("|") if path), None)
+    for path in shape.grade.split("|"):
+        values.pop(path, None)
+    roles = dict(guessed(tuple(values), of_item=True))
+    for role in _ITEM_PATHS:
+        paths = getattr(shape, role)
+        text = text_at(value, paths) if paths else ""
+        if paths and (text or shape.name == MAPPED):
+            values.pop(paths, None)
+            values[f"/{role}"] = text
+            roles[role] = f"/{role}"
+    stated = text_at(value, shape.score) if shape.score else values.get(roles.get("score", ""))
+    return item_of(values, roles), as_number(stated), grade
+
+
+def kind_word(value: object) -> str:
+    """The catalogue's word for the kind of a JSON value."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true_or_false"
+        case int() | float():
+            return "number"
+        case str():
+            return "text"
+        case list():
+            return "list"
+        case _:
+            return "object"
+
+
+_KINDS = {"null": "null", "true_or_false": "true/false", "number": "0", "text": "text"}
+
+
+def described(value: object, depth: int = 0) -> str:
+    """The names in an object with the kind of each value, as it would be written.
+
+    >>> described({"query": "red", "results": [True]})
+    'query: text, results: [true/false]'
+    """
+    if isinstance(value, dict):
+        parts = [f"{name}: {_sketch(inner, depth)}" for name, inner in [*value.items()][:20]]
+        return ", ".join(parts)[:500]
+    return _sketch(value, depth)
+
+
+def _sketch(value: object, depth: int) -> str:
+    if isinstance(value, list):
+        return f"[{_sketch(value[0], depth + 1)}]" if value and depth < 3 else "[]"
+    if isinstance(value, dict):
+        return f"{{{described(value, depth + 1)}}}" if depth < 3 else "{}"
+    return _KINDS[kind_word(value)]
+
+
+def paths_of(value: object, start: str = "", depth: int = 0) -> dict[str, str]:
+    """Every path in an object to a scalar value or a list, with the beginning of what is there."""
+    paths: dict[str, str] = {}
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        path = f"{start}.{name}" if start else name
+        if isinstance(inner, dict) and depth < _DEEPEST:
+            paths |= paths_of(inner, path, depth + 1)
+        elif isinstance(inner, list):
+            paths[path] = f"[{len(inner)}]"
+        elif inner is not None:
+            paths[path] = as_text(inner)[:80]
+    return dict(islice(paths.items(), 200))
+
+
+def guess(value: object, depth: int = 0) -> dict[str, str]:
+    """Role to path in an object of a shape nobody told of, ``{}`` without a question and a list.
+
+    The longest list of objects with a text is the list; of the texts beside and above it, the
+    first of several words, else the shortest is the question.
+    """
+    if isinstance(value, list):
+        return guess(next((entry for entry in value if isinstance(entry, dict)), None), depth)
+    paths = paths_of(value)
+    lists: dict[str, list[object]] = {}
+    for path in paths:
+        inner = at(value, path)
+        if isinstance(inner, list) and _has_texts(inner):
+            lists[path] = inner
+    if not lists:
+        return {}
+    items = max(lists, key=lambda path: len(lists[path]))
+    entries = [entry for entry in lists[items] if isinstance(entry, dict)]
+    nested = guess(entries[0], depth + 1) if depth < _DEEPEST else {}
+    if nested:
+        return nested
+    texts = [
+        (path, text)
+        for path, text in paths.items()
+        if path not in lists and text and isinstance(at(value, path), str)
+    ]
+    worded = [path for path, text in texts if " " in text.strip()]
+    if not texts:
+        return {}
+    query = (worded or sorted((path for path, _ in texts), key=lambda path: len(paths[path])))[0]
+    return {"query": query, "items": items, **_guess_of_items(entries)}
+
+
+def _has_texts(entries: list[object]) -> bool:
+    return any(
+        isinstance(entry, dict) and any(isinstance(inner, str) for inner in _leaves(entry))
+        for entry in entries[:_LOOKED_AT]
+    )
+
+
+def _leaves(value: Mapping[str, object]) -> list[object]:
+    return [at(value, path) for path in paths_of(value)]
+
+
+def _guess_of_items(entries: list[Values]) -> dict[str, str]:
+    samples = [
+        (path, [as_text(at(entry, path)) for entry in entries])
+        for path in paths_of(entries[0])
+        if isinstance(at(entries[0], path), str | int)
+    ]
+    lengths = {path: sum(map(len, texts)) for path, texts in samples}
+    named = guessed(tuple(path.rpartition(".")[2] for path, _ in samples), of_item=True)
+    by_name = {path.rpartition(".")[2]: path for path, _ in samples}
+    roles = {role: by_name[name] for role, name in named.items() if role in ("doc_id", "text")}
+    if "text" not in roles:
+        roles["text"] = max(lengths, key=lambda path: lengths[path])
+    words = [p for p, texts in samples if p not in roles.values() and len({*texts}) == len(texts)]
+    plain = [p for p in words if not any(" " in as_text(at(entry, p)) for entry in entries)]
+    if "doc_id" not in roles and plain:
+        roles["doc_id"] = plain[0]
+    return roles
+
+
+def as_option(columns: Columns) -> str:
+    """Columns as they are written behind the option of the command line."""
+    return ",".join(f"{role}={path}" for role, path in columns.items())

@@ -1,0 +1,75 @@
+"""Spans of tracing tools as objects with a question and its results.
+
+OpenInference (Phoenix) as JSON, JSON Lines, OTLP or the table that pandas writes of it, and the
+retrieval spans of OpenTelemetry's conventions for generative AI.
+"""
+
+from __future__ import annotations
+
+from relevansi.importers.results.records import at, literal
+from relevansi.importers.results.rows import Values, as_text
+
+_SPELLED = {"spanId": "span_id", "traceId": "trace_id"}  # in OTLP
+_KINDS = ("openinference.span.kind", "span_kind", "span.kind")
+_IDS = frozenset({"span_id", "spanId", "context.span_id"})
+
+
+def is_span(value: Values) -> bool:
+    """Whether an object is a span of a tracing tool."""
+    has_attributes = any(name.startswith("attributes") for name in value)
+    has_id = isinstance(value.get("context"), dict) or not _IDS.isdisjoint(value)
+    return (has_attributes and (has_id or "name" in value)) or "span_kind" in value
+
+
+def question(value: Values) -> Values | None:
+    """The question of a retrieval span with its ``results``; ``None`` for any other span."""
+    span: Values = {}
+    for name, inner in value.items():
+        _place(span, name, inner)
+    documents = _documents(at(span, "retrieval.documents"))
+    asked = span.get("input")
+    kind = next((as_text(at(span, path)) for path in _KINDS if at(span, path)), "")
+    if at(span, "gen_ai.retrieval.documents") is not None:
+        documents = _documents(at(span, "gen_ai.retrieval.documents"))
+        asked, kind = at(span, "gen_ai.retrieval.query.text"), "RETRIEVER"
+    if (kind.upper() or ("RETRIEVER" if documents else "")) != "RETRIEVER":
+        return None
+    read: Values = {"input": asked, "system": span.get("name"), "results": documents}
+    for name in ("span_id", "trace_id"):
+        read[name] = at(span, f"context.{name}") or span.get(name)
+    return {name: inner for name, inner in read.items() if inner is not None}
+
+
+def _place(tree: Values, path: str, value: object) -> None:
+    """Put a value of a span into nested objects, by its path without "attributes." before it."""
+    if path == "attributes" and isinstance(value, list):  # of OTLP
+        pairs = ((at(one, "key"), at(one, "value")) for one in value)
+        value = {str(k): next(iter(v.values()), None) for k, v in pairs if isinstance(v, dict)}
+    if isinstance(value, str) and path.endswith("metadata"):
+        value = literal(value)
+    if isinstance(value, dict) and not path.endswith("metadata"):
+        for name, inner in value.items():
+            _place(tree, f"{path}.{name}", inner)
+        return
+    *outer, last = _SPELLED.get(path, path).removeprefix("attributes.").split(".")
+    for name in outer:
+        inner = tree.setdefault(name, {})
+        if not isinstance(inner, dict):
+            return
+        tree = inner
+    tree.setdefault(last, value)
+
+
+def _documents(value: object) -> list[Values]:
+    """The documents of a span in order: a list, one in a cell, or an object by their places."""
+    value = literal(value) if isinstance(value, str) else value
+    if isinstance(value, list):
+        value = {str(place): entry for place, entry in enumerate(value)}
+    listed: dict[int, Values] = {}
+    for place, stated in value.items() if isinstance(value, dict) else ():
+        if place.isdecimal() and len(place) < 7 and isinstance(stated, dict):
+            document: Values = {}
+            for name, inner in stated.items():
+                _place(document, name.removeprefix("document."), inner)
+            listed[int(place)] = document
+    return [{**document, "rank": place + 1} for place, document in sorted(listed.items())]

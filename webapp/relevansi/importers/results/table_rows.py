@@ -1,0 +1,274 @@
+"""The rows of tables by the roles of their columns: results, questions, documents or grades."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from relevansi.importers.results import shapes, tables
+from relevansi.importers.results.files import File
+from relevansi.importers.results.records import literal
+from relevansi.importers.results.rows import (
+    DOCUMENT_ROLES,
+    ITEM_ROLES,
+    KNOWN_HEADERS,
+    Columns,
+    Row,
+    Values,
+    as_rank,
+    as_score,
+    as_text,
+    columns_of,
+    flattened,
+    item_of,
+    plain_name,
+    role_of,
+)
+from relevansi.importers.runs.csv_ratings import REQUIRED as OF_FIGURES
+from relevansi.importers.runs.csv_ratings import original_text
+from relevansi.importers.runs.problems import ImportRefused, error
+
+Known = Callable[[set[str]], set[str]]
+"""Those of some ids that the collections and grades of the same import have."""
+_LOOKED_AT = 200  # rows by which columns are told apart
+_ID_NAMES = {name: place for place, name in enumerate(ITEM_ROLES["doc_id"].split())}
+
+
+class UnknownNames(ImportRefused):
+    """A file whose columns or paths have to be chosen.
+
+    ``names`` has each with the beginning of a value, ``columns`` what they are guessed to be, and
+    ``sample`` the first rows by that guess.
+    """
+
+    names: Mapping[str, str]
+    columns: Columns
+    sample: Sequence[Row]
+
+
+def unknown_names(file: File, names: Mapping[str, str]) -> UnknownNames:
+    """The refusal of a table none of whose columns is a question beside a document."""
+    columns = ", ".join(filter(None, names))[:300]
+    refused = UnknownNames(error("results_columns_missing", file.name, {"columns": columns}))
+    refused.names, refused.columns, refused.sample = names, columns_of(tuple(names), {}), ()
+    return refused
+
+
+class _Layout(Struct, frozen=True):
+    """What the columns of a table are; ``raters`` are the columns of raters in a book of Quepid.
+
+    ``of_items`` and ``of_rows`` are the columns of what a document is and of what a row says else,
+    ``of_questions`` the names of those that are no metadata of a document.
+    """
+
+    role: str
+    columns: Columns
+    raters: tuple[str, ...]
+    of_items: Columns
+    of_rows: Columns
+    of_questions: frozenset[str]
+
+
+def _layout_of(role: str, columns: Columns, raters: tuple[str, ...] = ()) -> _Layout:
+    return _Layout(
+        role,
+        columns,
+        raters,
+        of_items={of: name for of, name in columns.items() if of in ITEM_ROLES},
+        of_rows={of: name for of, name in columns.items() if of not in (*DOCUMENT_ROLES, "answer")},
+        of_questions=frozenset(name for of, name in columns.items() if of not in ITEM_ROLES),
+    )
+
+
+def look(file: File, chosen: Columns) -> tuple[str, Mapping[str, str]]:
+    """What the rows of a table are, "result", "grade" ..., and its columns with a value of each.
+
+    Raises `UnknownNames` where no column is a question beside a document.
+    """
+    file = replace(file, problems=[], counts=Counter())  # what is read here is read again
+    table = next(tables.read(file, {*chosen.values()}), None)
+    if table is None:
+        file.refuse("file_empty", expected="results_file")
+    if {*OF_FIGURES} <= {name.lower() for name in table.names}:
+        file.refuse("results_of_figures")
+    head = list(islice(table.rows, _LOOKED_AT))
+    if _shape_of(table.names, head, chosen):
+        return "result", _examples(table.names, head)
+    return _layout(file, table.names, head, chosen).role, _examples(table.names, head)
+
+
+def _examples(names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]]) -> dict[str, str]:
+    cells = head[0][1] if head else [""] * len(names)
+    texts = zip(names, map(as_text, cells), strict=False)
+    return {name: text[:80] for name, text in texts if name}
+
+
+def read(file: File, chosen: Columns, known: Known) -> Iterator[Row]:
+    """Every row of every table in a file; raises an `ImportRefused`."""
+    for table in tables.read(file, {*chosen.values()}):
+        head = list(islice(table.rows, _LOOKED_AT))
+        lines = chain(head, table.rows)
+        shape = _shape_of(table.names, head, chosen)
+        if shape:
+            parsed = ((line, _parsed(table.names, cells)) for line, cells in lines)
+            yield from shapes.read(file, parsed, shape)
+            continue
+        layout = _layout(file, table.names, head, chosen)
+        if "doc_id" not in chosen and layout.role in ("result", "grade"):
+            layout = _with_id(file, layout, table.names, head, known)
+        for line, cells in lines:
+            texts = [original_text(as_text(cell)) for cell in cells] if table.is_ours else cells
+            values = dict(zip(table.names, texts, strict=False))
+            values.pop("", None)
+            yield from _rows(file, line, values, layout, comma=table.comma, system=table.name)
+
+
+def read_json(
+    file: File, values: Iterator[tuple[int, object]], chosen: Columns, role: str
+) -> Iterator[Row]:
+    """The rows of JSON with an object for each, all of one role; raises an `ImportRefused`."""
+    layout = _layout_of(role, {})
+    names: tuple[str, ...] | None = None  # a row may leave out what is blank
+    for line, value in values:
+        if not isinstance(value, dict):
+            file.refuse("line_not_an_object", line=line, expected="object", found="other_value")
+        row = flattened(value)
+        if tuple(row) != names:
+            names = tuple(row)
+            layout = _layout_of(role, columns_of(names, chosen))
+        for needed in ("query", "query_id", "doc_id", "text"):
+            inner = row.get(layout.columns.get(needed, ""))
+            if isinstance(inner, list | dict) and inner and not as_text(inner):
+                place = {"place": layout.columns[needed], "found": shapes.kind_word(inner)}
+                file.refuse("results_value_nested", line=line, **place)
+        yield from _rows(file, line, row, layout, comma=False, system="")
+
+
+def _shape_of(
+    names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]], chosen: Columns
+) -> shapes.Shape | None:
+    """The shape of rows that have a list of results in a cell."""
+    mapped = shapes.mapped(chosen)
+    values = [_parsed(names, cells) for _, cells in head[:20]]
+    if not mapped and not any(isinstance(one, list) for value in values for one in value.values()):
+        return None
+    return shapes.shape_of([*map(shapes.prepared, values)], mapped)
+
+
+def _parsed(names: Sequence[str], cells: Sequence[object]) -> Values:
+    """A row as an object: lists and objects in cells, as JSON or Python prints them, are read."""
+    values = zip(names, cells, strict=False)
+    return {name: _value(cell) for name, cell in values if name}
+
+
+def _value(cell: object) -> object:
+    if not isinstance(cell, str):
+        return cell
+    value = literal(cell)
+    return cell if value is None else value
+
+
+def _layout(
+    file: File,
+    names: Sequence[str],
+    head: Sequence[tuple[int, Sequence[object]]],
+    chosen: Columns,
+) -> _Layout:
+    columns = columns_of(tuple(names), chosen)
+    kind = role_of(columns)
+    if kind is None:
+        raise unknown_names(file, _examples(names, head))
+    others = [name for name in names if name and name not in columns.values()]
+    if kind == "result" and columns.keys() == {"query", "doc_id"} and others:
+        places = [names.index(name) for name in others]
+        cells = [as_text(row[at]).strip() for _, row in head for at in places]
+        if any(cells) and all(not cell or as_rank(cell) is not None for cell in cells):
+            return _layout_of("grade", columns, tuple(others))
+    return _layout_of(kind, columns)
+
+
+def _with_id(
+    file: File,
+    layout: _Layout,
+    names: Sequence[str],
+    head: Sequence[tuple[int, Sequence[object]]],
+    known: Known,
+) -> _Layout:
+    """The layout with that of several columns of ids whose values the collections have."""
+    if any(set(header.values()) <= {*names} for header in KNOWN_HEADERS):
+        return layout
+    own = [name for name in names if plain_name(name) in _ID_NAMES]
+    own = [n for n in own if n == layout.columns.get("doc_id") or n not in layout.columns.values()]
+    if len(own) < 2 or "doc_id" not in layout.columns:
+        return layout
+    samples = {
+        name: {as_text(cells[names.index(name)]).strip() for _, cells in head} for name in own
+    }
+    there = known(set().union(*samples.values()))
+    best = max(
+        own,
+        key=lambda name: (len(samples[name] & there), -_ID_NAMES[plain_name(name)]),
+    )
+    others = ", ".join(name for name in own if name != best)
+    file.warn("results_ids_chosen", column=best, others=others)
+    return _layout_of(layout.role, {**layout.columns, "doc_id": best}, layout.raters)
+
+
+def _rows(
+    file: File, line: int, values: Values, layout: _Layout, *, comma: bool, system: str
+) -> Iterator[Row]:
+    file.budget.spend("records", file)
+    columns = layout.columns
+    texts = {role: as_text(values.get(name)).strip() for role, name in layout.of_rows.items()}
+    query, query_id = texts.get("query", ""), texts.get("query_id", "")
+    if layout.role != "document" and not (query or query_id):
+        column = columns.get("query") or columns.get("query_id") or "query"
+        file.refuse("csv_cell_blank", line=line, column=column)
+    if "system" in columns and not texts["system"] and layout.role == "result":
+        file.refuse("csv_cell_blank", line=line, column=columns["system"])
+    item = item_of(values, layout.of_items, layout.of_questions)
+    rank, score = _rank(file, line, texts, columns), None
+    if texts.get("score"):
+        score = as_score(values.get(columns["score"]), comma=comma)
+        if score is None:
+            if rank is None and layout.role == "result":
+                number = {"place": columns["score"], "value": texts["score"][:40]}
+                file.refuse("results_number_wrong", line=line, **number)
+            file.counts["results_scores_unusable"] += 1
+    if layout.role == "result" and item is None and (rank is not None or score is not None):
+        file.error("results_without_item", line)
+    if layout.role in ("grade", "document") and item is None:
+        file.refuse("results_names_no_item", line=line)
+    grades = {"": texts.get("grade") or None}
+    if layout.raters:
+        grades = {rater: as_text(values.get(rater)).strip() or None for rater in layout.raters}
+    for rater, grade in grades.items():
+        yield Row(
+            line,
+            layout.role,  # type: ignore[arg-type]
+            item=None if layout.role == "question" else item,
+            rank=rank,
+            score=score,
+            grade=grade,
+            answer=as_text(values.get(columns["answer"])) if "answer" in columns else "",
+            query_id=query_id,
+            query=query,
+            system=texts.get("system") or system,
+            category=texts.get("category", ""),
+            rater=rater or texts.get("rater", ""),
+        )
+
+
+def _rank(file: File, line: int, texts: Mapping[str, str], columns: Columns) -> int | None:
+    """The rank that a row states; raises an `ImportRefused` for a text that is none."""
+    if not texts.get("rank"):
+        return None
+    rank = as_rank(texts["rank"])
+    if rank is None:
+        number = {"place": columns["rank"], "value": texts["rank"][:40]}
+        file.refuse("results_number_wrong", line=line, **number)
+    return rank

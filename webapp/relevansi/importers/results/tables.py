@@ -1,0 +1,334 @@
+"""Tables as streams of records: CSV with any separator, workbooks, parquet."""
+
+from __future__ import annotations
+
+import csv
+import re
+import zipfile
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, time
+from io import BytesIO
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+from relevansi.importers.results.files import LONGEST_RECORD, MOST_UNPACKED, File
+from relevansi.importers.results.rows import as_text, guessed
+from relevansi.importers.runs.problems import UnreadableFile, error
+
+DELIMITERS = (",", ";", "\t", "|")
+MOST_COLUMNS = 1_000
+LONGEST_HEADER = 64 * 1024
+"""Characters of a first line that are looked at."""
+
+_LOOKED_AT = 20  # rows above which a header may stand
+_MOST_ROWS = 1_048_576  # of a sheet
+_LONGEST_NUMBER = 15  # digits that a workbook keeps
+_CARRIED = ("query_id", "query", "system", "answer", "category")
+
+
+class Table(NamedTuple):
+    """The names of the columns ("" for none), and the cells of each row with its line.
+
+    ``name`` is that of a sheet, where a workbook has several. ``comma``: numbers may have a comma
+    for their decimal point. ``is_ours``: this product wrote the file.
+    """
+
+    names: tuple[str, ...]
+    rows: Iterator[tuple[int, Sequence[object]]]
+    name: str = ""
+    comma: bool = True
+    is_ours: bool = False
+
+
+def read(file: File, chosen: Collection[str] = ()) -> Iterator[Table]:
+    """Every table of a file: the sheets of a workbook that have a header, or the only one.
+
+    `chosen` are names of columns that a person named. Raises `UnreadableFile`.
+    """
+    start = file.start()
+    if start.startswith(b"PAR1"):
+        yield _parquet(file)
+    elif start.startswith(b"PK"):
+        yield from _sheets(file, chosen)
+    else:
+        yield _csv(file, chosen)
+
+
+def header_of(file: File, chosen: Collection[str] = ()) -> tuple[str, ...]:
+    """The names of the columns of a CSV file; ``()`` for a file whose first line is no header."""
+    first = list(islice(file.lines(), 1 + _LOOKED_AT))
+    delimiter, at = _dialect([line for _, line in first], chosen)
+    head = first[at][1] if len(first) > at else ""
+    cells = next(csv.reader([head.strip("\r\n")], delimiter=delimiter), [])
+    return _names(cells)
+
+
+def _names(cells: Iterable[object]) -> tuple[str, ...]:
+    return tuple(as_text(cell).strip() for cell in cells)
+
+
+def _score(names: Sequence[str], chosen: Collection[str]) -> int:
+    """How many of these are names of columns that are known."""
+    lowered = {name.lower() for name in chosen}
+    return len(guessed(tuple(names))) + sum(name.lower() in lowered for name in names)
+
+
+def _dialect(lines: Sequence[str], chosen: Collection[str]) -> tuple[str, int]:
+    """The separator of a table and the place of its header among the first lines."""
+    blank = next((n for n, line in enumerate(lines) if line.strip()), 0)
+    stated = re.fullmatch(r"\s*sep=(.)\s*", lines[blank]) if lines else None
+    if stated:
+        return stated[1], blank + 1
+    for number, line in enumerate(lines[:_LOOKED_AT]):
+        names = {mark: _split(line, mark) for mark in DELIMITERS}
+        scores = {mark: _score(cells, chosen) for mark, cells in names.items()}
+        delimiter = max(DELIMITERS, key=lambda mark: (scores[mark], len(names[mark])))
+        if scores[delimiter] > 1:
+            return delimiter, number
+    head = lines[blank] if lines else ""
+    return max(DELIMITERS, key=lambda mark: len(_split(head, mark))), blank
+
+
+def _split(line: str, mark: str) -> list[str]:
+    return [cell.strip(' "\r\n') for cell in line[:LONGEST_HEADER].split(mark)]
+
+
+def _csv(file: File, chosen: Collection[str]) -> Table:
+    lines = file.lines()
+    first = list(islice(lines, 1 + _LOOKED_AT))
+    delimiter, at = _dialect([line for _, line in first], chosen)
+    rest = chain(first[at:], lines)
+    records = _tab_records(rest) if delimiter == "\t" else _csv_records(file, rest, delimiter)
+    line, cells = next(records, (1, []))
+    names = _checked(file, _names(cells), line)
+    wrote = "provenance" in names or names[:2] == ("query_id", "question")
+    return Table(
+        names,
+        _whole_rows(file, records, len(names)),
+        comma=delimiter != ",",
+        is_ours=wrote,
+    )
+
+
+def _checked(file: File, names: tuple[str, ...], line: int) -> tuple[str, ...]:
+    lowered = [name.lower() for name in names]
+    twice = sorted({name for name in lowered if name and lowered.count(name) > 1})
+    if len(names) > MOST_COLUMNS:
+        file.refuse("results_many_columns", line=line, limit=MOST_COLUMNS)
+    if twice:
+        file.refuse("results_columns_twice", line=line, columns=", ".join(twice))
+    return names
+
+
+def _csv_records(
+    file: File, lines: Iterable[tuple[int, str]], delimiter: str
+) -> Iterator[tuple[int, list[str]]]:
+    """The records of a CSV file that have a cell; a quotation mark left open refuses the file."""
+    csv.field_size_limit(LONGEST_RECORD)
+    number = first = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal number
+        for at, text in lines:
+            number = at
+            yield text
+
+    reader = csv.reader(texts(), delimiter=delimiter, strict=True)
+    while True:
+        first = number + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            file.refuse("csv_quote_open", line=max(first, 1))
+        if any(cells):
+            # The first record may stand below lines that were passed over.
+            yield (first if first > 1 else number - "".join(cells).count("\n")), cells
+
+
+def _tab_records(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
+    """The records of a table with tabs: one a line, a field in quotation marks without them."""
+    for number, line in lines:
+        cells = line.rstrip("\r\n").split("\t")
+        if any(cells):
+            yield number, [_unquoted(cell) for cell in cells] if '"' in line else cells
+
+
+def _unquoted(cell: str) -> str:
+    if len(cell) > 1 and cell[0] == cell[-1] == '"':
+        return cell[1:-1].replace('""', '"')
+    return cell
+
+
+def _whole_rows(
+    file: File, records: Iterable[tuple[int, list[str]]], width: int
+) -> Iterator[tuple[int, list[str]]]:
+    """The records with as many cells as there are columns; blank ones too many are left off."""
+    for line, cells in records:
+        if len(cells) != width:
+            while len(cells) > width and not cells[-1].strip():
+                cells.pop()
+            if len(cells) != width:
+                counts = {"cells": len(cells), "columns": width}
+                file.refuse("csv_cells_differ", line=line, **counts)
+        yield line, cells
+
+
+def _sheets(file: File, chosen: Collection[str]) -> Iterator[Table]:
+    """The sheets of a workbook that have a header with two known names, else its first one."""
+    book = _workbook(file)
+    tables: list[Table] = []
+    for sheet in book.worksheets:
+        # Stated sizes may be far too small, or hide rows.
+        sheet.reset_dimensions()
+        rows = _sheet_rows(file, sheet)
+        head = list(islice(rows, _LOOKED_AT))
+        scores = [_score(_names(_values(cells)), chosen) for _, cells in head]
+        at = next((n for n, score in enumerate(scores) if score > 1), None)
+        if at is None:
+            continue
+        line, cells = head[at]
+        names = _checked(file, _names(_values(cells)), line)
+        tables.append(Table(names, _filled(file, names, chain(head[at + 1 :], rows)), sheet.title))
+    if not tables and book.worksheets:
+        rows = _sheet_rows(file, book.worksheets[0])
+        head = list(islice(rows, _LOOKED_AT))
+        # Nobody knows its columns: the first of its fullest rows has their names.
+        counts = [sum(value not in (None, "") for value in _values(cells)) for _, cells in head]
+        at = counts.index(max(counts)) if counts else 0
+        line, cells = head[at] if head else (1, ())
+        names = _checked(file, _names(_values(cells)), line)
+        tables = [Table(names, _filled(file, names, chain(head[at + 1 :], rows)))]
+    yield from tables if len(tables) > 1 else (table._replace(name="") for table in tables)
+
+
+def _workbook(file: File, *, formulas: bool = False) -> Any:
+    from openpyxl import load_workbook  # noqa: PLC0415 - which no other format needs
+
+    with file.opened() as opened:
+        data = BytesIO(opened.read(MOST_UNPACKED + 1))
+    with _whole_workbook(file):
+        with zipfile.ZipFile(data) as packed:
+            size = sum(part.file_size for part in packed.infolist())
+        if size <= MOST_UNPACKED:
+            return load_workbook(data, read_only=True, data_only=not formulas)
+    return file.refuse("workbook_too_large", limit=MOST_UNPACKED // 2**20)
+
+
+@contextmanager
+def _whole_workbook(file: File) -> Iterator[None]:
+    """Turn what the library raises, which is whatever its XML parser meets, into a refusal."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as wrong:
+        raise UnreadableFile(error("results_cut_off", file.name)) from wrong
+
+
+def _sheet_rows(file: File, sheet: Any) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """The rows of a sheet that have a cell, with their numbers, within the budget of cells."""
+    rows = sheet.iter_rows()
+    number = 0
+    while True:
+        with _whole_workbook(file):
+            cells = next(rows, None)
+        if cells is None:
+            return
+        number += 1
+        file.budget.spend("cells", file, len(cells) + 1)
+        if number > _MOST_ROWS:
+            file.refuse("results_many_rows", limit=_MOST_ROWS)
+        if any(cell.value not in (None, "") for cell in cells):
+            yield number, cells
+
+
+def _values(cells: Sequence[Any]) -> list[object]:
+    return [cell.value for cell in cells]
+
+
+def _filled(
+    file: File, names: tuple[str, ...], rows: Iterable[tuple[int, Sequence[Any]]]
+) -> Iterator[tuple[int, list[object]]]:
+    """The values of each row, a blank question or system being that of the row above.
+
+    Cells that run over several rows have their value in the first one; what is of a question ends
+    where a row names another one. What a workbook changes of ids is reported.
+    """
+    columns = guessed(tuple(filter(None, names)))
+    carried = {role: names.index(columns[role]) for role in _CARRIED if role in columns}
+    ids = {names.index(columns[role]): role for role in ("doc_id", "query_id") if role in columns}
+    above: list[object] = [None] * len(names)
+    lacking: tuple[int, int] | None = None
+    for number, cells in rows:
+        values = [_plain(cell) for cell in cells[: len(names)]]
+        values += [None] * (len(names) - len(values))
+        for at in ids:
+            if at < len(cells):
+                _report_id(file, cells[at])
+                if values[at] is None and lacking is None:
+                    lacking = number, at
+        asked = [carried[role] for role in ("query_id", "query") if role in carried]
+        is_another = any(values[at] not in (None, "", above[at]) for at in asked)
+        for role, at in carried.items():
+            is_blank = values[at] in (None, "")
+            if is_blank and above[at] not in (None, "") and (role == "system" or not is_another):
+                values[at] = above[at]
+                file.counts["workbook_filled"] += 1
+            above[at] = values[at]
+        yield number, values
+    if lacking and _has_formulas(file, *lacking):
+        file.counts["workbook_formulas"] += 1
+
+
+def _plain(cell: Any) -> object:
+    """The value of a cell as text or number; a whole number as the sheet shows it."""
+    value = cell.value
+    if isinstance(value, datetime | date | time):
+        return value.isoformat().removesuffix("T00:00:00")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        form = cell.number_format
+        return str(value).zfill(len(form)) if form and set(form) == {"0"} else value
+    return value if isinstance(value, str | float | bool | None) else str(value)
+
+
+def _report_id(file: File, cell: Any) -> None:
+    value = cell.value
+    if isinstance(value, datetime | date | time):
+        file.warn("workbook_date", line=cell.row, cell=cell.coordinate)
+    elif isinstance(value, int | float) and abs(value) >= 10**_LONGEST_NUMBER:
+        file.warn("workbook_digits", line=cell.row, cell=cell.coordinate, digits=_LONGEST_NUMBER)
+
+
+def _has_formulas(file: File, number: int, column: int) -> bool:
+    """Whether a cell that has no value has a formula, whose value was never stored."""
+    for sheet in _workbook(file, formulas=True).worksheets:
+        sheet.reset_dimensions()
+        rows = sheet.iter_rows(min_row=number, max_row=number, values_only=True)
+        for cells in rows:
+            if len(cells) > column and str(cells[column]).startswith("="):
+                return True
+    return False
+
+
+def _parquet(file: File) -> Table:
+    try:
+        from pyarrow import parquet  # type: ignore[import-not-found]  # noqa: PLC0415 - an extra
+    except ImportError:
+        file.refuse("parquet_unsupported")
+    with file.opened() as opened:
+        table = parquet.ParquetFile(BytesIO(opened.read(MOST_UNPACKED + 1)))
+    names = _checked(file, tuple(table.schema_arrow.names), 1)
+
+    def rows() -> Iterator[tuple[int, list[object]]]:
+        number = 1
+        for batch in table.iter_batches():
+            for row in batch.to_pylist():
+                number += 1
+                yield number, list(row.values())
+
+    return Table(names, rows())

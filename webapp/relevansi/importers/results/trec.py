@@ -1,0 +1,283 @@
+"""Files of TREC and BEIR: runs, topics, qrels and collections of documents."""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF8
+from collections.abc import Container, Iterator
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from relevansi.importers.results.files import File
+from relevansi.importers.results.records import decoded
+from relevansi.importers.results.rows import (
+    Columns,
+    Row,
+    Rows,
+    Values,
+    as_number,
+    as_rank,
+    as_score,
+    as_text,
+    flattened,
+    guessed,
+    item_of,
+)
+from relevansi.importers.runs.json_documents import storable_text
+from relevansi.kinds.document import Document
+from relevansi.records import Tell, nobody
+
+RUN_LINE = re.compile(
+    r"\S+\s+\S+\s+\S+\s+\d+\s+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|inf|nan)\s+\S.*", re.IGNORECASE
+)
+RANKS_LINE = re.compile(r"\S+\t\S+\t\d+\s*")
+QRELS_LINE = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+(?:\.\d+)?\s*")
+_RUN_WORDS = 6
+_TOPIC = re.compile(r"<top(?:ic)?(?:\s([^>]*))?>", re.IGNORECASE)
+_FIELD = re.compile(r"<(num|title|desc|narr|question|query)[^>]*>([^<]*)", re.IGNORECASE)
+_LABEL = re.compile(r"^\s*(?:Number|Topic|Description|Narrative)\s*:\s*", re.IGNORECASE)
+_TAG = re.compile(r"<[^>]{0,200}>")
+_MOST_TEXT = 2**20  # characters of one document
+
+
+def _words(file: File, count: int) -> Iterator[tuple[int, list[str]]]:
+    """The words of every line, which has `count` of them; another line refuses the file."""
+    for number, text in _text_lines(file):
+        words = text.split()
+        if len(words) != count:
+            file.refuse("results_word_count", line=number, cells=len(words), columns=count)
+        yield number, words
+
+
+def _text_lines(file: File, tell: Tell = nobody) -> Iterator[tuple[int, str]]:
+    """Every line that is not blank with its number, without line end."""
+    for number, line in file.lines(tell):
+        text = storable_text(line).rstrip("\r\n")
+        if text.strip():
+            yield number, text
+
+
+def read_run(file: File, _columns: Columns) -> Rows:
+    """Every line of a run: query, Q0, document, rank, score, tag."""
+    for number, line in _text_lines(file):
+        # Behind a tab is the own score of the list, as we export it.
+        text, _, last = line.rpartition("\t")
+        is_ours = len(text.split()) == _RUN_WORDS and as_number(last) is not None
+        words = (text if is_ours else line).split()
+        if len(words) != _RUN_WORDS:
+            cells = {"cells": len(words), "columns": _RUN_WORDS}
+            file.refuse("results_word_count", line=number, **cells)
+        query_id, _, doc_id, stated, value, system = words
+        rank = as_rank(stated)
+        if rank is None:
+            file.refuse("results_number_wrong", line=number, place="rank", value=stated[:40])
+        score = as_score(last if is_ours else value)
+        file.counts["results_scores_unusable"] += score is None
+        file.budget.spend("records", file)
+        yield Row(number, query_id=query_id, item=doc_id, system=system, rank=rank, score=score)
+
+
+def read_ranks(file: File, _columns: Columns) -> Rows:
+    """Every line of a run of MS MARCO: query, document, rank."""
+    for number, (query_id, doc_id, stated) in _words(file, 3):
+        rank = as_rank(stated)
+        if rank is None:
+            file.refuse("results_number_wrong", line=number, place="rank", value=stated[:40])
+        file.budget.spend("records", file)
+        yield Row(number, query_id=query_id, item=doc_id, rank=rank)
+
+
+def read_grades(file: File, _columns: Columns) -> Rows:
+    """Every line of qrels without an iteration: query, document, grade."""
+    for number, (query_id, doc_id, grade) in _words(file, 3):
+        file.budget.spend("records", file)
+        yield Row(number, "grade", query_id=query_id, item=doc_id, grade=grade)
+
+
+def read_qrels(file: File, _columns: Columns) -> Rows:
+    """Every line of qrels: query, iteration, document, grade."""
+    for number, (query_id, _, doc_id, grade) in _words(file, 4):
+        file.budget.spend("records", file)
+        yield Row(number, "grade", query_id=query_id, item=doc_id, grade=grade)
+
+
+def read_topics(file: File, _columns: Columns) -> Rows:
+    """The questions of <top> blocks (title; description and narrative beside it), TSV or JSONL."""
+    if file.start().startswith(b"<"):
+        yield from _blocks(file)
+        return
+    for number, text in _text_lines(file):
+        query_id, query, category = topic_line(text)
+        if not query_id:
+            file.refuse("results_without_id", line=number)
+        yield Row(number, "question", query_id=query_id, query=query, category=category)
+
+
+def topic_line(text: str) -> tuple[str, str, str]:
+    """The id, the words and the category of the question in a line; empty where it has none.
+
+    >>> topic_line('{"_id": "q1", "text": "why", "metadata": {"category": "how to"}}')
+    ('q1', 'why', 'how to')
+    """
+    if not text.startswith("{"):
+        query_id, _, query = text.partition("\t")
+        return query_id.strip(), query.strip(), ""
+    try:
+        value = decoded(text)
+    except (ValueError, RecursionError):
+        return "", "", ""
+    return topic_of(value) if isinstance(value, dict) else ("", "", "")
+
+
+def topic_of(value: Values) -> tuple[str, str, str]:
+    """The id, the words and the category of the question in an object."""
+    # The id and the text of an item are the question's here.
+    names = {**guessed(tuple(value), of_item=True), **guessed(tuple(value))}
+    said = {role: as_text(value[name]).strip() for role, name in names.items()}
+    query_id = said.get("query_id") or said.get("doc_id", "")
+    query = said.get("query") or said.get("text") or said.get("title", "")
+    inner = flattened(value)
+    return (
+        query_id,
+        query,
+        as_text(inner.get(guessed(tuple(inner)).get("category", ""))).strip(),
+    )
+
+
+def _blocks(file: File) -> Rows:
+    line = 1
+    for part in re.split(r"</top(?:ic)?>", storable_text(file.whole())):
+        start, line = line, line + part.count("\n")
+        block = _TOPIC.search(part)
+        if not block:
+            continue
+        inner = part[block.end() :]
+        fields: dict[str, str] = {}
+        for name, value in _FIELD.findall(inner):
+            fields.setdefault(name.lower(), " ".join(_LABEL.sub("", value).split()))
+        number = re.search(r"number\s*=\s*[\"']?([^\"'\s>]+)", block[1] or "")
+        query_id = number[1] if number else fields.get("num", "")
+        names = ("title", "query", "question", "desc")
+        asked = next((fields[name] for name in names if fields.get(name)), "")
+        query = asked or " ".join(_TAG.sub(" ", inner).split() if number else ())
+        if not query_id:
+            file.refuse("results_without_id", line=start)
+        told = {"description": fields.get("desc", ""), "narrative": fields.get("narr", "")}
+        extra = {name: said for name, said in told.items() if said and said != query}
+        yield Row(start, "question", query_id=query_id, query=query, extra=extra)
+
+
+class _OnlyId(Struct):
+    _id: str | int | None = None
+    id: str | int | None = None
+    doc_id: str | int | None = None
+    docid: str | int | None = None
+    docno: str | int | None = None
+    pid: str | int | None = None
+
+
+_only_id = msgspec.json.Decoder(_OnlyId)
+Documents = Iterator[Document]
+
+
+def read_documents(file: File, wanted: Container[str], tell: Tell) -> Documents:
+    """The `wanted` documents of a collection, read as a stream; `tell` hears of bytes read."""
+    start = file.start().lower()
+    if start.removeprefix(BOM_UTF8).startswith(b"{"):
+        yield from _json_lines(file, wanted, tell)
+    elif b"<docno>" in start or start.startswith(b"<doc>"):
+        yield from _doc_blocks(file, wanted, tell)
+    else:
+        yield from _tab_lines(file, wanted, tell)
+    tell(file.size, file.size)
+
+
+def _json_lines(file: File, wanted: Container[str], tell: Tell) -> Documents:
+    for number, text in file.lines(tell):
+        try:
+            ids = _only_id.decode(text)
+        except msgspec.DecodeError:
+            if text.strip():
+                file.refuse("results_without_id", line=number)
+            continue
+        stated = (ids._id, ids.id, ids.doc_id, ids.docid, ids.docno, ids.pid)
+        doc_id = next((str(one) for one in stated if one not in (None, "")), None)
+        if doc_id in wanted:
+            values = flattened(msgspec.json.decode(text))
+            item = item_of(values, guessed(tuple(values), of_item=True))
+            if item is not None:
+                yield replace(item, doc_id=doc_id)
+
+
+def _tab_lines(file: File, wanted: Container[str], tell: Tell) -> Documents:
+    for number, text in _text_lines(file, tell):
+        doc_id, tab, rest = text.partition("\t")
+        if not tab:
+            file.refuse("results_without_id", line=number)
+        if doc_id.strip() in wanted:
+            *titles, body = rest.split("\t")  # of MS MARCO's documents: address, title, body
+            title = " ".join(one for one in titles if not one.startswith("http"))
+            yield Document(doc_id=doc_id.strip(), title=title, text=body)
+
+
+def _doc_blocks(file: File, wanted: Container[str], tell: Tell) -> Documents:
+    block: list[str] = []
+    size = 0
+    for number, text in file.lines(tell):
+        line = text.replace("\x00", "")
+        if re.match(r"\s*<doc>", line, re.IGNORECASE):
+            block, size = [], 0
+        if size < _MOST_TEXT:
+            block.append(line)
+        size += len(line)
+        if re.search(r"</doc>\s*$", line, re.IGNORECASE):
+            whole = "".join(block)
+            block, size = [], 0
+            doc_id = _first(whole, "docno", "docid")
+            if not doc_id:
+                file.refuse("results_without_id", line=number)
+            if doc_id in wanted:
+                title = _first(whole, "title", "headline")
+                yield Document(doc_id=doc_id, title=title, text=_body(whole))
+
+
+def _inside(block: str, name: str) -> list[str]:
+    """What is between each <name ...> and </name>; no pattern, which may take very long."""
+    lowered = block.lower()
+    found: list[str] = []
+    end = 0
+    while (start := lowered.find(f"<{name}", end)) >= 0:
+        start = lowered.find(">", start) + 1
+        end = lowered.find(f"</{name}>", start)
+        if not start or end < 0:
+            break
+        found.append(block[start:end])
+    return found
+
+
+def _first(block: str, *names: str) -> str:
+    """The words of the first of these fields that has some."""
+    parts = (next(iter(_inside(block, name)), "") for name in names)
+    return next(filter(None, (" ".join(_TAG.sub(" ", part).split()) for part in parts)), "")
+
+
+def _body(block: str) -> str:
+    texts = _inside(block, "text")
+    if not texts:
+        for name in ("docno", "docid", "title", "headline"):
+            for part in _inside(block, name):
+                block = block.replace(part, "", 1)
+        texts = [block]
+    return "\n\n".join(_TAG.sub("", text).strip() for text in texts)
+
+
+def read_text(file: File, wanted: Container[str], _tell: Tell) -> Documents:
+    """A document that is a file of its own, named after its id."""
+    base = file.name.rpartition("/")[2]
+    names = (file.name.partition("/")[2], file.name, base, file.stem)
+    doc_id = next((name for name in names if name and name in wanted), None)
+    if doc_id is not None:
+        meta = {"format": "markdown"} if base.lower().endswith(".md") else {}
+        yield Document(doc_id=doc_id, title=file.stem, text=storable_text(file.whole()), meta=meta)

@@ -1,0 +1,254 @@
+"""JSON files as plain values that every database can keep."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, TypeVar
+
+from msgspec import Meta, Struct, ValidationError, convert
+from msgspec.structs import FieldInfo, fields
+
+from relevansi.importers.runs.prices import said, says_nothing
+from relevansi.importers.runs.problems import UnreadableFile, error
+from relevansi.records import LARGEST_INTEGER, Problem
+
+MAX_BYTES = 64 * 2**20
+MAX_DEPTH = 64
+_LONGEST_INTEGER = 30
+"""Digits; longer integers are mistakes, and slow to convert."""
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_SIGNATURES = (
+    ((b"\xff\xfe", b"\xfe\xff"), "utf16"),
+    ((b"PK\x03\x04", b"\xd0\xcf\x11\xe0"), "archive"),
+    ((b"%PDF",), "pdf"),
+    ((b"\x89PNG", b"\xff\xd8\xff", b"GIF8"), "image"),
+)
+
+
+def load(name: str, data: bytes, *, expected: str) -> tuple[object, tuple[Problem, ...]]:
+    """The JSON value in `data`, and a problem for its impossible numbers (now null).
+
+    Texts come without NUL and lone surrogates, which databases refuse; else as they are.
+    `expected` is the catalogue's word for the expected kind of file. Raises `UnreadableFile`
+    for other encodings, broken JSON, and files beyond the limits.
+    """
+    if len(data) > MAX_BYTES:
+        sizes = {"megabytes": math.ceil(len(data) / 2**20), "limit": MAX_BYTES // 2**20}
+        raise UnreadableFile(error("file_too_large", name, sizes))
+    places: list[str] = []
+    text = _decoded(name, data, expected)
+    try:
+        value = _storable(json.loads(text, parse_int=_integer), "", places)
+    except RecursionError as wrong:
+        raise UnreadableFile(error("nested_too_deep", name, {"limit": MAX_DEPTH})) from wrong
+    except json.JSONDecodeError as wrong:
+        kind = _other_than_json(text)
+        if kind:
+            looks = {"found": kind, "expected": expected}
+            raise UnreadableFile(error("not_json", name, looks)) from wrong
+        stop = error("json_broken", name, {"column": wrong.colno}, line=wrong.lineno)
+        raise UnreadableFile(stop) from wrong
+    return value, tuple(
+        error("number_not_finite", name, {"place": place, "outcome": "value_ignored"})
+        for place in places
+    )
+
+
+def storable_text(text: str) -> str:
+    """`text` without NUL and lone surrogates."""
+    if text.isascii() and "\x00" not in text:
+        return text  # most are, and a pattern costs ten times as much
+    return _UNSTORABLE.sub("", text)
+
+
+def _decoded(name: str, data: bytes, expected: str) -> str:
+    if not data.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise UnreadableFile(error("file_empty", name, {"expected": expected}))
+    for starts, kind in _SIGNATURES:
+        if data.startswith(starts):
+            code = "not_utf8" if kind == "utf16" else "not_json"
+            raise UnreadableFile(error(code, name, {"found": kind, "expected": expected}))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        kind = "binary" if b"\x00" in data[:1000] else "old_encoding"
+        raise UnreadableFile(error("not_utf8", name, {"found": kind})) from wrong
+
+
+def _other_than_json(text: str) -> str | None:
+    start = text.lstrip()
+    first_line = start.partition("\n")[0]
+    if start.startswith("<"):
+        return "html"
+    if not start.startswith(("{", "[")):
+        return "csv" if re.search(r"[,;\t]", first_line) else "plain_text"
+    try:
+        is_object = isinstance(json.loads(first_line, parse_int=_integer), dict)
+    except (ValueError, RecursionError):
+        return None
+    return "json_lines" if is_object else None
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else math.inf
+
+
+def _storable(value: object, place: str, not_numbers: list[str], depth: int = 0) -> object:
+    if depth > MAX_DEPTH:
+        raise RecursionError
+    match value:
+        case str():
+            return storable_text(value)
+        case dict():
+            named = {storable_text(key): inner for key, inner in value.items()}
+            return {
+                key: _storable(inner, f"{place}.{key}".lstrip("."), not_numbers, depth + 1)
+                for key, inner in named.items()
+            }
+        case list():
+            return [
+                _storable(inner, f"{place}[{n}]", not_numbers, depth + 1)
+                for n, inner in enumerate(value)
+            ]
+        case float() if not math.isfinite(value):
+            not_numbers.append(place)
+            return None
+        case _:
+            return value
+
+
+Whole = Annotated[int, Meta(ge=0, le=LARGEST_INTEGER, description="number_in_range")]
+"""A count, or the number of a question."""
+
+Words = Annotated[str, Meta(pattern=r"\S", description="text")]
+"""A text that is not empty."""
+
+SaidWords = Annotated[str, Meta(description="text"), says_nothing]
+"""A text with content: neither empty nor a dash or the like.
+
+A function beside a type makes null of the values that it is true of: ``says_nothing`` of "-",
+"tidak ada" and the like, ``is_blank_sign`` of less where a field may hold a whole answer.
+"""
+
+_EXPECTED = {
+    "int": "number_in_range",
+    "float": "number",
+    "str": "text",
+    "bool": "true_or_false",
+    "array": "list",
+    "object": "object",
+}
+"""The first type in a message of msgspec to the catalogue's word for the expected value."""
+
+
+class FromFile(Struct, frozen=True):
+    """An object as a file has it, in JSON's types; keys that it does not name are left out."""
+
+
+class FromPerson(FromFile, frozen=True):
+    """An object that a person types: an optional blank value (see `says_nothing`) is null."""
+
+
+Model = TypeVar("Model", bound=FromFile)
+
+
+@cache
+def _fields(kind: type[FromFile]) -> Mapping[str, tuple[FieldInfo, Callable[..., object]]]:
+    found = {}
+    for field in fields(kind):
+        typed = issubclass(kind, FromPerson) and not field.required
+        default = says_nothing if typed else lambda _: False
+        found[field.name] = field, next(filter(callable, _marks(field)), default)
+    return found
+
+
+def _marks(field: FieldInfo) -> tuple[Any, ...]:
+    return getattr(field.type, "__metadata__", ())
+
+
+def read_object(
+    kind: type[Model],
+    raw: object,
+    *,
+    file: str,
+    place: str,
+    outcomes: Mapping[str, str],
+) -> tuple[Model | None, tuple[Problem, ...]]:
+    """The model in `raw` with every problem met, or no model when a required field is wrong.
+
+    An optional field that is wrong is left out of the model. `outcomes` names, by field,
+    the catalogue's word for what a wrong value costs ("" for the object as a whole and its
+    required fields); any other value is ignored.
+    """
+    known = _fields(kind)
+    values: dict[str, object] = {}
+    faults = [("", "object", kind_of(raw))]
+    if isinstance(raw, dict):
+        for name, (_, is_blank) in known.items():
+            if name in raw:
+                values[name] = None if is_blank(raw[name]) else raw[name]
+        try:
+            return convert(values, kind), ()
+        except ValidationError:
+            faults = [fault for field, _ in known.values() for fault in _faults(field, raw, values)]
+    lost = any(not name or known[name][0].required for name, _, _ in faults)
+    problems = []
+    for name, expected, found in reversed(faults):
+        words = {
+            "place": f"{place}.{name}".strip("."),
+            "outcome": outcomes[""] if lost else outcomes.get(name, "value_ignored"),
+            "expected": expected,
+        }
+        code = "value_wrong" if found else "value_missing"
+        words |= {"found": found} if found else {}
+        problems.append(error(code, file, words, query_id=_query_id_of(raw)))
+        values.pop(name, None)
+    return None if lost else convert(values, kind), tuple(problems)
+
+
+def _faults(
+    field: FieldInfo, raw: Mapping[str, Any], values: Mapping[str, object]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the name, the expected kind and the kind found ("" for none) if the field is wrong."""
+    described = next((mark.description for mark in _marks(field) if isinstance(mark, Meta)), None)
+    if field.name not in raw:
+        if field.required:
+            yield field.name, described or "other_value", ""
+        return
+    try:
+        convert(values[field.name], field.type)
+    except ValidationError as refusal:
+        kind = re.match(r"Expected `(\w+)(?!.* of length)", str(refusal))
+        item = re.search(r"at `\$\[(\d+)\]`$", str(refusal))
+        found = raw[field.name][int(item[1])] if item else raw[field.name]
+        expected = described or _EXPECTED.get(kind[1] if kind else "", "other_value")
+        yield field.name, expected, kind_of(found)
+
+
+def kind_of(value: object) -> str:
+    """The catalogue's word for a JSON value; a number is written as it is."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true_or_false"
+        case int() | float():
+            return str(value)
+        case str():
+            return "text" if said(value) else "empty_text"
+        case list():
+            return "list"
+        case _:
+            return "object"
+
+
+def _query_id_of(raw: object) -> int | None:
+    number = raw.get("query_id", raw.get("id")) if isinstance(raw, dict) else None
+    if not isinstance(number, int) or isinstance(number, bool):
+        return None
+    return number if 0 <= number <= LARGEST_INTEGER else None

@@ -1,0 +1,357 @@
+"""Run files as the test script writes them: V1 ``test_results.json``, V2 ``results.json``.
+
+The format is recognised by a file's content, never by its name. A file of which nothing can
+be used is refused; a bad entry is reported and the good ones are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from relevansi.importers.runs import property_cards
+from relevansi.importers.runs.json_documents import FromFile, Whole, Words, load, read_object
+from relevansi.importers.runs.prices import said
+from relevansi.importers.runs.problems import ImportRefused, UnknownRunFormat, error, warning
+from relevansi.importers.runs.property_particulars import (
+    LONGEST_TEXT,
+    fill,
+    longest_description,
+    read_properties,
+)
+from relevansi.importers.runs.questions import context_dependent, looks_like
+from relevansi.printable import label_line
+from relevansi.records import CollectedRun, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
+
+_METHOD = re.compile(r"(?<![a-z])(?:hybrid|api_only|vector_only)(?![a-z])")
+_LLM_NAMES = {
+    **dict.fromkeys(("openai", "gpt", "chatgpt"), "openai"),
+    **dict.fromkeys(("anthropic", "claude"), "anthropic"),
+    **dict.fromkeys(("google", "gemini"), "google"),
+}
+_LLM = re.compile(rf"(?<![a-z])(?:{'|'.join(_LLM_NAMES)})(?![a-z])")
+_MOST_GAPS = 10_000
+"""A total beyond this is reported as a number, without a list of the missing questions."""
+
+_LONGEST_REASON = 200
+"""Characters of an error that a message repeats; the query keeps all of it."""
+
+
+def _check_labels(name: str, search_method: str | None, llm: str | None) -> Iterator[Problem]:
+    place = "/".join(re.split(r"[/\\]", _plain(name))[-3:])
+    methods = sorted(set(_METHOD.findall(place)))
+    if search_method and methods and not _plain(search_method).startswith(tuple(methods)):
+        labels = {"label": search_method, "found": ", ".join(methods)}
+        yield warning("method_differs", name, labels)
+    llms = {_LLM_NAMES[found] for found in _LLM.findall(place)}
+    families = {_LLM_NAMES[one] for one in _LLM.findall(_plain(llm or ""))} or {_plain(llm or "")}
+    if llm and llms and llms.isdisjoint(families):
+        yield warning("llm_differs", name, {"label": llm, "found": ", ".join(sorted(llms))})
+
+
+def _check_total(
+    name: str, queries: Sequence[ReadQuery], total: int | None, successful: int | None
+) -> Iterator[Problem]:
+    ids = {query.query_id for query in queries}
+    if total is not None and total != len(ids):
+        yield warning("total_differs", name, {"total": total, "count": len(ids)})
+    # The missing numbers: those of 1 to `total`, else between the numbers there are.
+    counted_from_one = total is not None and ids <= set(range(1, min(total, _MOST_GAPS) + 1))
+    first, last = (1, total or 0) if counted_from_one else (min(ids), max(ids))
+    missing = sorted(set(range(first, last + 1)) - ids) if last - first < _MOST_GAPS else []
+    if missing:
+        yield warning("questions_missing", name, {"ids": _listed(missing)})
+    done = sum(query.state is not QueryState.FAILED for query in queries)
+    if successful is not None and successful != done:
+        yield warning("successful_differs", name, {"claimed": successful, "count": done})
+
+
+def _check_query(query: ReadQuery) -> Iterator[tuple[str, dict[str, str | int]]]:
+    claimed, cards = query.claimed_count, query.cards
+    if not query.category:
+        yield "category_missing", {}
+    if query.state is QueryState.FAILED:
+        yield "call_failed", {"error": (query.error or "-")[:_LONGEST_REASON]}
+    elif query.state is QueryState.UNREADABLE and claimed:
+        yield "answer_unreadable", {"claimed": claimed}
+    # A count of 0 beside cards is that of a chatbot which counts a list that it does not fill.
+    elif claimed and claimed != len(cards):
+        yield "count_differs", {"claimed": claimed, "count": len(cards)}
+    ranks: dict[str, list[int]] = {}
+    for rank, card in enumerate(cards, start=1):
+        ranks.setdefault(card.identity, []).append(rank)
+    for first, *others in ranks.values():
+        if others:
+            title = cards[first - 1].title
+            yield "card_repeated", {"title": title, "ranks": _listed([first, *others])}
+    without = [rank for rank, card in enumerate(cards, start=1) if not card.slug]
+    if without:
+        yield "card_without_slug", {"ranks": _listed(without)}
+    listed = query.extra.get("properties")
+    longest = longest_description(listed) if isinstance(listed, list) else 0
+    if longest > LONGEST_TEXT:
+        yield "description_long", {"count": longest, "shown": LONGEST_TEXT}
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:20]))
+    return f"{shown}, ..." if len(numbers) > 20 else shown
+
+
+def _plain(label: str) -> str:
+    return re.sub(r"[\s-]", "_", label.strip().casefold())
+
+
+_MARKS = {
+    "v1": ({"search_method", "successful"}, {"results_count", "success", "response_length"}),
+    "v2": ({"method", "threshold_t"}, {"properties_count"}),
+}
+"""Keys only one format has: at the top of the file, and in its entries."""
+
+_ENTRY_KEPT_AS_IS = frozenset({"properties", "latency_ms", "usage"})
+_ENTRY_OUTCOMES = {
+    "": "entry_left_out",
+    "response": "kept_unreadable",
+    "success": "kept_unreadable",
+}
+
+
+_TEXT = Meta(description="text")
+
+
+class RunFileHead(FromFile, frozen=True):
+    """The top of a run file, of either format."""
+
+    results: Annotated[list[Any], Meta(description="list")]
+    timestamp: Annotated[str | int | float | None, _TEXT] = None
+    thread_id: Annotated[str | int | None, _TEXT] = None
+    user_id: Annotated[str | int | None, _TEXT] = None
+    search_method: str | None = None
+    method: str | None = None
+    llm: str | None = None
+    total_questions: Whole | None = None
+    successful: Whole | None = None
+
+
+class AnsweredQuestionInFile(FromFile, frozen=True):
+    """One question with its answer, of either format."""
+
+    query_id: Whole
+    question: Words
+    category: str | None = None
+    response: str | None = None
+    response_length: object = None
+    success: bool | None = None
+    error: object = None
+    results_count: Whole | None = None
+    properties_count: Whole | None = None
+    context_dependent: bool | None = None
+    properties: list[Any] | None = None
+
+
+class _EntryKeys(msgspec.Struct):
+    query_id: msgspec.Raw = msgspec.Raw()
+    response: msgspec.Raw = msgspec.Raw()
+    properties: msgspec.Raw = msgspec.Raw()
+    results: msgspec.Raw = msgspec.Raw()
+    contexts: msgspec.Raw = msgspec.Raw()
+
+
+class _RunKeys(msgspec.Struct):
+    results: list[_EntryKeys]
+    total_questions: msgspec.Raw = msgspec.Raw()
+
+
+def recognises(data: bytes) -> bool:
+    """Whether a file is one object with ``results`` that each have a query id and an answer.
+
+    A run of no question states how many it has. Objects with a list of their own are results of
+    another system.
+    """
+    if b'"results"' not in data:
+        return False
+    try:
+        keys = msgspec.json.decode(data.removeprefix(BOM_UTF8), type=_RunKeys, strict=False)
+    except (msgspec.DecodeError, RecursionError):
+        return _recognises_odd(data)
+    if not keys.results:
+        return bool(bytes(keys.total_questions))
+    return _are_answers([_present(entry) for entry in keys.results])
+
+
+def _present(entry: _EntryKeys) -> set[str]:
+    return {name for name in entry.__struct_fields__ if bytes(getattr(entry, name))}
+
+
+def _recognises_odd(data: bytes) -> bool:
+    """The same of JSON with numbers that are none, or halves of surrogate pairs."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    results = document.get("results") if isinstance(document, dict) else None
+    entries = results if isinstance(results, list) else []
+    return _are_answers([{*entry} for entry in entries if isinstance(entry, dict)])
+
+
+def _are_answers(entries: Sequence[set[str]]) -> bool:
+    listed = [keys for keys in entries if "query_id" in keys]
+    answered = any(keys & {"response", "properties"} for keys in listed)
+    return answered and not any(keys & {"results", "contexts"} for keys in listed)
+
+
+def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
+    """The run in the file `name` with all its problems; raises an `ImportRefused`."""
+    document, numbers = load(name, data, expected="run_file")
+    file_format = _recognise(name, document)
+    top, wrong_top = read_object(
+        RunFileHead, document, file=name, place="", outcomes={"": "file_refused"}
+    )
+    if top is None or not isinstance(document, dict):
+        raise UnknownRunFormat(*wrong_top)
+    queries, wrong_entries = _queries(name, top.results, file_format, tell)
+    problems = (*numbers, *wrong_top, *wrong_entries)
+    if not queries:
+        code = "no_readable_query" if top.results else "no_queries"
+        raise ImportRefused(error(code, name), *problems)
+    method = label_line(said(top.search_method or top.method or "")) or None
+    llm = label_line(said(top.llm or "")) or None
+    checks = (
+        *_check_labels(name, method, llm),
+        *_check_total(name, queries, top.total_questions, top.successful),
+        *(
+            warning(code, name, details, query_id=query.query_id)
+            for query in queries
+            for code, details in _check_query(query)
+        ),
+    )
+    return ReadRun(
+        file_format=file_format,
+        name=name,
+        sha256=hashlib.sha256(data).hexdigest(),
+        queries=queries,
+        timestamp=_text(top.timestamp),
+        search_method=method,
+        llm=llm,
+        thread_id=_text(top.thread_id),
+        user_id=_text(top.user_id),
+        total_questions=top.total_questions,
+        problems=(*problems, *checks),
+        extra=_extra(RunFileHead, document),
+    )
+
+
+def read_collected(name: str, data: bytes) -> CollectedRun:
+    """The collection in the file `name`, to go on with; raises an `ImportRefused`."""
+    document, _ = load(name, data, expected="run_file")
+    try:
+        return msgspec.convert(document, CollectedRun)
+    except msgspec.ValidationError as wrong:
+        looks = {"found": looks_like(document), "expected": "run_file"}
+        raise UnknownRunFormat(error("unknown_format", name, looks)) from wrong
+
+
+def session_key(run: ReadRun) -> str:
+    """A SHA-256 over numbers, questions and answers: equal for the V1 and V2 file of a session."""
+    turns = [(q.query_id, question_key(q.question), q.response) for q in run.queries]
+    return hashlib.sha256(json.dumps(turns).encode()).hexdigest()
+
+
+def question_key(text: str) -> str:
+    """`text` with all blanks removed and case folded: equal for equal questions."""
+    return "".join(text.split()).casefold()
+
+
+def _recognise(name: str, document: object) -> str:
+    results = document.get("results") if isinstance(document, dict) else None
+    entries = results if isinstance(results, list) else []
+    keys = {key for entry in entries if isinstance(entry, dict) for key in entry}
+    is_run = not entries or keys & {"response", "properties", "question"}
+    if not isinstance(document, dict) or not isinstance(results, list) or not is_run:
+        looks = {"found": looks_like(document), "expected": "run_file"}
+        raise UnknownRunFormat(error("unknown_format", name, looks))
+    v1, v2 = (len(top & document.keys()) + len(inner & keys) for top, inner in _MARKS.values())
+    if v1 == v2:
+        return "v2" if "properties" in keys else "v1"
+    return "v1" if v1 > v2 else "v2"
+
+
+def _queries(
+    name: str, entries: Sequence[object], file_format: str, tell: Tell
+) -> tuple[tuple[ReadQuery, ...], list[Problem]]:
+    queries: dict[int, ReadQuery] = {}
+    problems: list[Problem] = []
+    for position, raw in enumerate(entries):
+        tell(position, len(entries))
+        place = f"results[{position}]"
+        query, wrong = _query(name, place, raw, file_format)
+        problems.extend(wrong)
+        if query and query.query_id in queries:
+            repeated = {"place": f"{place}.query_id"}
+            problems.append(error("query_repeated", name, repeated, query_id=query.query_id))
+        elif query:
+            queries[query.query_id] = query
+    return tuple(queries.values()), problems
+
+
+def _query(
+    name: str, place: str, raw: object, file_format: str
+) -> tuple[ReadQuery | None, list[Problem]]:
+    entry, wrong = read_object(
+        AnsweredQuestionInFile, raw, file=name, place=place, outcomes=_ENTRY_OUTCOMES
+    )
+    problems = list(wrong)
+    if entry is None or not isinstance(raw, dict):
+        return None, problems
+    is_broken = any(problem.details.get("outcome") == "kept_unreadable" for problem in problems)
+    failed = entry.success is False or (entry.success is None and bool(entry.error))
+    if entry.response is None and not failed and not is_broken:
+        is_broken = True
+        words = {"place": f"{place}.response", "expected": "text", "outcome": "kept_unreadable"}
+        problems.append(error("value_missing", name, words, query_id=entry.query_id))
+    properties, wrong_properties = read_properties(name, place, entry.properties or ())
+    problems.extend(wrong_properties)
+    cards = fill(property_cards.parse(entry.response or ""), properties)
+    # The file's own number of results: counted, or in V2 as many as it lists.
+    counts = [entry.results_count, entry.properties_count]
+    if file_format == "v2" and entry.properties is not None:
+        counts.append(len(entry.properties))
+    claim = next((count for count in counts if count is not None), None)
+    if is_broken or (claim and not cards and not failed):
+        state = QueryState.UNREADABLE
+    elif failed:
+        state = QueryState.FAILED
+    else:
+        state = QueryState.RESULTS if cards else QueryState.EMPTY
+    category = said(entry.category or "")
+    return ReadQuery(
+        query_id=entry.query_id,
+        question=entry.question.strip(),
+        category=category,
+        response=entry.response or "",
+        state=state,
+        cards=cards if state is QueryState.RESULTS else (),
+        claimed_count=claim,
+        error=_text(entry.error),
+        context_dependent=context_dependent(entry.context_dependent, category),
+        extra=_extra(AnsweredQuestionInFile, raw),
+    ), problems
+
+
+def _extra(kind: type[FromFile], raw: Mapping[str, object]) -> dict[str, object]:
+    # Every key that this module does not read, or that others read unchanged.
+    understood = {*kind.__struct_fields__} - _ENTRY_KEPT_AS_IS
+    return {key: value for key, value in raw.items() if key not in understood}
+
+
+def _text(value: object) -> str | None:
+    if value in (None, ""):
+        return None
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,487 @@
+"""Property cards read out of a chatbot's markdown, and written back into it.
+
+What counts as a card: a numbered item (``1.`` or ``1)``) that has a link in its title or at
+least one detail line (place, price, rooms, ...). A bold item that has neither is a card with
+nothing but a title when the bold title is all there is on its line (``1. **Rumah Cemara**``);
+with words behind it or a colon at its end it is a remark (``1. **Saran:** naikkan anggaran``).
+A plain item without either is a remark, and so is a numbered heading. An item that only holds
+deeper items is a heading over them; a remark listed inside an item leaves the item as it is.
+Bulleted bold remarks are never cards.
+
+An item ends at the next item, at a heading, and at words that start at the margin behind an
+empty line. The rank of a card is its position in the whole answer, whatever number is printed.
+The heading above a card and the lines of it that fill no field are read beside it. All other
+text is the answer's prose.
+
+The text is read line by line, each line once, by patterns that never go back over what they
+have read, so the time taken grows with the length of the text and no faster.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct, field
+
+from relevansi.importers.runs.links import find_bare_url, find_link, find_url, slug_of, source_of
+from relevansi.importers.runs.prices import (
+    NUMBER,
+    read_note,
+    read_number,
+    read_price,
+    said,
+)
+from relevansi.kinds.property import Card, ListedText
+
+Fields = dict[str, Any]
+"""`Card` field name to value; a field without a value is absent."""
+
+LARGEST_AREA = 10**9
+"""Square metres."""
+
+_MOST_PARTS = 20
+"""Markers on one line that are read one by one; no card has more."""
+
+_CERTIFICATES = re.compile(
+    r"\b(?:SHM(?:SRS)?|SHGB|HGB|HGU|AJB|PPJB|SKT|SK Camat|Girik|Strata Title"
+    r"|Hak Milik|Hak Guna Bangunan|Hak Pakai)\b"
+)
+_CERTIFICATE_LABEL = re.compile(
+    r"(?:sertifikat|legalitas|certificate) ?(?:: ?|(?=SHM|SHGB|HG|AJB|PPJB|SK))", re.IGNORECASE
+)
+_PLACE_LABEL = re.compile(r"(?:lokasi|alamat|location|address) ?: ?", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"[-\u2013\u2014. ]*$|n/?a$"
+    r"|\(?(?:[a-z]{1,15} ){0,3}(?:tidak|belum) (?:tersedia|disebutkan|diketahui|ada)[.)]*$",
+    re.IGNORECASE,
+)
+_BEDROOM = r"(?:kamar tidur|kt|bedrooms?|br)(?![a-z])"
+_BATHROOM = r"(?:kamar mandi|km|bathrooms?|ba)(?![a-z])"
+# These are of lower-case text: patterns that ignore case take several times as long.
+_ROOM = re.compile(rf"(?<![a-z])(?:{_BEDROOM}|{_BATHROOM})")
+_COUNT = r"(?<![0-9.,+\u2013-])([0-9]{1,3})(?:\+[0-9]{1,2})? ?"
+_COUNT_BEHIND = r" ?[:=]? ?([0-9]{1,3})(?![0-9.,]*[0-9\u2013-])"
+_ROOMS = _BEDROOM, _BATHROOM
+_NAMED_FIRST = [re.compile(rf"(?<![a-z]){room}{_COUNT_BEHIND}") for room in _ROOMS]
+_COUNTED_FIRST = [re.compile(_COUNT + room) for room in _ROOMS]
+_FLOORS = re.compile(rf"{_COUNT}(?:lantai|floors?)\b|\blantai ?: ?([0-9]{{1,3}})(?![0-9])")
+_AREA = rf"(?![a-z])\.? ?[:=]? ?(?:±|\+/-)? ?({NUMBER})(?! ?(?:x|\u00d7|ha\b|hektar))"
+_LAND = re.compile(rf"\b(?:lt|luas tanah|land area){_AREA}")
+_BUILDING = re.compile(rf"\b(?:lb|luas bangunan|building area){_AREA}")
+_BOTH_AREAS = re.compile(rf"\blt ?/ ?lb ?:? ?({NUMBER}) ?(?:m²|m2)? ?/ ?({NUMBER})")
+
+
+def read_details(line: str) -> Fields | None:
+    """The fields of a detail line, the first value of each; ``None`` if it is none."""
+    line = line.replace("**", "")
+    before, *marked = MARKER.split(line, _MOST_PARTS)
+    pairs = zip(marked[::2], marked[1::2], strict=True)
+    found = [READERS[marker](text.strip(" |;")) for marker, text in pairs]
+    reader = _unmarked_reader(before) if before else None
+    if reader:
+        found.insert(0, reader(before))
+    if not found:
+        return None
+    return {name: value for fields in reversed(found) for name, value in fields.items()}
+
+
+def says_more(line: str) -> bool:
+    """Whether a line of rooms and areas names something else too, as a carport.
+
+    >>> says_more("🏠 3 KT, 2 KM, LT 90m²"), says_more("🏠 3 KT, carport 2 mobil")
+    (False, True)
+    """
+    if not _FACTS_MARKER.search(line):
+        return False
+    return not (_has_fact_words(line) or _has_fact_words(_CERTIFICATES.sub(" ", line)))
+
+
+def _has_fact_words(line: str) -> bool:
+    return _FACT_WORDS.issuperset(map(str.casefold, _LONGER_WORD.findall(line)))
+
+
+def read_badge(text: str) -> Fields:
+    """The source of the property (resale, new project), and sale or rent where stated."""
+    words = text.casefold()
+    source = None
+    if "resale" in words:
+        source = "listing"
+    elif "proyek" in words or re.search(r"\b(?:new|baru)\b", words):
+        source = "project"
+    return _said(source=source, listing_type=read_note(text))
+
+
+def read_place(text: str) -> Fields:
+    """The location as written, without a label before it."""
+    place = _PLACE_LABEL.sub("", text, count=1) if _PLACE_LABEL.match(text) else text
+    place = place.strip(" \\")
+    return _said(location=None if _NOTHING.match(place) else said(place))
+
+
+def read_price_line(text: str) -> Fields:
+    """Price or range, note and period; the note is also the listing type."""
+    price = read_price(text)
+    return _said(
+        price=price.low,
+        price_max=price.high,
+        price_note=price.note,
+        price_period=price.period,
+        listing_type=price.note,
+    )
+
+
+def read_facts(text: str) -> Fields:
+    """Rooms, areas, floors and certificate, each only where it is written as one number."""
+    certificate, text = _CERTIFICATES.search(text), text.lower()
+    both = _BOTH_AREAS.search(text) if "/" in text else None
+    floors = _FLOORS.search(text) if "lantai" in text or "floor" in text else None
+    room = _ROOM.search(text)
+    is_named_first = room and not text[: room.start()].rstrip()[-1:].isdigit()  # "KT 3, KM 2"
+    bedrooms, bathrooms = (
+        [rooms.search(text) for rooms in (_NAMED_FIRST if is_named_first else _COUNTED_FIRST)]
+        if room
+        else (None, None)
+    )
+    return _said(
+        bedrooms=int(bedrooms[1]) if bedrooms else None,
+        bathrooms=int(bathrooms[1]) if bathrooms else None,
+        floors=int(floors[1] or floors[2]) or None if floors else None,
+        certificate=certificate[0] if certificate else None,
+        land_area=_square_metres(both or _LAND.search(text)),
+        building_area=_square_metres(both, 2) if both else _square_metres(_BUILDING.search(text)),
+    )
+
+
+def read_certificate(text: str) -> Fields:
+    """The certificate behind its label, or a text that names one that is known."""
+    label = _CERTIFICATE_LABEL.match(text)
+    known = _CERTIFICATES.search(text)
+    written = text[label.end() :].strip(" \\") if label else text.strip(" \\") if known else ""
+    if known and len(written) > 60:
+        written = known[0]
+    return _said(certificate=None if _NOTHING.match(written) else said(written))
+
+
+def read_link(text: str) -> Fields:
+    """The address of the listing."""
+    return _said(url=find_url(text))
+
+
+READERS: dict[str, Callable[[str], Fields]] = {
+    **dict.fromkeys("🔄🏗🆕🏷", read_badge),
+    "📍": read_place,
+    **dict.fromkeys("💰💵💲", read_price_line),
+    **dict.fromkeys("🏠🏡🏘🛏🛌🚿🛁📐📏🏢", read_facts),
+    **dict.fromkeys("📜📄📃📋", read_certificate),
+    "🔗": read_link,
+}
+MARKER = re.compile(f"([{''.join(READERS)}])[\ufe0e\ufe0f]?")
+"""A marker, with or without the selector that asks for its coloured form."""
+
+_FACTS_MARKER = re.compile(
+    f"[{''.join(mark for mark, reader in READERS.items() if reader is read_facts)}]"
+)
+_LONGER_WORD = re.compile(r"[^\W\d_]{3,}")
+_FACT_WORDS = frozenset(
+    (
+        *("kamar", "tidur", "mandi", "bedroom", "bedrooms", "bathroom", "bathrooms", "bed", "bath"),
+        *("luas", "tanah", "bangunan", "land", "area", "building", "lantai", "floor", "floors"),
+        *("sertifikat", "certificate", "meter", "persegi", "sqm", "unit", "rumah", "dan", "and"),
+        *("tidak", "belum", "tersedia", "disebutkan", "diketahui", "ada"),
+        *("informasi", "detail", "ukuran"),
+    )
+)
+"""Words in which rooms, areas and floors are written, or that they are unknown."""
+
+_UNMARKED: tuple[tuple[re.Pattern[str], Callable[[str], Fields]], ...] = (
+    (re.compile(r"(?:harga|price) ?:|(?:rp\.?|idr) ?[0-9]", re.IGNORECASE), read_price_line),
+    (_PLACE_LABEL, read_place),
+    (_CERTIFICATE_LABEL, read_certificate),
+    (re.compile(rf"(?:{_CERTIFICATES.pattern})$"), read_certificate),
+    (re.compile(rf"{_COUNT}(?:{_BEDROOM}|{_BATHROOM}|lantai\b)", re.IGNORECASE), read_facts),
+    (re.compile(rf"(?:{_BEDROOM}|{_BATHROOM}|lantai)(?: ?:)? ?[0-9]", re.IGNORECASE), read_facts),
+    (
+        re.compile(r"(?:lt|lb|luas tanah|luas bangunan)(?![a-z]) ?[:/=]? ?", re.IGNORECASE),
+        read_facts,
+    ),
+    (re.compile(r"(?:resale|proyek baru|dijual|disewa|disewakan)$", re.IGNORECASE), read_badge),
+)
+
+
+def _unmarked_reader(text: str) -> Callable[[str], Fields] | None:
+    for pattern, reader in _UNMARKED:
+        if pattern.match(text):
+            return reader
+    link, url = find_link(text), find_url(text)
+    says_so = link and re.match(r"(?:lihat|detail|link)", link.label, re.IGNORECASE)
+    return read_link if url and (says_so or source_of(url)) else None
+
+
+def _said(**fields: object) -> Fields:
+    return {name: value for name, value in fields.items() if value not in (None, "")}
+
+
+def _square_metres(found: re.Match[str] | None, group: int = 1) -> float | None:
+    number = read_number(found[group]) if found else None
+    return float(number) if number is not None and 0 < number <= LARGEST_AREA else None
+
+
+_PERIODS = {"year": "tahun", "month": "bulan"}
+_SOURCES = {"listing": "Resale", "project": "Proyek Baru"}
+_LISTING_TYPES = {"sale": "Dijual", "rent": "Disewa"}
+
+
+def render(cards: Iterable[Card], *, plain: bool = False) -> str:
+    """The markdown list of `cards` in rank order; ``parse`` reads the same cards out of it.
+
+    That holds for cards whose slug and source are those of their address, without a listing
+    id and an image, which markdown does not carry. Where `plain`, titles are neither bold nor
+    links, and a card that has nothing but a title is not read again.
+    """
+    lines = []
+    for rank, card in enumerate(cards, 1):
+        title = _escaped(card.title)
+        if not plain:
+            title = f"**[{title}]({card.url})**" if card.url else f"**{title}**"
+        listing_type = None if card.listing_type == card.price_note else card.listing_type
+        details = (
+            ("🔄", _SOURCES.get(card.source or "")),
+            ("🏷", _LISTING_TYPES.get(listing_type or "")),
+            ("📍", card.location),
+            ("💰", _price(card)),
+            ("🏠", _facts(card)),
+            ("📜", card.certificate),
+            ("🔗", f"[Lihat Detail]({card.url})" if plain and card.url else None),
+        )
+        lines += [f"{rank}. {title}", *(f"   {mark} {text}" for mark, text in details if text), ""]
+    return "\n".join(lines)
+
+
+def _escaped(title: str) -> str:
+    title = re.sub(r"([\\*_`])", r"\\\1", title)
+    depth, is_balanced = 0, "](" not in title
+    for bracket in re.findall(r"[\[\]]", title):
+        depth += 1 if bracket == "[" else -1
+        is_balanced = is_balanced and depth >= 0
+    return title if is_balanced and depth == 0 else re.sub(r"([\[\]])", r"\\\1", title)
+
+
+def _price(card: Card) -> str:
+    if card.price is None and card.price_note is None:
+        return ""
+    amounts = [card.price or 0, *([] if card.price_max is None else [card.price_max])]
+    text = " - ".join(f"Rp {rupiah:,}".replace(",", ".") for rupiah in amounts)
+    text += f"/{_PERIODS[card.price_period]}" if card.price_period else ""
+    return text + (f" ({card.price_note})" if card.price_note else "")
+
+
+def _facts(card: Card) -> str:
+    facts = (
+        (card.bedrooms, f"{card.bedrooms} Kamar Tidur"),
+        (card.bathrooms, f"{card.bathrooms} Kamar Mandi"),
+        (card.land_area, f"LT {card.land_area}m²"),
+        (card.building_area, f"LB {card.building_area}m²"),
+        (card.floors, f"{card.floors} Lantai"),
+    )
+    return ", ".join(text for value, text in facts if value is not None)
+
+
+_NUMBERED = re.compile(r"(?P<heading>#{1,6} ?)?(?P<bold>\*\*|__)?[0-9]{1,4}[.)](?: |(?=[*_\[])|$)")
+_NUMBERS = frozenset("#*_0123456789")
+"""What a numbered line begins with."""
+_DECORATION = re.compile(r"[^\w\s*\[\\(\"'\u201c]{1,8} ?(?=\*\*|\[)")
+_BOLD = re.compile(r"(\*\*|__)(?P<title>(?:\\.|(?!\1)[^\\])*+)\1")
+_BARE_TAIL = re.compile(rf"{MARKER.pattern}|https?://", re.IGNORECASE)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_INVISIBLE = "\ufeff\u200b\u200e\u200f\u2060"
+_BULLETS = "-*+\u2022\u2013> "
+_SEPARATORS = " -\u2013\u2014:|,;\u00b7\u2022"
+_LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
+_MOST_LINES = 40
+_RULE = re.compile(r"[-*_=\s]*$")
+_LONGEST_KEPT = 200
+_LONGEST_LINE = 1000
+"""Characters that are kept of each other line of a card; no answer has more."""
+
+
+class _Item(Struct):
+    title: str
+    indent: int
+    stands_alone: bool
+    fields: Fields = field(default_factory=dict)
+    detailed: bool = False
+    is_heading: bool = False
+    section: str = ""
+    lines: list[str] = field(default_factory=list)
+    source: list[str] = field(default_factory=list)
+
+    def keep(self, line: str) -> None:
+        text = _unmarked(line)
+        if text and len(self.lines) < _MOST_LINES:
+            self.lines.append(text)
+
+    def add(self, fields: Fields) -> None:
+        self.detailed = True
+        self.fields = fields | self.fields
+
+    @property
+    def speaks_for_itself(self) -> bool:
+        return (self.detailed or self.stands_alone) and bool(self.title or "url" in self.fields)
+
+    def card(self) -> Card:
+        url = self.fields.get("url") or ""
+        slug = slug_of(url)
+        known: Fields = {"slug": slug, "source": source_of(url)} | self.fields
+        return Card(title=self.title or slug or url, **known)
+
+
+def parse(response: str) -> tuple[Card, ...]:
+    """The cards of a chatbot's answer in rank order; any text at all is read without error."""
+    return tuple(card for card, _ in read(response))
+
+
+def read(response: str) -> tuple[tuple[Card, ListedText], ...]:
+    """The cards that ``parse`` finds, each with the answer's other words on it."""
+    return tuple(
+        (item.card(), ListedText(item.section, tuple(item.lines)))
+        for item in _parts(response)
+        if isinstance(item, _Item) and item.speaks_for_itself
+    )
+
+
+def prose(response: str) -> tuple[str, str]:
+    """The text of an answer that is no listing: before its first card, and after it."""
+    before: list[str] = []
+    after: list[str] = []
+    texts, headings = before, list[str]()
+    for part in _parts(response):
+        if isinstance(part, _Item) and part.speaks_for_itself:
+            texts, headings = after, []
+            continue
+        for line in part.source if isinstance(part, _Item) else [part]:
+            if line.lstrip().startswith("#"):
+                headings.append(line)
+            elif not _RULE.match(line):
+                texts += [*headings, line]
+                headings = []
+    return "\n".join(before).strip(), "\n".join(after).strip()
+
+
+def _parts(response: str) -> Iterator[_Item | str]:
+    item: _Item | None = None
+    section = ""
+    for indent, line, source in _lines(response):
+        number = _NUMBERED.match(line) if line[0] in _NUMBERS else None
+        new = _read_item(line, indent, number) if number else None
+        if new and (not item or new.speaks_for_itself or indent < item.indent + 2):
+            if item and (item.detailed or indent <= item.indent):
+                yield item
+            if item and item.is_heading and not item.speaks_for_itself:
+                section = item.title
+            new.section = section
+            item = new
+        elif item and (
+            ended := _ends(item, line, number, at_margin=source[0] == "\n" and indent == 0)
+        ):
+            yield ended
+            item = None
+        if item:
+            item.source.append(source)
+        else:
+            yield source
+            if line.startswith("#"):
+                section = _unmarked(line.lstrip("#"))
+    if item:
+        yield item
+
+
+def _ends(item: _Item, line: str, number: re.Match[str] | None, *, at_margin: bool) -> _Item | None:
+    if line.startswith("#"):
+        return item
+    text = line[number.end() :] if number else line.lstrip(_BULLETS)
+    details, has_more = _told(text)
+    if details is None and at_margin:
+        return item
+    if details is not None:
+        item.add(details)
+    if has_more:
+        item.keep(text)
+    return None
+
+
+def _told(line: str) -> tuple[Fields | None, bool]:
+    # The lines of one listing come again wherever it is shown, and some are much the same.
+    return (_told_often if len(line) <= _LONGEST_KEPT else _told_often.__wrapped__)(line)
+
+
+@lru_cache(maxsize=20_000)
+def _told_often(line: str) -> tuple[Fields | None, bool]:
+    details = read_details(line)
+    return details, details is None or says_more(line)
+
+
+def _lines(response: str) -> Iterator[tuple[int, str, str]]:
+    blank = ""
+    for line in response.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        visible = line.lstrip(_INVISIBLE)
+        text = " ".join(visible.split())
+        if text.endswith("\\"):
+            text = text[:-1].rstrip()
+        if text:
+            yield len(visible) - len(visible.lstrip()), text, blank + visible
+        blank = "" if text else "\n"
+
+
+def _read_item(line: str, indent: int, number: re.Match[str]) -> _Item | None:
+    text = (number["bold"] or "") + line[number.end() :].strip()
+    decoration = _DECORATION.match(text)
+    text = text[decoration.end() :] if decoration else text
+    if MARKER.match(text):
+        return None
+    item, tail = _read_title(text, indent)
+    if number["heading"]:
+        item.stands_alone, item.is_heading = False, True
+    tail = tail.strip(_SEPARATORS)
+    details, has_more = _told(tail) if tail else (None, False)
+    if details is not None:
+        item.add(details)
+    if has_more:
+        item.keep(tail)
+    return item
+
+
+def _read_title(text: str, indent: int) -> tuple[_Item, str]:
+    body = text.lstrip("*_")
+    link = find_link(body)
+    if link and not link.before:
+        item = _Item(_clean(link.label), indent, stands_alone=False)
+        item.add({"url": link.url})
+        return item, link.after.lstrip("*_")
+    bold = _BOLD.match(text)
+    if bold:
+        title, tail = bold["title"], text[bold.end() :]
+        alone = not tail.strip(_SEPARATORS + "*_") and not title.rstrip().endswith(":")
+        return _Item(_clean(title), indent, alone and ":" not in tail), tail
+    link = find_link(text)
+    marker = _BARE_TAIL.search(text)
+    cut = min(len(link.before) if link else len(text), marker.start() if marker else len(text))
+    if cut == len(text) or not (marker or (link and source_of(link.url)) or find_bare_url(text)):
+        return _Item(_clean(text), indent, stands_alone=False), ""
+    return _Item(_clean(text[:cut].rstrip(_SEPARATORS)), indent, stands_alone=False), text[cut:]
+
+
+def _clean(title: str) -> str:
+    title = title.strip()
+    for mark in ("**", "__", "*", "_") if title[:1] in {"*", "_"} else ():
+        inner = title[len(mark) : -len(mark)]
+        if inner and title == mark + inner + mark and not inner.endswith("\\"):
+            title = inner.strip()
+    return _ESCAPED.sub(r"\1", title) if "\\" in title else title
+
+
+def _unmarked(line: str) -> str:
+    words = _LINK.sub(r"\1", line[:_LONGEST_LINE])
+    return _ESCAPED.sub(r"\1", words.replace("**", "").replace("__", "")).strip(" *_")

@@ -1,0 +1,314 @@
+"""Details that a file states of a property beyond the fields of its card, shown under it.
+
+Only keys that are known to describe a property are taken: a chatbot may list values beside
+them that reveal how it searched (a score, a rank, a method), which a blind rater must not see.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import nh3
+from msgspec.structs import replace
+
+from relevansi.importers.runs.json_documents import FromPerson, read_object
+from relevansi.importers.runs.links import slug_of
+from relevansi.importers.runs.prices import HIGHEST_PRICE, exact_number
+from relevansi.importers.runs.property_cards import LARGEST_AREA
+from relevansi.kinds.property import Card, Particulars
+from relevansi.records import Problem
+
+LONGEST_TEXT = 5000
+"""Characters of a description that pages show; the file that is kept has all of it."""
+
+DESCRIPTIONS = ("description", "deskripsi", "additional_info", "keterangan")
+FEATURES = ("facilities", "fasilitas", "amenities", "features", "fitur")
+SPECIFICATIONS = ("specifications", "specification", "specs", "spesifikasi")
+LATITUDES = ("latitude", "lat")
+LONGITUDES = ("longitude", "lng", "lon", "long")
+
+FACTS: Mapping[str, str] = {
+    **dict.fromkeys(("address", "alamat", "full_address"), "address"),
+    **dict.fromkeys(("property_type", "tipe_properti", "jenis_properti"), "property_type"),
+    **dict.fromkeys(("district", "kecamatan"), "district"),
+    **dict.fromkeys(("city", "kota"), "city"),
+    **dict.fromkeys(("project_name", "nama_proyek", "cluster", "complex", "komplek"), "project"),
+    **dict.fromkeys(("developer", "pengembang"), "developer"),
+    **dict.fromkeys(("condition", "kondisi"), "condition"),
+    **dict.fromkeys(("furnished", "furnishing", "furniture", "perabotan"), "furnishing"),
+    **dict.fromkeys(("garage", "garages", "garasi"), "garage"),
+    **dict.fromkeys(("carport", "carports"), "carport"),
+    **dict.fromkeys(("parking", "parkir"), "parking"),
+    **dict.fromkeys(("electricity", "power", "listrik", "daya_listrik"), "electricity"),
+    **dict.fromkeys(("water", "water_source", "air", "sumber_air"), "water"),
+    **dict.fromkeys(("orientation", "facing", "hadap"), "facing"),
+    **dict.fromkeys(("year_built", "built_year", "tahun_dibangun"), "year_built"),
+    **dict.fromkeys(("maid_bedrooms", "maid_rooms", "kamar_pembantu"), "maid_bedrooms"),
+    **dict.fromkeys(("road_width", "lebar_jalan"), "road_width"),
+    **dict.fromkeys(("nearby", "nearby_places", "landmarks", "dekat"), "nearby"),
+}
+"""The name of a fact by its key in the file."""
+
+_MOST_FACTS, _LONGEST_FACT = 40, 500
+_MOST_FEATURES, _LONGEST_FEATURE = 80, 120
+_BREAK = re.compile(r"<(?:br|/p|/li|/div)[ /]{0,3}>", re.IGNORECASE)
+_NAMES = ("name", "nama", "title", "label", "key", "value")
+_DISTANCES = (("distance_m", " m"), ("distance_km", " km"), ("distance", ""), ("jarak", ""))
+
+
+def read_particulars(raw: object) -> Particulars:
+    """The particulars of a property in the object `raw`; unreadable values are left out."""
+    if not isinstance(raw, Mapping):
+        return Particulars()
+    said = {str(key).casefold(): value for key, value in raw.items()}
+    latitude = _coordinate(said, LATITUDES, 90)
+    longitude = _coordinate(said, LONGITUDES, 180)
+    has_point = latitude is not None and longitude is not None
+    texts = (_prose(said.get(key)) for key in DESCRIPTIONS)
+    return Particulars(
+        description="\n\n".join(dict.fromkeys(filter(None, texts)))[:LONGEST_TEXT],
+        features=tuple(dict.fromkeys(_features(said)))[:_MOST_FEATURES],
+        facts=tuple(dict(_facts(said)).items())[:_MOST_FACTS],
+        latitude=latitude if has_point else None,
+        longitude=longitude if has_point else None,
+    )
+
+
+def longest_description(listed: Iterable[object]) -> int:
+    """The characters of the longest description among the objects of ``properties``."""
+    known = [raw for raw in listed if isinstance(raw, Mapping)]
+    objects = [*known, *(raw.get("api_data") for raw in known)]
+    texts = (one.get(key) for one in objects if isinstance(one, Mapping) for key in DESCRIPTIONS)
+    return max((len(text) for text in texts if isinstance(text, str)), default=0)
+
+
+def _prose(value: object) -> str:
+    if not isinstance(value, str):
+        return ""
+    text = value[:LONGEST_TEXT]
+    if "<" in text and ">" in text:
+        text = html.unescape(nh3.clean(_BREAK.sub("\n", text), tags=set()))
+    lines = (" ".join(line.split()) for line in text.replace("\r\n", "\n").split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def _features(said: Mapping[str, object]) -> Iterator[str]:
+    for key in FEATURES:
+        value = said.get(key)
+        if isinstance(value, str):
+            yield from filter(None, (_cut(one, _LONGEST_FEATURE) for one in value.split(",")))
+        else:
+            yield from (one[:_LONGEST_FEATURE] for one in _words(value))
+
+
+def _facts(said: Mapping[str, object]) -> Iterator[tuple[str, str | bool]]:
+    for key, name in FACTS.items():
+        value = _value(said.get(key))
+        if value is not None:
+            yield name, value
+    for key in SPECIFICATIONS:
+        listed = said.get(key)
+        if isinstance(listed, Mapping):
+            for inner, one in listed.items():
+                name = str(inner)
+                if (stated := _value(one)) is not None:
+                    yield FACTS.get(name.casefold()) or _cut(name.replace("_", " "), 60), stated
+        elif (stated := _value(listed)) is not None:
+            yield "specifications", stated
+
+
+def _value(value: object) -> str | bool | None:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, list):
+        return ", ".join(_words(value))[:_LONGEST_FACT] or None
+    if value in (None, "", 0) or not isinstance(value, int | float | str):
+        return None
+    return _cut(str(value), _LONGEST_FACT) or None
+
+
+def _words(value: object) -> Iterator[str]:
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, Mapping):
+            name = next((item[key] for key in _NAMES if isinstance(item.get(key), str)), "")
+            away = (f"{item[key]}{unit}" for key, unit in _DISTANCES if _is_scalar(item.get(key)))
+            far = next(away, "")
+            text = _cut(f"{name} ({far})" if far else name, _LONGEST_FACT)
+        else:
+            text = _cut(str(item), _LONGEST_FACT) if _is_scalar(item) else ""
+        if text:
+            yield text
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, int | float | str) and not isinstance(value, bool)
+
+
+def _cut(text: str, longest: int) -> str:
+    return " ".join(text[: longest * 2].split())[:longest]
+
+
+def _coordinate(said: Mapping[str, object], keys: Iterable[str], largest: int) -> float | None:
+    for key in keys:
+        value = said.get(key)
+        if _is_scalar(value):
+            number = exact_number(value if isinstance(value, str) else repr(value))
+            if number and abs(number) <= largest:
+                return float(number)
+    return None
+
+
+_MOST_ROOMS = 999
+_SOURCES = {"listing": "listing", "resale": "listing", "project": "project", "proyek": "project"}
+_LISTING_TYPES = {
+    **dict.fromkeys(("sale", "jual", "dijual"), "sale"),
+    **dict.fromkeys(("rent", "sewa", "disewa", "disewakan"), "rent"),
+}
+
+Number = int | float | str | None
+
+
+class PropertyInFile(FromPerson, frozen=True):
+    """One entry of ``properties``; ``title`` and ``id`` are ``name`` and ``api_id`` too."""
+
+    name: str | None = None
+    title: str | None = None
+    slug: str | None = None
+    url: str | None = None
+    api_id: int | str | None = None
+    id: int | str | None = None
+    source: str | None = None
+    location: str | None = None
+    listing_type: str | None = None
+    certificate: str | None = None
+    price: Number = None
+    bedrooms: Number = None
+    bathrooms: Number = None
+    floors: Number = None
+    land_area: Number = None
+    building_area: Number = None
+    image_url: str | None = None
+
+
+def read_properties(
+    name: str, place: str, listed: Iterable[object]
+) -> tuple[list[PropertyInFile | None], list[Problem]]:
+    """The properties of one entry at `place` in order, ``None`` for what is no object."""
+    ignored = {"": "value_ignored"}
+    found = [
+        read_object(
+            PropertyInFile, raw, file=name, place=f"{place}.properties[{n}]", outcomes=ignored
+        )
+        for n, raw in enumerate(listed)
+    ]
+    return [known for known, _ in found], [problem for _, wrong in found for problem in wrong]
+
+
+def fill(cards: Sequence[Card], properties: Sequence[PropertyInFile | None]) -> tuple[Card, ...]:
+    """`cards` with every field that is ``None`` taken from the property that belongs to it.
+
+    A property belongs to the card with its slug, repetitions in order; without one, to the
+    card at its own position if the titles agree. ``None`` stands for a property that could
+    not be read. A card no property belongs to stays as it is.
+    """
+    return tuple(
+        card if place is None else filled(card, properties[place])
+        for card, place in zip(cards, places(cards, properties), strict=True)
+    )
+
+
+def places(
+    cards: Iterable[Card], properties: Sequence[PropertyInFile | None]
+) -> Iterator[int | None]:
+    """The place in `properties` of what belongs to each card (see ``fill``), else ``None``."""
+    by_slug: defaultdict[str, deque[int]] = defaultdict(deque)
+    for place, known in enumerate(properties):
+        if known:
+            by_slug[_slug(known) or ""].append(place)
+    for position, card in enumerate(cards):
+        same = by_slug.get(card.slug or "") if card.slug else None
+        if same:
+            # The last one stays: a card repeated more often than its property is still it.
+            yield same.popleft() if len(same) > 1 else same[0]
+        else:
+            there = properties[position] if position < len(properties) else None
+            yield position if there and _agree(card, there) else None
+
+
+def enriched(known: object, further: object) -> object:
+    """The ``properties`` of two files of one session as one list; `known` values are kept."""
+    if not isinstance(known, list) or not isinstance(further, list):
+        return known or further
+    cards = [
+        Card(title=one.name or one.title or "", slug=_slug(one)) if one else Card(title="")
+        for one in read_properties("", "", known)[0]
+    ]
+    found, _ = read_properties("", "", further)
+    return [
+        {**further[place], **{key: value for key, value in raw.items() if value is not None}}
+        if place is not None and isinstance(raw, dict)
+        else raw
+        for raw, place in zip(known, places(cards, found), strict=True)
+    ]
+
+
+def _agree(card: Card, there: PropertyInFile) -> bool:
+    slug = _slug(there)
+    contradicted = card.slug and slug and card.slug != slug
+    return not contradicted and _plain(card.title) == _plain(there.name or there.title or "")
+
+
+def _slug(known: PropertyInFile) -> str | None:
+    return known.slug or (slug_of(known.url) if known.url else None)
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.split()).casefold()
+
+
+def filled(card: Card, known: PropertyInFile | None) -> Card:
+    """`card` with its gaps filled from one property."""
+    if known is None:
+        return card
+    number = known.id if known.api_id in (None, "") else known.api_id
+    stated = {
+        "url": _address(known.url),
+        "slug": _slug(known),
+        "listing_id": str(number) if number not in (None, "") else None,
+        "price": _whole(known.price, HIGHEST_PRICE),
+        "location": (known.location or "").strip() or None,
+        "bedrooms": _whole(known.bedrooms, _MOST_ROOMS),
+        "bathrooms": _whole(known.bathrooms, _MOST_ROOMS),
+        "land_area": _number(known.land_area, LARGEST_AREA),
+        "building_area": _number(known.building_area, LARGEST_AREA),
+        "floors": _whole(known.floors, _MOST_ROOMS),
+        "certificate": (known.certificate or "").strip() or None,
+        "listing_type": _LISTING_TYPES.get((known.listing_type or "").casefold()),
+        "source": _SOURCES.get((known.source or "").casefold()),
+        "image_url": _address(known.image_url),
+    }
+    gaps: dict[str, Any] = {
+        name: value for name, value in stated.items() if value and getattr(card, name) is None
+    }
+    return replace(card, **gaps)
+
+
+def _address(url: str | None) -> str | None:
+    return url if url and url.startswith(("http://", "https://", "/")) else None
+
+
+def _number(value: Number, largest: int) -> float | None:
+    try:
+        number = float(value) if value is not None else 0.0
+    except (ValueError, OverflowError):
+        return None
+    return number if 0 < number <= largest else None
+
+
+def _whole(value: Number, largest: int) -> int | None:
+    number = _number(value, largest)
+    return int(number) if number is not None and number == int(number) else None

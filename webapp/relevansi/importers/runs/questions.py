@@ -1,0 +1,156 @@
+"""Question files, JSON or CSV: the ordered list of questions that is put to a chatbot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from relevansi.importers.runs.csv_ratings import read_table
+from relevansi.importers.runs.json_documents import FromPerson, SaidWords, Whole, load, read_object
+from relevansi.importers.runs.problems import UnusableQuestions, error, warning
+from relevansi.records import Problem
+
+NUMBERS = ("query_id", "id")
+COLUMNS = (*NUMBERS, "question", "category", "context_dependent")
+_SPREADSHEET_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+
+
+class ReadQuestion(Struct, frozen=True):
+    """One question of a set; ``context_dependent`` is ``None`` where nothing says."""
+
+    query_id: int
+    text: str
+    category: str = ""
+    context_dependent: bool | None = None
+
+
+class QuestionInFile(FromPerson, frozen=True):
+    """One question as the file has it."""
+
+    id: Whole
+    question: SaidWords
+    category: str | None = None
+    context_dependent: bool | None = None
+
+
+class _Row(NamedTuple):
+    """The JSON value of one question, and its place: a position, or a line of a CSV."""
+
+    place: str
+    value: object
+    line: int | None = None
+
+
+def read(name: str, data: bytes) -> tuple[tuple[ReadQuestion, ...], tuple[Problem, ...]]:
+    """The questions in the file `name` and remarks; one wrong question refuses the whole set."""
+    rows, problems = (_csv_rows if _is_csv(data) else _json_rows)(name, data)
+    questions: dict[int, ReadQuestion] = {}
+    for row in rows:
+        question = _question(name, row, problems)
+        if question and question.query_id in questions:
+            key = "query_id" if _has_query_id(row) else "id"
+            place = {"place": f"{row.place}.{key}".strip(".")}
+            number = question.query_id
+            repeated = error("question_id_repeated", name, place, query_id=number, line=row.line)
+            problems.append(repeated)
+        elif question:
+            questions[question.query_id] = question
+    if problems:
+        raise UnusableQuestions(*problems)
+    named = [key for row in rows if isinstance(row.value, dict) for key in row.value]
+    unread = [key for key in dict.fromkeys(named) if key not in COLUMNS]
+    names = {"columns": ", ".join(unread), "known": ", ".join(COLUMNS)}
+    remarks = (warning("question_columns_unread", name, names),) if unread else ()
+    return tuple(questions.values()), remarks
+
+
+def context_dependent(said: bool | None, category: str) -> bool | None:
+    """Whether a question depends on earlier turns: stated, else by category, else unknown."""
+    if said is not None:
+        return said
+    return True if category.startswith("context_") else None
+
+
+def looks_like(document: object) -> str:
+    """The catalogue's word for JSON that is not what was expected."""
+    if isinstance(document, dict):
+        return "gold_file" if isinstance(document.get("questions"), list) else "other_object"
+    if isinstance(document, list):
+        first = document[0] if document else None
+        is_question = isinstance(first, dict) and "question" in first and "response" not in first
+        return "questions_of_a_set" if is_question else "list"
+    return "other_value"
+
+
+def _json_rows(name: str, data: bytes) -> tuple[Sequence[_Row], list[Problem]]:
+    document, numbers = load(name, data, expected="question_file")
+    if not isinstance(document, list):
+        looks = {"found": looks_like(document), "expected": "question_file"}
+        raise UnusableQuestions(error("unknown_format", name, looks))
+    if not document:
+        raise UnusableQuestions(error("no_queries", name))
+    return [_Row(f"[{n}]", value) for n, value in enumerate(document)], list(numbers)
+
+
+def _is_csv(data: bytes) -> bool:
+    try:
+        first_line = data.decode("utf-8-sig").lstrip().partition("\n")[0]
+    except UnicodeDecodeError:
+        return False
+    return not first_line.startswith(("[", "{", "<")) and bool(re.search("[,;\t]", first_line))
+
+
+def _csv_rows(name: str, data: bytes) -> tuple[Sequence[_Row], list[Problem]]:
+    table = read_table(name, data, required=("question",))
+    lacks = [] if set(NUMBERS) & set(table.columns) else [NUMBERS[0]]
+    lacks += [] if "question" in table.columns else ["question"]
+    if table.columns and lacks:
+        named = {"columns": ", ".join(lacks)}
+        raise UnusableQuestions(error("csv_columns_missing", name, named, line=1))
+    if not (table.records or table.problems):
+        raise UnusableQuestions(error("no_queries", name))
+    rows = [_Row("", _json_value(record.cells), record.line) for record in table.records]
+    return rows, list(table.problems)
+
+
+def _json_value(cells: Mapping[str, str]) -> dict[str, object]:
+    values: dict[str, object] = {name: cell for name, cell in cells.items() if cell.strip()}
+    for name in NUMBERS:
+        if re.fullmatch(r"\s*\d{1,10}\s*", cells.get(name, ""), re.ASCII):
+            values[name] = int(cells[name])
+    said = cells.get("context_dependent", "").strip().lower()
+    if said in _SPREADSHEET_BOOLEANS:
+        values["context_dependent"] = _SPREADSHEET_BOOLEANS[said]
+    return values
+
+
+def _has_query_id(row: _Row) -> bool:
+    return isinstance(row.value, dict) and "query_id" in row.value
+
+
+def _question(name: str, row: _Row, problems: list[Problem]) -> ReadQuestion | None:
+    value = row.value
+    if isinstance(value, dict) and "query_id" in value:
+        value = {**value, "id": value["query_id"]}
+    entry, wrong = read_object(
+        QuestionInFile,
+        value,
+        file=name,
+        place=row.place,
+        outcomes=dict.fromkeys(("", *QuestionInFile.__struct_fields__), "file_refused"),
+    )
+    for problem in wrong:
+        key = "query_id" if _has_query_id(row) else "id"
+        place = re.sub(r"\bid$", key, str(problem.details["place"]))
+        problems.append(
+            replace(problem, line=row.line, details={**problem.details, "place": place})
+        )
+    if entry is None or wrong:
+        return None
+    category = (entry.category or "").strip()
+    depends = context_dependent(entry.context_dependent, category)
+    return ReadQuestion(entry.id, entry.question.strip(), category, depends)

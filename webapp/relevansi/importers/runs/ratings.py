@@ -1,0 +1,175 @@
+"""Ratings brought back from a page that was rated without a server: every change, in order.
+
+The file also states the final judgments. That part is for people and programs; the stored
+judgments follow from the changes alone. Of the cards it keeps title and identity, to
+recognise them by.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from relevansi.importers.runs.json_documents import FromFile, Whole, load, read_object
+from relevansi.importers.runs.problems import ImportRefused, error
+from relevansi.printable import name_line
+from relevansi.records import EmptyOutcome, Problem, Scale
+
+FORMAT = "relevansi offline ratings"
+"""The file's name for its format, written by the page without a server; it is recognised by it."""
+
+VERSION = 1
+MOST_NOTES = 10_000
+LONGEST_NAME = 200
+_VERDICTS = (None, *Scale(top=Scale.MOST).verdicts)
+_LAST_MILLISECOND = 253_402_300_799_999  # of the year 9999
+
+
+class RatedCard(FromFile, frozen=True):
+    """A card as the page showed it, at its 1-based rank."""
+
+    rank: Whole
+    title: str
+    identity: str
+
+
+class RatingChange(Struct, frozen=True):
+    """One judgment that a rater gave or took back: an event on its way into the log.
+
+    ``field`` is "relevance" (of the card at ``rank``), "quality", "notes" or "empty_outcome";
+    ``value`` is as events keep it. ``undoes`` is the id of the event that it takes back.
+    """
+
+    event_id: str
+    sequence: int
+    made_at: datetime
+    query_id: int
+    field: str
+    value: str | None
+    rank: int | None = None
+    undoes: str | None = None
+
+
+class OfflineRatings(Struct, frozen=True):
+    """The file as read; ``cards`` are those of each question by its query id and their ranks."""
+
+    name: str
+    identity: str
+    rater: str
+    device: str
+    changes: tuple[RatingChange, ...]
+    cards: Mapping[int, Mapping[int, RatedCard]]
+    problems: tuple[Problem, ...] = ()
+
+
+class _Top(FromFile, frozen=True):
+    format: Annotated[Literal["relevansi offline ratings"], Meta(description="offline_ratings")]
+    version: Whole
+    identity: Annotated[str, Meta(description="text")]
+    changes: Annotated[list[Any], Meta(description="list")]
+    rater: str = ""
+    device: Annotated[str, Meta(max_length=64)] = ""
+    queries: Sequence[Any] = ()
+
+
+class _Query(FromFile, frozen=True):
+    query_id: Whole
+    results: list[Any]
+
+
+class _Change(FromFile, frozen=True):
+    event_id: Annotated[str, Meta(min_length=1, max_length=64)]
+    sequence: Whole
+    time: Annotated[int, Meta(ge=0, le=_LAST_MILLISECOND)]
+    query_id: Whole
+    field: Literal["relevance", "quality", "notes", "empty_outcome"]
+    value: str | int | None
+    rank: Annotated[int, Meta(ge=1)] | None = None
+    cause: str = "click"
+    undoes: str | None = None
+
+
+def recognises(data: bytes) -> bool:
+    """Whether `data` names the format.
+
+    >>> recognises(b'{"format": "relevansi offline ratings"}'), recognises(b"{}")
+    (True, False)
+    """
+    return re.search(rf'"format"\s*:\s*"{FORMAT}"'.encode(), data) is not None
+
+
+def read(name: str, data: bytes) -> OfflineRatings:
+    """The ratings in the file `name` without invalid changes; raises ``ImportRefused``."""
+    document, numbers = load(name, data, expected="offline_ratings")
+    top, wrong = read_object(_Top, document, file=name, place="", outcomes={"": "file_refused"})
+    if top is None:
+        raise ImportRefused(*wrong)
+    if top.version > VERSION:
+        raise ImportRefused(error("ratings_too_new", name))
+    problems = [*numbers, *wrong]
+    return OfflineRatings(
+        name=name,
+        identity=top.identity,
+        rater=name_line(top.rater)[:LONGEST_NAME],
+        device=top.device,
+        changes=tuple(_changes(name, top.changes, problems)),
+        cards=dict(_cards(name, top.queries)),
+        problems=tuple(problems),
+    )
+
+
+def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[RatingChange]:
+    found: dict[str, RatingChange] = {}
+    for position, raw in enumerate(listed):
+        place = {"place": f"changes[{position}]"}
+        entry, _ = read_object(_Change, raw, file=name, place=place["place"], outcomes={"": ""})
+        change = _change(entry) if entry else None
+        if change is None or change.event_id in found:
+            problems.append(error("ratings_change_wrong", name, place))
+        else:
+            found[change.event_id] = change
+    yield from sorted(found.values(), key=lambda change: change.sequence)
+
+
+def _change(entry: _Change) -> RatingChange | None:
+    value = entry.value
+    said: str | None
+    match entry.field, value:
+        case "relevance", None | str() if entry.rank is not None and value in _VERDICTS:
+            said = value or None
+        case "quality", None:
+            said = None
+        case "quality", int() if 0 <= value <= 5:
+            said = str(value)
+        case "notes", None | str() if len(value or "") <= MOST_NOTES:
+            said = (value or "").replace("\r\n", "\n") or None
+        case "empty_outcome", None | "correct_empty" | "false_negative":
+            said = EmptyOutcome(value) if value else None
+        case _:
+            return None
+    return RatingChange(
+        event_id=entry.event_id,
+        sequence=entry.sequence,
+        made_at=datetime.fromtimestamp(entry.time / 1000, UTC),
+        query_id=entry.query_id,
+        field=entry.field,
+        value=None if said is None else str(said),
+        rank=entry.rank if entry.field == "relevance" else None,
+        undoes=entry.undoes if entry.cause == "undo" else None,
+    )
+
+
+def _cards(name: str, listed: Sequence[Any]) -> Iterator[tuple[int, Mapping[int, RatedCard]]]:
+    for raw in listed:
+        query, _ = read_object(_Query, raw, file=name, place="queries", outcomes={"": ""})
+        cards = {}
+        for result in query.results if query else ():
+            card, _ = read_object(RatedCard, result, file=name, place="results", outcomes={"": ""})
+            if card:
+                cards[card.rank] = card
+        if query:
+            yield query.query_id, cards

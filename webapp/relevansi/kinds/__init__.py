@@ -1,0 +1,42 @@
+"""The kinds of items that a run can list: what one is, and when one verdict serves two of them.
+
+A kind is a subclass of ``Item`` in a module here, and a template ``templates/kinds/NAME.html``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec.structs import asdict
+
+from relevansi.kinds.document import Document
+from relevansi.kinds.property import Card
+from relevansi.records import Item
+
+KINDS: Mapping[str, type[Item]] = {one.kind: one for one in (Card, Document)}
+
+
+def of(stored: Mapping[str, Any]) -> type[Item]:
+    """Return the kind of a stored card; one that names none is a property."""
+    return KINDS[stored.get("kind", Card.kind)]
+
+
+def from_row(stored: Mapping[str, Any]) -> Item:
+    """Return the item of a stored card."""
+    return of(stored)(**{name: value for name, value in stored.items() if name != "kind"})
+
+
+def to_row(card: Item, only: Iterable[str] | None = None) -> dict[str, Any]:
+    """Return what is stored of an item: the fields that have a value, all or `only` these."""
+    named = {} if card.kind == Card.kind else {"kind": card.kind}
+    if only is not None:
+        stated = {name: getattr(card, name) for name in only}
+    else:
+        stated = asdict(card)
+    return named | {name: value for name, value in stated.items() if value is not None}
+
+
+def shown(own: Mapping[str, Any], shared: Mapping[str, Any] | None) -> Item:
+    """Return the item of a result: its `own` row, and what is `shared` by all runs that list it."""
+    return from_row(own if of(own).of_one_run is None else {**(shared or {}), **own})

@@ -1,0 +1,305 @@
+"""Agreement in a study, taken apart: overall, per pair of raters, per category, over time.
+
+Items are cards, empty lists and the quality of whole answers. Figures are of ``agreement``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from functools import lru_cache
+from itertools import combinations
+from math import ceil
+from operator import itemgetter
+
+from msgspec import Struct
+
+from relevansi.metrics.agreement.agreement import Agreement, Scale, agreement
+from relevansi.metrics.comparisons.significance import exact_p
+from relevansi.records import EmptyOutcome, Problem, Relevance
+
+MOST_PARTS = 10
+LEAST_PART = 10
+"""Over time the items are cut into ten parts, or fewer so that each holds ten items."""
+
+MOST_GRADES = 5
+_VERDICTS: Mapping[str, int] = {
+    **{str(grade): grade for grade in range(MOST_GRADES)},
+    EmptyOutcome.CORRECT_EMPTY: 1,
+    EmptyOutcome.FALSE_NEGATIVE: 0,
+}
+MOST_KEPT = 1024
+"""The agreement of so many tables is kept, those last asked for."""
+
+Row = tuple[int | None, ...]
+"""The labels that raters gave to one item."""
+
+
+class ItemKind(StrEnum):
+    """The kinds of items that raters judge: cards, empty lists, quality."""
+
+    CARDS = "cards"
+    EMPTY_LISTS = "empty_lists"
+    QUALITY = "quality"
+
+    def scale(self, top: int) -> Scale:
+        """How labels of this kind are read, where the grades of cards are 0 to `top`."""
+        is_graded = self is ItemKind.QUALITY or (self is ItemKind.CARDS and top > 1)
+        return Scale.ORDINAL if is_graded else Scale.NOMINAL
+
+
+class CannotTell(Struct, frozen=True):
+    n_cannot_tell: int
+    n_judged: int
+
+    @property
+    def rate(self) -> float | None:
+        return self.n_cannot_tell / self.n_judged if self.n_judged else None
+
+
+class LabelledItem(Struct, frozen=True):
+    """One thing to agree on, with each rater's label, and when it was first judged, if known."""
+
+    category: str
+    said: Mapping[str, str | float]
+    first: datetime | None = None
+
+
+class KindAgreement(Struct, frozen=True):
+    """Agreement on one kind of items, by the raters who judged any of them.
+
+    ``n_items`` have a judgment of any rater, "cannot tell" included. ``cannot_tell`` is over
+    all raters and ``cannot_tell_by`` for each; for empty lists and quality they are ``None``
+    and empty, as only cards have this verdict. ``pairs`` has two raters over the items that both
+    decided, ``categories`` how many items a category has and all raters over them, ``over_time``
+    the same of each part of the items in the order of their first judgments, from when to when.
+    """
+
+    kind: ItemKind
+    scale: Scale
+    raters: tuple[str, ...]
+    n_items: int
+    cannot_tell: CannotTell | None
+    cannot_tell_by: Mapping[str, CannotTell]
+    overall: Agreement
+    pairs: Mapping[tuple[str, str], Agreement]
+    categories: Mapping[str, tuple[int, Agreement]]
+    over_time: tuple[tuple[datetime, datetime, int, Agreement], ...]
+
+    @property
+    def n_shared(self) -> int:
+        return self.overall.raw.n
+
+
+class Consistency(Struct, frozen=True):
+    """One rater's second labels of hidden repeats against the labels in force.
+
+    ``answered`` of those ``asked`` got a second label; coefficients need both decided.
+    """
+
+    rater: str
+    kind: ItemKind
+    asked: int
+    answered: int
+    agreement: Agreement
+
+
+class AgreementReport(Struct, frozen=True):
+    """Agreement in a study, kind by kind, and how each rater agrees with themselves.
+
+    ``seconds`` has each rater's median time per verdict, and of how many, in studies of documents.
+    """
+
+    raters: tuple[str, ...]
+    kinds: tuple[KindAgreement, ...]
+    repeats: tuple[Consistency, ...]
+    seconds: Mapping[str, tuple[float, int]] = {}
+
+
+def of_kind(
+    kind: ItemKind,
+    raters: Sequence[str],
+    items: Sequence[LabelledItem],
+    *,
+    top: int = 1,
+) -> KindAgreement:
+    """The agreement of `raters` on `items`, whose order is that of the categories.
+
+    The grades of cards are 0 to `top`; above 1 they are an order, and kappa is weighted too.
+    Raters without any judgment are left out: they share no item with other raters.
+    """
+    judged = [item for item in items if item.said]
+    active = [name for name in raters if any(name in item.said for item in judged)]
+    table = [tuple(_label(item.said.get(name)) for name in active) for item in judged]
+    categories: dict[str, list[Row]] = defaultdict(list)
+    for item, row in zip(judged, table, strict=True):
+        categories[item.category].append(row)
+    everybody, by_rater = _cannot_tell(active, judged) if kind is ItemKind.CARDS else (None, {})
+
+    def measured(rows: Iterable[Row]) -> Agreement:
+        return measure(rows, kind, top)
+
+    return KindAgreement(
+        kind=kind,
+        scale=kind.scale(top),
+        raters=tuple(active),
+        n_items=len(judged),
+        cannot_tell=everybody,
+        cannot_tell_by=by_rater,
+        overall=measured(table),
+        pairs={
+            (active[one], active[other]): measured(map(itemgetter(one, other), table))
+            for one, other in combinations(range(len(active)), 2)
+        },
+        categories={name: (len(rows), measured(rows)) for name, rows in categories.items()},
+        over_time=tuple(
+            (since, until, len(places), measured(table[place] for place in places))
+            for since, until, places in _parts(judged)
+        ),
+    )
+
+
+def consistency(
+    rater: str,
+    kind: ItemKind,
+    repeats: Sequence[tuple[str | float | None, str | float | None]],
+    *,
+    top: int = 1,
+) -> Consistency:
+    """How one rater agrees with themselves over (standing, second) verdicts or grades."""
+    answered = sum(second is not None for _, second in repeats)
+    table = ((_label(standing), _label(second)) for standing, second in repeats)
+    found = measure(table, kind, top)
+    return Consistency(rater, kind, len(repeats), answered, found)
+
+
+def measure(rows: Iterable[Row], kind: ItemKind, top: int) -> Agreement:
+    """The agreement on items of a kind, where the grades of cards are 0 to `top`."""
+    return _measured(frozenset(Counter(rows).items()), kind, top)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _measured(rows: frozenset[tuple[Row, int]], kind: ItemKind, top: int) -> Agreement:
+    """The agreement, kept: most tables stay the same."""
+    is_graded = kind is ItemKind.CARDS and top > 1
+    return agreement(
+        Counter(dict(rows)).elements(),
+        scale=kind.scale(top),
+        labels=range(6 if kind is ItemKind.QUALITY else top + 1 if is_graded else 2),
+        weighted=is_graded,
+    )
+
+
+def _label(said: str | float | None) -> int | None:
+    if isinstance(said, str):
+        return _VERDICTS.get(said)
+    return None if said is None else int(said)
+
+
+def _cannot_tell(
+    raters: Sequence[str], items: Sequence[LabelledItem]
+) -> tuple[CannotTell, dict[str, CannotTell]]:
+    by_rater = {}
+    for name in raters:
+        given = [item.said[name] for item in items if name in item.said]
+        by_rater[name] = CannotTell(given.count(Relevance.UNSURE), len(given))
+    everybody = CannotTell(
+        sum(own.n_cannot_tell for own in by_rater.values()),
+        sum(own.n_judged for own in by_rater.values()),
+    )
+    return everybody, by_rater
+
+
+def _parts(items: Sequence[LabelledItem]) -> list[tuple[datetime, datetime, list[int]]]:
+    """The places of dated items in parts of equal size, each with its time; the earliest first."""
+    dated = [(item.first, number) for number, item in enumerate(items) if item.first is not None]
+    ordered = sorted(dated)
+    if not ordered:
+        return []
+    size = ceil(len(ordered) / max(1, min(MOST_PARTS, len(ordered) // LEAST_PART)))
+    cuts = [ordered[start : start + size] for start in range(0, len(ordered), size)]
+    return [(cut[0][0], cut[-1][0], [number for _, number in cut]) for cut in cuts]
+
+
+class VerdictByHand(Struct, frozen=True):
+    """One verdict by hand on one card of a run; `property_id` is the property's identity."""
+
+    run: str
+    query_id: int
+    property_id: str
+    passed: bool
+
+
+class SignTest(Struct, frozen=True):
+    """Two runs over the pairs on which they contradict each other.
+
+    `favours_a` pairs passed in the first run only, `favours_b` in the second only; `p` is
+    two-sided and exact, 1 where they never contradict each other.
+    """
+
+    runs: tuple[str, str]
+    favours_a: int
+    favours_b: int
+    p: float
+
+
+class ConflictReport(Struct, frozen=True):
+    """The verdicts that runs give on the same pairs of question and property, compared.
+
+    `pairs_judged_more_than_once` have a verdict from two runs or more. `contradictions` are pairs
+    that passed in one run and failed in another, with whether each run passed them. `favours`
+    counts, for every run, its passes among the contradictions. One sign test per two runs.
+    `self_contradictions` are (run, query id, property) that one run both passed and failed.
+    To be read by people it has number and text of questions by query id, titles by property, and
+    the problems of the runs' files.
+    """
+
+    pairs_judged_more_than_once: int
+    contradictions: Mapping[tuple[int, str], Mapping[str, bool]]
+    favours: Mapping[str, int]
+    sign_tests: tuple[SignTest, ...]
+    self_contradictions: tuple[tuple[str, int, str], ...]
+    questions: Mapping[int, tuple[int, str]] = {}
+    titles: Mapping[str, str] = {}
+    problems: tuple[Problem, ...] = ()
+
+
+def conflicts(verdicts: Iterable[VerdictByHand], runs: Sequence[str]) -> ConflictReport:
+    """The contradictions among `verdicts`, by question and property, and how they lean.
+
+    `runs` fixes the runs and their order; a run without a verdict counts 0.
+
+    >>> hybrid = VerdictByHand("hybrid", 1, "slug:a", True)
+    >>> cemara = [hybrid, VerdictByHand("api_only", 1, "slug:a", False)]
+    >>> conflicts(cemara, ["hybrid", "api_only"]).favours
+    {'hybrid': 1, 'api_only': 0}
+    """
+    given: defaultdict[tuple[int, str], defaultdict[str, set[bool]]]
+    given = defaultdict(lambda: defaultdict(set))
+    for verdict in verdicts:
+        given[verdict.query_id, verdict.property_id][verdict.run].add(verdict.passed)
+    clear = {
+        pair: {run: True in given[pair][run] for run in runs if len(given[pair][run]) == 1}
+        for pair in sorted(given)
+    }
+    found = {pair: by_run for pair, by_run in clear.items() if len(set(by_run.values())) > 1}
+    return ConflictReport(
+        pairs_judged_more_than_once=sum(len(by_run) > 1 for by_run in clear.values()),
+        contradictions=found,
+        favours={run: sum(by_run.get(run, False) for by_run in found.values()) for run in runs},
+        sign_tests=tuple(
+            _sign_test(found.values(), one, other) for one, other in combinations(runs, 2)
+        ),
+        self_contradictions=tuple(
+            (run, *pair) for pair in clear for run in runs if len(given[pair][run]) > 1
+        ),
+    )
+
+
+def _sign_test(found: Iterable[Mapping[str, bool]], one: str, other: str) -> SignTest:
+    both = Counter((by_run.get(one), by_run.get(other)) for by_run in found)
+    favours_a, favours_b = both[True, False], both[False, True]
+    p = exact_p([1] * favours_a + [-1] * favours_b)
+    return SignTest((one, other), favours_a, favours_b, p)

@@ -1,0 +1,239 @@
+"""Two or more runs on one question set, compared question by question.
+
+A figure of a run is over the questions that have a value in that run; a difference is over the
+questions that have one in both, so it need not be the difference of the figures: both are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+
+from relevansi.metrics.comparisons.differences import (
+    ComparedQuery,
+    ComparedRun,
+    RunDifferences,
+    counted,
+    differences,
+    highest_value,
+    leading,
+    ranked,
+    value_of,
+)
+from relevansi.metrics.comparisons.stability import Stability
+from relevansi.metrics.intervals import NO_INTERVAL, Interval, mean_interval
+from relevansi.metrics.judging.figures import HEADLINES, Figure, Totals, figures
+from relevansi.metrics.judging.graded import with_judged
+from relevansi.metrics.judging.queries import QuerySummary
+from relevansi.records import BINARY, Blindness, CannotTell, QueryState, Scale, State
+
+
+class FigureEstimate(Struct, frozen=True):
+    figure: Figure
+    interval: Interval
+
+
+class MissingQuestions(Struct, frozen=True):
+    """The questions that one run lacks, by position: never asked, waiting for verdicts, unreadable.
+
+    ``failed`` are not missing, only counted: their call brought nothing.
+    """
+
+    not_run: tuple[int, ...]
+    incomplete: tuple[int, ...]
+    unreadable: tuple[int, ...]
+    failed: tuple[int, ...]
+    unrated_quality: tuple[int, ...]
+
+    @property
+    def partial(self) -> bool:
+        """Whether another question's verdict could still move this run's figures."""
+        return bool(self.not_run or self.incomplete or self.unreadable)
+
+
+class Contender(Struct, frozen=True):
+    """One run in a comparison: its figures with intervals, per category too."""
+
+    run: ComparedRun
+    totals: Totals
+    estimates: Mapping[str, FigureEstimate]
+    categories: Mapping[str, Mapping[str, Figure]]
+    missing: MissingQuestions
+
+    @property
+    def rated(self) -> bool:
+        """Whether any judgment counts: a run without judgments loses to no other run.
+
+        A ranking figure has its value from the first judgment on, others from complete questions.
+        """
+        ranked = (one.figure.value for name, one in self.estimates.items() if name not in HEADLINES)
+        return self.totals.n_complete > self.totals.n_failed or any(ranked)
+
+
+class ComparedQuestionLine(Struct, frozen=True):
+    """One question in every run: ``None`` where a run was not asked it.
+
+    ``spread`` is the largest minus the smallest value of the leading figure (P@5, a false
+    negative at 0) among the runs that have one; ``None`` where fewer than two do.
+    """
+
+    position: int
+    question: str
+    category: str
+    answers: tuple[ComparedQuery | None, ...]
+    spread: float | None
+
+
+class Comparison(RunDifferences, frozen=True, kw_only=True):
+    """Runs compared under one rule; contenders in the order given, questions in set order.
+
+    ``rule`` is "rater NAME", "majority" or "adjudicated". ``unasked`` are the positions of the
+    questions that the study does not ask: they are in no figure, and missing in no run.
+    ``headline`` names the figures, ``scale`` is the study's.
+    """
+
+    rule: str
+    contenders: tuple[Contender, ...]
+    categories: tuple[str, ...]
+    questions: tuple[ComparedQuestionLine, ...]
+    unasked: tuple[int, ...] = ()
+    headline: tuple[str, ...] = HEADLINES
+    scale: Scale = BINARY
+
+    @property
+    def lead(self) -> str:
+        """The figure in which questions are told apart."""
+        return next(iter(leading(self.headline)), HEADLINES[0])
+
+    def order(self, figure: str) -> tuple[tuple[str, ...], ...]:
+        """Run ids from the highest to the lowest value of `figure`, equal ones together."""
+        return ranked({c.run.run: c.estimates[figure].figure.value for c in self.contenders})
+
+
+def compare(
+    runs: Sequence[ComparedRun],
+    *,
+    rule: str,
+    unasked: Sequence[int] = (),
+    headline: Sequence[str] = HEADLINES,
+    scale: Scale = BINARY,
+) -> Comparison:
+    """The comparison of `runs`, which share a question set; fewer than two raise ValueError."""
+    if len(runs) < 2 or len({run.run for run in runs}) < len(runs):
+        raise ValueError("a comparison takes two runs or more, each once")
+    names = with_judged(headline)
+    questions = _questions(runs, next(iter(leading(headline)), HEADLINES[0]))
+    contenders = []
+    for run, of_run in zip(runs, estimates(runs, names), strict=True):
+        totals = Totals.of(query.summary for query in run.queries)
+        members: dict[str, list[QuerySummary]] = {}
+        for query in run.queries:
+            members.setdefault(query.category, []).append(query.summary)
+        categories = {name: figures(Totals.of(found), names) for name, found in members.items()}
+        missing = _missing(run, [line.position for line in questions])
+        contenders.append(Contender(run, totals, of_run, categories, missing))
+    headlines = {
+        contender.run.run: {name: e.figure.value for name, e in contender.estimates.items()}
+        for contender in contenders
+    }
+    return Comparison(
+        rule=rule,
+        contenders=tuple(contenders),
+        differences=differences(runs, headlines, headline, scale),
+        names={run.run: run.name for run in runs},
+        partial=frozenset(c.run.run for c in contenders if c.missing.partial),
+        categories=tuple(dict.fromkeys(line.category for line in questions)),
+        questions=questions,
+        unasked=tuple(unasked),
+        headline=tuple(headline),
+        scale=scale,
+    )
+
+
+def _questions(runs: Sequence[ComparedRun], lead: str) -> tuple[ComparedQuestionLine, ...]:
+    by_position = [{query.position: query for query in run.queries} for run in runs]
+    asked = {query.position: query for run in reversed(runs) for query in run.queries}
+    found = []
+    for position in sorted(asked):
+        answers = tuple(of_run.get(position) for of_run in by_position)
+        values = [
+            value_of(query, lead, false_negatives_at_zero=lead in HEADLINES)
+            for query in answers
+            if query is not None
+        ]
+        known = [value for value in values if value is not None]
+        spread = max(known) - min(known) if len(known) > 1 else None
+        question, category = asked[position].question, asked[position].category
+        found.append(ComparedQuestionLine(position, question, category, answers, spread))
+    return tuple(found)
+
+
+def _missing(run: ComparedRun, positions: Sequence[int]) -> MissingQuestions:
+    def where(condition: Callable[[QuerySummary], bool]) -> tuple[int, ...]:
+        return tuple(query.position for query in run.queries if condition(query.summary))
+
+    asked = {query.position for query in run.queries}
+    return MissingQuestions(
+        not_run=tuple(position for position in positions if position not in asked),
+        incomplete=tuple(query.position for query in run.queries if query.waits),
+        unreadable=where(lambda s: s.state is QueryState.UNREADABLE),
+        failed=where(lambda s: s.state is QueryState.FAILED),
+        unrated_quality=where(lambda s: s.is_unrated),
+    )
+
+
+def estimates(runs: Sequence[ComparedRun], names: Sequence[str]) -> list[dict[str, FigureEstimate]]:
+    """The figures of each run by `names`, with the intervals of chance.
+
+    The composite has none: it is a sum of means over different questions, and decides nothing.
+    """
+    found = []
+    for run in runs:
+        values = figures(Totals.of(query.summary for query in run.queries), names)
+        found.append({name: FigureEstimate(values[name], _interval(run, name)) for name in names})
+    return found
+
+
+def _interval(run: ComparedRun, figure: str) -> Interval:
+    if figure == "composite":
+        return NO_INTERVAL
+    values = [value for query in run.queries if (value := counted(query, figure)) is not None]
+    return mean_interval(values, highest=highest_value(figure))
+
+
+PARTS = ("constraints", "settled", "sample", "machine_help")
+"""The features' own comparisons of the same runs, by their names in files."""
+
+
+class ComparisonReport(Struct, frozen=True):
+    """All that the pages, reports and files of one comparison print.
+
+    ``phase`` is 1, 2 or ``None``. ``raters`` have the number of their verdicts, the last of which
+    was given at ``judged_until``. ``badged`` is when blind raters began to see the outcomes of
+    constraints on the cards, ``record_shown`` when raters began to see the facts that only a
+    listing's record has, ``suggested`` when blind raters began to be offered a grade;
+    ``wordings_opened`` how often blind raters opened answers as written, and how many did.
+    ``files`` are the rated CSVs that were compared, which do not name study, raters or blindness.
+    ``cannot_tell`` is what such a card is in the precisions, ``None`` where the files do not say.
+    ``parts`` are those of ``PARTS`` that there are. ``state`` is how far the runs are together.
+    """
+
+    study: str
+    phase: int | None
+    comparison: Comparison
+    stability: Stability
+    raters: tuple[tuple[str, int], ...]
+    judged_until: datetime | None
+    blindness: Blindness
+    version: str
+    badged: tuple[datetime, ...] = ()
+    files: tuple[str, ...] = ()
+    record_shown: tuple[datetime, ...] = ()
+    suggested: tuple[datetime, ...] = ()
+    wordings_opened: tuple[int, int] = (0, 0)
+    parts: Mapping[str, Any] = {}
+    cannot_tell: CannotTell | None = None
+    state: State | None = None

@@ -1,0 +1,380 @@
+"""Two runs apart, question by question: the mean difference, its interval and its tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations, groupby
+from statistics import fmean, stdev
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from relevansi.metrics.comparisons.significance import holm, randomisation_test
+from relevansi.metrics.intervals import LEVEL, Interval, difference_interval
+from relevansi.metrics.judging.figures import HEADLINES, MEANS
+from relevansi.metrics.judging.queries import QuerySummary
+from relevansi.metrics.judging.registry import Measure
+from relevansi.records import BINARY, EmptyOutcome, QueryState, Relevance, Scale
+
+
+class ComparedQuery(Struct, frozen=True):
+    """One question of the set as one run answered it, judged under one rule.
+
+    ``position`` is the question's in the set (from 1) and pairs the runs; ``query_id`` is
+    the run's own number for it. ``verdicts`` are those of its results in rank order, as the
+    study counts them (``ranking.counted``). ``conversation`` is the position of the standalone
+    question that it follows up, ``None`` where it is its own. ``is_open`` says whether an item of
+    the study's pool has no label, ``None`` where no study says.
+    """
+
+    position: int
+    query_id: int
+    question: str
+    category: str
+    summary: QuerySummary
+    verdicts: tuple[Relevance | None, ...] = ()
+    conversation: int | None = None
+    is_open: bool | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether verdicts are still to come: below the depth of the pool none are."""
+        is_readable = self.summary.state is not QueryState.UNREADABLE
+        return is_readable and (not self.summary.complete if self.is_open is None else self.is_open)
+
+
+class ComparedRun(Struct, frozen=True):
+    """A run to compare: its id, a name that no other of the comparison has, its questions."""
+
+    run: str
+    name: str
+    search_method: str | None
+    llm: str | None
+    queries: tuple[ComparedQuery, ...]
+
+
+def conversations(is_follow_up: Mapping[int, bool]) -> dict[int, int]:
+    """The position of the standalone question that each follow-up goes back to, by its own.
+
+    >>> conversations({1: False, 2: True, 3: True, 4: False})
+    {2: 1, 3: 1}
+    """
+    found: dict[int, int] = {}
+    begun = None
+    for position in sorted(is_follow_up):
+        if not is_follow_up[position]:
+            begun = position
+        elif begun is not None:
+            found[position] = begun
+    return found
+
+
+def counted(query: ComparedQuery, headline: str) -> float | None:
+    """The number of a question that a headline figure averages, ``None`` where it has none.
+
+    Coverage averages 1 for a question with results and 0 for one without.
+    """
+    if headline in MEANS or headline in query.summary.further:
+        return query.summary.span(MEANS.get(headline, headline)).value
+    if headline == "coverage" and query.summary.state is not QueryState.UNREADABLE:
+        return float(query.summary.state is QueryState.RESULTS)
+    return None
+
+
+def ranked(values: Mapping[str, float | None]) -> tuple[tuple[str, ...], ...]:
+    """The keys from the largest value to the smallest, equal ones together in given order.
+
+    Values that differ in the 10th decimal only are equal; ``None`` has no place.
+
+    >>> ranked({"a": 0.5, "b": 0.75, "c": None, "d": 0.5})
+    (('b',), ('a', 'd'))
+    """
+    places: dict[float, list[str]] = {}
+    for key, value in values.items():
+        if value is not None:
+            places.setdefault(round(value, 9), []).append(key)
+    return tuple(tuple(places[value]) for value in sorted(places, reverse=True))
+
+
+def value_of(query: ComparedQuery, figure: str, *, false_negatives_at_zero: bool) -> float | None:
+    """The value of a headline figure for one question; ``None`` where it has none yet."""
+    summary = query.summary
+    false_negative = summary.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
+    if false_negatives_at_zero and false_negative:
+        return 0.0
+    return summary.span(MEANS.get(figure, figure)).value
+
+
+class SignedRank(Struct, frozen=True):
+    """The two-sided test over ``n`` differences that are not 0.
+
+    ``positive`` and ``negative`` are the sums of the ranks of differences above and below 0,
+    ``zeros`` counts the differences that were left out. ``error`` is the standard error of p.
+    """
+
+    n: int
+    zeros: int
+    positive: float
+    negative: float
+    p: float
+    error: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        return not self.error
+
+
+def signed_rank(differences: Iterable[float], *, pairs: int = 1) -> SignedRank | None:
+    """The signed-rank test of paired `differences`; ``None`` without any.
+
+    Differences of 0 are left out, as Wilcoxon did (Pratt ranks them and leaves them out then). The
+    others are ranked by their size, equal sizes by the mean of their ranks. The signed ranks have
+    the test of ``randomisation_test``: ties are exact too, which scipy's ``wilcoxon`` approximates.
+    Reference: Wilcoxon (1945), Individual comparisons by ranking methods. Biometrics
+    Bulletin 1(6), 80-83.
+
+    >>> found = signed_rank([0.25, 0.5, 0.75, 0.0])  # ranks 1, 2, 3; all + and all - of 8 signs
+    >>> found.n, found.zeros, found.positive, found.negative, found.p
+    (3, 1, 6.0, 0.0, 0.25)
+    """
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
+
+    rounded = np.round(list(differences), 9)
+    if not len(rounded):
+        return None
+    apart = rounded[rounded != 0]
+    _, of, counts = np.unique(np.abs(apart), return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[of] * np.sign(apart)
+    test = randomisation_test(ranks.tolist(), pairs=pairs)
+    return SignedRank(
+        n=len(apart),
+        zeros=len(rounded) - len(apart),
+        positive=float(ranks[ranks > 0].sum()),
+        negative=abs(float(ranks[ranks < 0].sum())),
+        p=test.p,
+        error=test.error,
+    )
+
+
+SMALL = 50
+"""Below so many pairs a comparison calls itself small: only large differences can show."""
+
+RANDOMISATION = "randomisation"
+MCNEMAR = "McNemar"
+
+PAIRED = (
+    ("mean_precision_at_5", False),
+    ("mean_precision_at_5", True),
+    ("mean_overall_precision", False),
+    ("mean_overall_precision", True),
+    ("mrr", False),
+    ("mrr_answerable", True),
+    ("success_rate", False),
+    ("mean_response_quality", False),
+)
+"""The figures paired by question: a headline figure, and whether false negatives count as 0."""
+
+
+def paired(headline: Sequence[str]) -> tuple[tuple[str, bool], ...]:
+    """The figures among `headline` that are paired by question, as in ``PAIRED``.
+
+    How much is judged is no figure of a run: its differences are not tested.
+
+    >>> paired(("nDCG@10", "mrr_answerable", "Judged@10"))
+    (('nDCG@10', False), ('mrr_answerable', True))
+    """
+    of_method = {figure: [one for one in PAIRED if one[0] == figure] for figure in HEADLINES}
+    rankings = (name for name in headline if not name.startswith("Judged"))
+    found = (of_method.get(name, [(name, False)]) for name in rankings)
+    return tuple(chain.from_iterable(found))
+
+
+def leading(headline: Sequence[str]) -> tuple[str, ...]:
+    """The figures that decide the answer: three of the method, else the first that are paired."""
+    if tuple(headline) == HEADLINES:
+        return ("mean_precision_at_5", "mrr", "success_rate")
+    return tuple(dict.fromkeys(figure for figure, _ in paired(headline)))[:3]
+
+
+def highest_value(figure: str) -> float:
+    """The largest value that one question can have in a figure; the smallest is 0.
+
+    >>> highest_value("mean_response_quality"), highest_value("relevant@10"), highest_value("AP")
+    (5.0, 10.0, 1.0)
+    """
+    if figure == "mean_response_quality":
+        return 5.0
+    return float(figure.removeprefix("relevant@")) if figure.startswith("relevant@") else 1.0
+
+
+class PairedValues(Struct, frozen=True):
+    """The values of one figure in two runs, question by question; runs by their ids.
+
+    ``headline`` is the difference of the two runs' figures, ``None`` where no figure counts false
+    negatives that way; ``binary`` values are 0 or 1. ``false_negatives_at_zero``: an empty list
+    that should have had results counts as 0, as it has no precision. ``measure`` explains a figure
+    that is none of the headline figures, ``scale`` is the study's.
+    """
+
+    figure: str
+    first: str
+    second: str
+    values: tuple[tuple[float, float], ...]
+    headline: float | None
+    false_negatives_at_zero: bool = False
+    binary: bool = False
+    measure: Measure | None = None
+    scale: Scale = BINARY
+
+    @property
+    def differences(self) -> list[float]:
+        return [one - other for one, other in self.values]
+
+
+class Difference(PairedValues, frozen=True, kw_only=True):
+    """One figure of two runs, first minus second, over the `n` questions both have a value for.
+
+    ``p_holm`` and ``signed_rank_p_holm`` are corrected over the ``pairs`` of runs of this figure;
+    ``p_error`` is the standard error of a p that was drawn, else 0. ``signed_rank`` is Wilcoxon's
+    test, ``None`` for successes. ``d_z`` is Cohen's, the mean by the standard deviation of the
+    differences, ``None`` where these are equal. Wins are questions where the first run's value is
+    larger. Without values all but the counts is ``None``.
+    """
+
+    interval: Interval
+    test: str
+    exact: bool
+    p: float | None
+    p_error: float | None
+    p_holm: float | None
+    pairs: int
+    signed_rank: SignedRank | None
+    signed_rank_p_holm: float | None
+    n: int
+    mean: float | None
+    first_value: float | None
+    second_value: float | None
+    deviation: float | None
+    d_z: float | None
+    wins: int
+    ties: int
+    losses: int
+
+    @property
+    def reverses_headline(self) -> bool:
+        """Whether the run that is higher over the pairs has the lower headline figure."""
+        return round(self.mean or 0, 9) * round(self.headline or 0, 9) < 0
+
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected p-value is at most the level."""
+        return self.p_holm is not None and self.p_holm <= LEVEL + 1e-12
+
+    @property
+    def small(self) -> bool:
+        """Whether the pairs are so few that only large differences could show."""
+        return self.n < SMALL
+
+
+class RunDifferences(Struct, frozen=True, kw_only=True):
+    """Differences of runs, those of one figure together, and what sentences about them need.
+
+    ``names`` are by the runs' ids, ``partial`` the ids of those whose figures can still move.
+    """
+
+    differences: tuple[Difference, ...]
+    names: Mapping[str, str]
+    partial: frozenset[str]
+
+
+def differences(
+    runs: Sequence[ComparedRun],
+    headlines: Mapping[str, Mapping[str, float | None]],
+    headline: Sequence[str] = HEADLINES,
+    scale: Scale = BINARY,
+) -> tuple[Difference, ...]:
+    """The differences of every ``paired`` figure of a `headline` for every two runs, in order."""
+    pairs = []
+    for figure, at_zero in paired(headline):
+        for one, other in combinations(runs, 2):
+            apart = None
+            if not at_zero or figure == "mrr_answerable":
+                figures = headlines[one.run][figure], headlines[other.run][figure]
+                apart = headline_difference(*figures)
+            values = paired_values(figure, one, other, at_zero=at_zero)
+            pairs.append(
+                PairedValues(
+                    *(figure, one.run, other.run, tuple(values.values()), apart, at_zero),
+                    binary=figure.startswith("success"),
+                    scale=scale,
+                )
+            )
+    return paired_differences(pairs)
+
+
+def paired_differences(
+    pairs: Sequence[PairedValues], *, together: int = 1
+) -> tuple[Difference, ...]:
+    """The difference of each pair of runs; Holm's correction is over the pairs of one figure.
+
+    The pairs of one figure follow each other. Successes are compared by the exact McNemar test,
+    which is the test of signs of their differences. A caller that corrects over other tests says
+    how many go `together`.
+    """
+    by_figure = groupby(pairs, key=lambda one: (one.figure, one.false_negatives_at_zero))
+    found = (_corrected([*group], together) for _, group in by_figure)
+    return tuple(chain.from_iterable(found))
+
+
+def _corrected(pairs: Sequence[PairedValues], together: int) -> Iterator[Difference]:
+    found = [_tested(pair, max(together, len(pairs))) for pair in pairs]
+    p_values = holm([one.p for one in found])
+    ranked = holm([one.signed_rank.p if one.signed_rank else None for one in found])
+    for one, p_holm, ranked_p in zip(found, p_values, ranked, strict=True):
+        yield replace(one, p_holm=p_holm, signed_rank_p_holm=ranked_p)
+
+
+def _tested(pair: PairedValues, pairs: int) -> Difference:
+    sample = pair.differences
+    signs = [round(difference, 9) for difference in sample]
+    wins, losses = sum(sign > 0 for sign in signs), sum(sign < 0 for sign in signs)
+    test = randomisation_test(sample, pairs=pairs)
+    mean = fmean(sample) if sample else None
+    deviation = stdev(sample) if len(sample) > 1 else None
+    return Difference(
+        **asdict(pair),
+        interval=difference_interval(sample, highest=highest_value(pair.figure)),
+        test=MCNEMAR if pair.binary else RANDOMISATION,
+        exact=bool(sample) and not test.error,
+        p=test.p if sample else None,
+        p_error=test.error if sample else None,
+        p_holm=None,
+        pairs=pairs,
+        signed_rank=None if pair.binary else signed_rank(sample, pairs=pairs),
+        signed_rank_p_holm=None,
+        n=len(sample),
+        mean=mean,
+        first_value=fmean(one for one, _ in pair.values) if sample else None,
+        second_value=fmean(other for _, other in pair.values) if sample else None,
+        deviation=deviation,
+        d_z=mean / deviation if mean is not None and deviation and deviation > 1e-9 else None,
+        wins=wins,
+        ties=len(sample) - wins - losses,
+        losses=losses,
+    )
+
+
+def paired_values(
+    figure: str, first: ComparedRun, second: ComparedRun, *, at_zero: bool = False
+) -> dict[int, tuple[float, float]]:
+    """Return the two values of each question that has one in both runs, by its position."""
+    one, other = (
+        {q.position: value_of(q, figure, false_negatives_at_zero=at_zero) for q in run.queries}
+        for run in (first, second)
+    )
+    both = ((place, value, other.get(place)) for place, value in one.items())
+    return {place: (x, y) for place, x, y in both if x is not None and y is not None}
+
+
+def headline_difference(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other

@@ -1,0 +1,438 @@
+"""V2: how far the cards of a run meet what each question asks, and the confusion matrix.
+
+All shares are exact fractions, so that 3 of 5 meets a threshold of 0.6. ``None`` is
+undefined: no card, no question, nothing to divide by.
+
+The constraint pass rate (CPR) of a card is PASS over all constraints that are asked, those
+that the card does not show (MISSING) included: that is what the recorded evaluation did.
+Its published description leaves MISSING out, which ``Missing.LEFT_OUT`` offers; a card on
+which everything that is asked is missing then has no CPR and is in no mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, Self
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from relevansi.i18n import mark
+from relevansi.metrics.comparisons.differences import (
+    PairedValues,
+    RunDifferences,
+    headline_difference,
+    paired_differences,
+)
+from relevansi.metrics.gold.constraint_rules import (
+    CardFacts,
+    Check,
+    Constraints,
+    Outcome,
+    check_card,
+)
+from relevansi.metrics.gold.registry import CONSTRAINT_MEASURES
+from relevansi.records import CONSTRAINTS
+
+DEFAULT_THRESHOLD = Fraction(3, 5)
+
+CARD = "card"
+"""The subject of a decision on a whole card; every other one is a constraint."""
+Decided = tuple[int, int, str, str | None, str]
+"""A decision: number of the question, card from 0, subject, outcome (none waits), reason."""
+
+
+class MissingRule(StrEnum):
+    """How a constraint counts that is asked for but not on the card."""
+
+    COUNTED = "counted"
+    LEFT_OUT = "left-out"
+
+
+class Expected(StrEnum):
+    """The result that a question should bring: cards, or an empty list."""
+
+    HAS_DATA = "has_data"
+    NO_DATA = "no_data"
+
+
+class ConstraintConfusion(StrEnum):
+    """The outcome of a question: what it should bring against what it brought."""
+
+    TP = "TP"
+    FP = "FP"
+    TN = "TN"
+    FN = "FN"
+
+
+class GoldQuestion(Struct, frozen=True):
+    """One question with what it asks of the cards; `manual` ones are judged by a person."""
+
+    query_id: int
+    text: str
+    category: str
+    expected: Expected
+    constraints: Constraints = Constraints()
+    manual: bool = False
+
+
+class Decisions(Struct, frozen=True):
+    """The decisions of people, by (number of the question, index of the card from 0).
+
+    ``overrides`` replace outcomes of single constraints before anything is computed;
+    ``cards`` say whether a whole card passes, which settles its CPR as 1 or 0.
+    """
+
+    overrides: dict[tuple[int, int], dict[str, Outcome]] = field(default_factory=dict)
+    cards: dict[tuple[int, int], bool] = field(default_factory=dict)
+    comments: dict[tuple[int, int], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, decided: Iterable[Decided]) -> Self:
+        found = cls()
+        for query_id, index, subject, outcome, reason in decided:
+            place = query_id, index
+            if subject == CARD and reason:
+                found.comments[place] = reason
+            if subject == CARD and outcome is not None:
+                found.cards[place] = outcome == Outcome.PASS
+            elif outcome is not None:
+                found.overrides.setdefault(place, {})[subject] = Outcome(outcome)
+        return found
+
+
+NO_DECISIONS = Decisions()
+
+
+class ConstraintFigure(Struct, frozen=True):
+    """A figure, and how many cards or questions it counts on."""
+
+    value: Fraction | None
+    n: int
+
+
+class CardEvaluation(Struct, frozen=True):
+    """One card: its checks, its CPR, and a person's verdict on it as a whole.
+
+    ``passed`` is the person's verdict; `pending` is a card of a manual question that waits
+    for it, whose CPR is 0.
+    """
+
+    card: CardFacts
+    checks: tuple[Check, ...]
+    cpr: Fraction | None
+    passed: bool | None = None
+    pending: bool = False
+    comment: str = ""
+
+
+class QueryEvaluation(Struct, frozen=True):
+    """One question of the gold file with every card that came back for it."""
+
+    question: GoldQuestion
+    cards: tuple[CardEvaluation, ...]
+    mean_cpr: Fraction | None
+    is_success: bool
+    confusion: ConstraintConfusion
+
+    @property
+    def strict_success(self) -> int:
+        return sum(card.cpr == 1 for card in self.cards)
+
+    @property
+    def n_pending(self) -> int:
+        return sum(card.pending for card in self.cards)
+
+
+class ConfusionMatrix(Struct, frozen=True):
+    """Questions by expected and met, and the figures of the counts."""
+
+    tp: int = 0
+    fp: int = 0
+    tn: int = 0
+    fn: int = 0
+
+    @property
+    def precision(self) -> Fraction | None:
+        """TP / (TP + FP): of the questions met, the share that should be."""
+        return share(self.tp, self.tp + self.fp)
+
+    @property
+    def recall(self) -> Fraction | None:
+        """TP / (TP + FN): of the questions that have data, the share that was met."""
+        return share(self.tp, self.tp + self.fn)
+
+    @property
+    def f1_score(self) -> Fraction | None:
+        """2 TP / (2 TP + FP + FN): the harmonic mean of precision and recall.
+
+        0 where questions are wrong and none is right, though the precision may be undefined.
+
+        >>> ConfusionMatrix(tp=19, fp=0, tn=2, fn=9).f1_score
+        Fraction(38, 47)
+        """
+        return share(2 * self.tp, 2 * self.tp + self.fp + self.fn)
+
+    @property
+    def accuracy(self) -> Fraction | None:
+        """(TP + TN) / all questions."""
+        return share(self.tp + self.tn, self.tp + self.fp + self.tn + self.fn)
+
+
+class ConstraintTotals(Struct, frozen=True):
+    """The figures over some questions: all of them, or one category."""
+
+    n_queries: int
+    n_successful: int
+    n_properties: int
+    mean_cpr: Fraction | None
+    strict_success_ratio: Fraction | None
+    pca: Mapping[str, ConstraintFigure]
+    matrix: ConfusionMatrix
+
+    @property
+    def success_rate(self) -> Fraction | None:
+        """Successful questions / questions."""
+        return share(self.n_successful, self.n_queries)
+
+
+class ConstraintReport(Struct, frozen=True):
+    """The evaluation of a run: every question in gold order, all figures, each category."""
+
+    threshold: Fraction
+    missing: MissingRule
+    queries: tuple[QueryEvaluation, ...]
+    totals: ConstraintTotals
+    categories: Mapping[str, ConstraintTotals]
+
+
+def evaluate(
+    gold: Iterable[GoldQuestion],
+    results: Mapping[int, Sequence[CardFacts]],
+    *,
+    threshold: Fraction = DEFAULT_THRESHOLD,
+    decisions: Decisions = NO_DECISIONS,
+    missing: MissingRule = MissingRule.COUNTED,
+) -> ConstraintReport:
+    """The evaluation of `results` (cards by number of the question) against `gold`.
+
+    A gold question that has no entry in `results` is empty; an entry without a gold
+    question is not looked at.
+    """
+    how: dict[str, Any] = {"threshold": threshold, "decisions": decisions, "missing": missing}
+    queries = tuple(
+        evaluate_query(question, results.get(question.query_id, ()), **how) for question in gold
+    )
+    by_category: dict[str, list[QueryEvaluation]] = {}
+    for query in queries:
+        by_category.setdefault(query.question.category, []).append(query)
+    categories = {name: totals(part, missing) for name, part in by_category.items()}
+    return ConstraintReport(threshold, missing, queries, totals(queries, missing), categories)
+
+
+def evaluate_query(
+    question: GoldQuestion,
+    cards: Sequence[CardFacts],
+    *,
+    threshold: Fraction = DEFAULT_THRESHOLD,
+    decisions: Decisions = NO_DECISIONS,
+    missing: MissingRule = MissingRule.COUNTED,
+) -> QueryEvaluation:
+    """One question with its cards: mean CPR over the cards, success and confusion.
+
+    Positive means results with a mean CPR of at least `threshold`. Success is positive
+    where data is expected and no results where none is, and never while a card is pending.
+    """
+    evaluated = tuple(
+        _card(question, index, card, decisions, missing) for index, card in enumerate(cards)
+    )
+    mean_cpr = mean(card.cpr for card in evaluated)
+    positive = mean_cpr is not None and mean_cpr >= threshold
+    has_data = question.expected is Expected.HAS_DATA
+    pending = any(card.pending for card in evaluated)
+    return QueryEvaluation(
+        question=question,
+        cards=evaluated,
+        mean_cpr=mean_cpr,
+        is_success=(positive if has_data else not evaluated) and not pending,
+        confusion=ConstraintConfusion(
+            ("T" if positive == has_data else "F") + ("P" if positive else "N")
+        ),
+    )
+
+
+def headline_figures(report: ConstraintReport) -> dict[str, ConstraintFigure]:
+    """The figures of a run by name, each with its n, in the order in which they are read."""
+    whole, matrix = report.totals, report.totals.matrix
+    cards, questions = whole.n_properties, whole.n_queries
+    found = {
+        "mean_cpr": (whole.mean_cpr, cards),
+        "strict_success_ratio": (whole.strict_success_ratio, cards),
+        "query_success_rate": (whole.success_rate, questions),
+        "precision": (matrix.precision, matrix.tp + matrix.fp),
+        "recall": (matrix.recall, matrix.tp + matrix.fn),
+        "f1_score": (matrix.f1_score, matrix.tp + matrix.fp + matrix.fn),
+        "accuracy": (matrix.accuracy, questions),
+    }
+    return {name: ConstraintFigure(*figure) for name, figure in found.items()}
+
+
+def totals(
+    queries: Sequence[QueryEvaluation], missing: MissingRule = MissingRule.COUNTED
+) -> ConstraintTotals:
+    """The figures over `queries`; shares of cards are over all their cards together."""
+    cards = [card for query in queries for card in query.cards]
+    found = [query.confusion for query in queries]
+    return ConstraintTotals(
+        n_queries=len(queries),
+        n_successful=sum(query.is_success for query in queries),
+        n_properties=len(cards),
+        mean_cpr=mean(card.cpr for card in cards),
+        strict_success_ratio=share(sum(card.cpr == 1 for card in cards), len(cards)),
+        pca={
+            name: _passes([card.checks[position].outcome for card in cards], missing)
+            for position, name in enumerate(CONSTRAINTS)
+        },
+        matrix=ConfusionMatrix(
+            **{str(kind).lower(): found.count(kind) for kind in ConstraintConfusion}
+        ),
+    )
+
+
+def mean(values: Iterable[Fraction | None]) -> Fraction | None:
+    """The exact mean of the values that are defined, ``None`` when none is."""
+    known = [value for value in values if value is not None]
+    return sum(known, Fraction(0)) / len(known) if known else None
+
+
+def share(part: int, whole: int) -> Fraction | None:
+    """`part` / `whole`, ``None`` when there is nothing to divide by."""
+    return Fraction(part, whole) if whole else None
+
+
+def _card(
+    question: GoldQuestion, index: int, card: CardFacts, decisions: Decisions, missing: MissingRule
+) -> CardEvaluation:
+    """One card: its CPR is PASS / all that is asked, 1 where nothing is.
+
+    It is ``None`` where MISSING is left out and everything that is asked is missing.
+    """
+    place = (question.query_id, index)
+    checks = check_card(question.constraints, card, decisions.overrides.get(place, {}))
+    passed = decisions.cards.get(place)
+    pending = question.manual and passed is None
+    outcomes = [check.outcome for check in checks]
+    if passed is not None or pending:
+        cpr: Fraction | None = Fraction(bool(passed))
+    elif all(outcome is Outcome.NA for outcome in outcomes):
+        cpr = Fraction(1)
+    else:
+        cpr = _passes(outcomes, missing).value
+    return CardEvaluation(card, checks, cpr, passed, pending, decisions.comments.get(place, ""))
+
+
+def _passes(outcomes: Iterable[Outcome], missing: MissingRule) -> ConstraintFigure:
+    """PASS / the outcomes that count."""
+    skipped = {Outcome.NA} | ({Outcome.MISSING} if missing is MissingRule.LEFT_OUT else set())
+    counted = [outcome for outcome in outcomes if outcome not in skipped]
+    return ConstraintFigure(share(counted.count(Outcome.PASS), len(counted)), len(counted))
+
+
+PART = "constraints"
+"""The name of this part of a comparison in its files."""
+
+_MEAN_CPR = CONSTRAINT_MEASURES["mean_cpr"]
+PAIRED_CONSTRAINTS = {
+    ("mean_cpr", False): replace(_MEAN_CPR, label=mark("Mean CPR by question")),
+    ("mean_cpr", True): replace(_MEAN_CPR, label=mark("Mean CPR by question, no results at 0")),
+    ("query_success_rate", False): CONSTRAINT_MEASURES["query_success_rate"],
+}
+"""The figures paired by question; true counts a question with data but no results as 0."""
+
+
+class CheckedContender(Struct, frozen=True):
+    """One run in a comparison under V2; ``not_run`` are gold questions it was not asked.
+
+    ``decided`` counts the decisions by hand in force. ``from_text`` says that no file lists
+    the run's properties, so that its cards are checked by what the answers' text says.
+    """
+
+    run: str
+    name: str
+    report: ConstraintReport
+    not_run: tuple[int, ...] = ()
+    decided: int = 0
+    from_text: bool = False
+
+    @property
+    def pending(self) -> Mapping[int, int]:
+        """The number of cards that wait for a person, by number of the question."""
+        return {q.question.query_id: q.n_pending for q in self.report.queries if q.n_pending}
+
+
+class ConstraintComparison(RunDifferences, frozen=True, kw_only=True):
+    """Runs compared under the gold questions in force, in the order given."""
+
+    gold: str
+    version: int
+    threshold: Fraction
+    contenders: tuple[CheckedContender, ...]
+
+
+def compare_constraints(
+    contenders: Sequence[CheckedContender],
+    *,
+    gold: str,
+    version: int,
+    threshold: Fraction,
+) -> ConstraintComparison:
+    """The comparison of `contenders`, which were checked against the same gold questions."""
+    pairs = [
+        _pairs(figure, at_zero, first, second)
+        for figure, at_zero in PAIRED_CONSTRAINTS
+        for first, second in combinations(contenders, 2)
+    ]
+    return ConstraintComparison(
+        gold=gold,
+        version=version,
+        threshold=threshold,
+        contenders=tuple(contenders),
+        differences=paired_differences(pairs),
+        names={one.run: one.name for one in contenders},
+        partial=frozenset(one.run for one in contenders if one.pending),
+    )
+
+
+def _pairs(
+    figure: str, at_zero: bool, first: CheckedContender, second: CheckedContender
+) -> PairedValues:
+    one, other = (_values(contender, figure, at_zero=at_zero) for contender in (first, second))
+    found = [headline_figures(run.report)[figure].value for run in (first, second)]
+    values = [None if value is None else float(value) for value in found]
+    return PairedValues(
+        figure=figure,
+        first=first.run,
+        second=second.run,
+        values=tuple((value, other[number]) for number, value in one.items() if number in other),
+        headline=None if at_zero else headline_difference(*values),
+        false_negatives_at_zero=at_zero,
+        binary=figure == "query_success_rate",
+        measure=PAIRED_CONSTRAINTS[figure, at_zero],
+    )
+
+
+def _values(contender: CheckedContender, figure: str, *, at_zero: bool) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for query in contender.report.queries:
+        if query.question.query_id in contender.not_run:
+            continue
+        if figure == "query_success_rate":
+            found[query.question.query_id] = float(query.is_success)
+        elif query.mean_cpr is not None:
+            found[query.question.query_id] = float(query.mean_cpr)
+        elif at_zero and query.question.expected is Expected.HAS_DATA and not query.cards:
+            found[query.question.query_id] = 0.0
+    return found

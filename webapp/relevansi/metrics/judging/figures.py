@@ -1,0 +1,542 @@
+"""The figures of a run, a category or any other set of queries, from its totals.
+
+Every figure but coverage and the composite is a mean over queries, and three rules settle
+all its corners:
+
+- The value is the mean over the queries that have a value: complete, and defined. An
+  unreadable answer never has one.
+- The bounds are the means over all queries, each taken at its lower (upper) reading. A
+  query that a reading leaves undefined is not in that reading's mean: an unclassified empty
+  list is at 0 in the lower bound of the answerable MRR and absent from the upper one; a
+  list of which one result cannot be told and another is open is absent from the lower
+  bound of the success rate and at 1 in the upper one.
+- Where one reading leaves no query with a value, the other one's mean is the only value
+  the finished rating can reach, and is both bounds. Where both do, there is none.
+
+So every finished rating, cannot tell included, lies within the bounds: a query that such a
+verdict removes from a mean could have been at the bottom as well as at the top of the
+scale, and leaving it out lies between the two.
+
+Totals are made of queries' summaries or of one row of SQL sums; the same figures follow. Of a
+list known by its counts only (a rated CSV), a figure has a value where all lists with these
+counts agree, else its bounds are the lowest and highest that one of them has.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import chain
+from math import fsum
+from operator import attrgetter
+from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from relevansi.metrics.judging.queries import (
+    QUERY_FIGURES,
+    QueryJudgments,
+    QuerySummary,
+    Span,
+    Undefined,
+    summarise,
+    why_undefined,
+)
+from relevansi.records import (
+    BINARY,
+    Blindness,
+    CannotTell,
+    EmptyOutcome,
+    QueryState,
+    Relevance,
+    Scale,
+    State,
+)
+
+_ENDS = ("", "_lower", "_upper")
+COLUMNS = tuple(name + end for name in QUERY_FIGURES for end in _ENDS)
+"""One name per stored number of a query: each figure's value, lower and upper bound."""
+_spans: Callable[[QuerySummary], Sequence[Span]] = attrgetter(*QUERY_FIGURES)
+
+
+class Sum(Struct, frozen=True):
+    """The total of a column over the `n` queries that have a value in it."""
+
+    total: float = 0.0
+    n: int = 0
+
+
+class Totals(Struct, frozen=True):
+    """Counts and sums over a set of queries.
+
+    ``n_queries`` counts unreadable queries too. ``sums`` has one ``Sum`` for each of
+    ``COLUMNS``: in SQL, ``coalesce(sum(column), 0)`` and ``count(column)``; and three for each
+    ranking figure, by the same endings.
+    """
+
+    n_queries: int = 0
+    n_complete: int = 0
+    n_with_results: int = 0
+    n_empty: int = 0
+    n_failed: int = 0
+    n_unreadable: int = 0
+    n_correct_empty: int = 0
+    n_false_negative: int = 0
+    n_results: int = 0
+    n_judged: int = 0
+    n_relevant: int = 0
+    n_not_relevant: int = 0
+    n_unsure: int = 0
+    sums: Mapping[str, Sum] = field(default_factory=lambda: dict.fromkeys(COLUMNS, Sum()))
+
+    @classmethod
+    def of(cls, summaries: Iterable[QuerySummary]) -> Totals:
+        """The totals of `summaries`, the same in whatever order they come."""
+        listed = tuple(summaries)
+        spans = [
+            {**dict(zip(QUERY_FIGURES, _spans(one), strict=True)), **one.further} for one in listed
+        ]
+        states = Counter(summary.state for summary in listed)
+        outcomes = Counter(summary.empty_outcome for summary in listed)
+        return cls(
+            n_queries=len(listed),
+            n_complete=sum(summary.complete for summary in listed),
+            n_with_results=states[QueryState.RESULTS],
+            n_empty=states[QueryState.EMPTY],
+            n_failed=states[QueryState.FAILED],
+            n_unreadable=states[QueryState.UNREADABLE],
+            n_correct_empty=outcomes[EmptyOutcome.CORRECT_EMPTY],
+            n_false_negative=outcomes[EmptyOutcome.FALSE_NEGATIVE],
+            n_results=sum(summary.results_count for summary in listed),
+            n_judged=sum(summary.judged_count for summary in listed),
+            n_relevant=sum(summary.relevant_count for summary in listed),
+            n_not_relevant=sum(summary.not_relevant_count for summary in listed),
+            n_unsure=sum(summary.unsure_count for summary in listed),
+            sums=dict.fromkeys(COLUMNS, Sum()) | sums_of(spans),
+        )
+
+    @classmethod
+    def together(cls, disjoint: Iterable[Totals]) -> Totals:
+        """The totals over several sets of queries that have none in common."""
+        listed = tuple(disjoint)
+        counts = {name: sum(getattr(one, name) for one in listed) for name in COUNTS}
+        names = dict.fromkeys(chain(COLUMNS, *(one.sums for one in listed)))
+        parts = {name: [one.sums[name] for one in listed if name in one.sums] for name in names}
+        sums = {
+            name: Sum(fsum(part.total for part in own), sum(part.n for part in own))
+            for name, own in parts.items()
+        }
+        return cls(**counts, sums=sums)
+
+    @property
+    def n_counted(self) -> int:
+        return self.n_queries - self.n_unreadable
+
+    @property
+    def n_unjudged(self) -> int:
+        return self.n_results - self.n_judged
+
+    @property
+    def n_unrated(self) -> int:
+        # A quality that is asked for is at least 0, so the lower bounds count the answers that are.
+        return self.sums["response_quality_lower"].n - self.sums["response_quality"].n
+
+    @property
+    def n_unclassified(self) -> int:
+        return self.n_empty - self.n_correct_empty - self.n_false_negative
+
+
+def sums_of(rows: Sequence[Mapping[str, Sequence[float | None]]]) -> dict[str, Sum]:
+    """The sums of figures over queries, each with value, lower and upper bound by name."""
+    sums = {}
+    for name in dict.fromkeys(chain.from_iterable(rows)):
+        spans = [row[name] for row in rows if name in row]
+        for place, end in enumerate(_ENDS):
+            present = [value for span in spans if (value := span[place]) is not None]
+            sums[name + end] = Sum(fsum(present), len(present))
+    return sums
+
+
+COUNTS = tuple(name for name in Totals.__struct_fields__ if name != "sums")
+"""The names of the counts of ``Totals``."""
+
+
+def columns(summary: QuerySummary) -> dict[str, float | None]:
+    """The numbers of one query under ``COLUMNS``, ``None`` where there is none."""
+    return dict(zip(COLUMNS, chain.from_iterable(_spans(summary)), strict=True))
+
+
+MEANS = {
+    "mean_precision_at_5": "precision_at_5",
+    "mean_overall_precision": "overall_precision",
+    "mrr": "reciprocal_rank",
+    "mrr_answerable": "answerable_reciprocal_rank",
+    "success_rate": "success",
+    "mean_response_quality": "response_quality",
+}
+"""The headline figures that are means, with the figure of a query that each averages."""
+
+COMPOSITE_WEIGHTS = {"mean_precision_at_5": 0.4, "mrr": 0.3, "success_rate": 0.2, "coverage": 0.1}
+"""The parts of the original comparison's composite; the weights add up to 1."""
+
+HEADLINES = (
+    "mean_precision_at_5",
+    "mean_overall_precision",
+    "mrr",
+    "mrr_answerable",
+    "success_rate",
+    "coverage",
+    "mean_response_quality",
+    "composite",
+)
+"""The headline figures in the order in which they are shown."""
+
+
+class Figure(Struct, frozen=True):
+    """A headline figure: its value so far over `n` queries, and its bounds over all.
+
+    The value is over the complete queries and may lie outside the bounds, which are what the
+    finished rating can still reach. ``None`` is undefined. ``of`` is for how many queries the
+    finished rating has a value at most; ``why_open`` is why a figure with bounds has none.
+    """
+
+    value: float | None
+    lower: float | None
+    upper: float | None
+    n: int
+    why_open: Undefined = Undefined.INCOMPLETE
+    of: int = 0
+
+    @property
+    def so_far(self) -> bool:
+        return round((self.upper or 0) - (self.lower or 0), 9) != 0
+
+    @property
+    def settled(self) -> float | None:
+        """The value of the finished rating where nothing left open can change it, else ``None``.
+
+        That of a figure without bounds is its value.
+        """
+        if self.lower is None:
+            return self.value
+        return None if self.so_far else self.lower
+
+    @property
+    def why_undefined(self) -> Undefined | None:
+        if self.value is not None:
+            return None
+        return Undefined.NO_QUERY if self.lower is None else self.why_open
+
+
+def figures(totals: Totals, names: Iterable[str] = HEADLINES) -> dict[str, Figure]:
+    """The figures of `totals` by `names`, those of ``HEADLINES`` or of ranking figures, in order.
+
+    Ratios are 0 to 1, the response quality 0 to 5. The module's docstring has the rules.
+    """
+    found = {name: _mean_figure(totals, column) for name, column in MEANS.items()}
+    # Queries with results over all that count: known from import, so nothing is open.
+    of = totals.n_counted
+    share = totals.n_with_results / of if of else None
+    found["coverage"] = Figure(share, share, share, of, of=of)
+    found["composite"] = _composite(found, totals)
+    return {name: found.get(name) or _of_sums(totals, name) for name in names}
+
+
+def _mean_figure(totals: Totals, column: str) -> Figure:
+    found = _of_sums(totals, column)
+    rated = totals.n_complete == totals.n_counted and column != "response_quality"
+    left_open = rated and found.of and not found.n  # the counts leave it open
+    return replace(found, why_open=Undefined.LEFT_OPEN) if left_open else found
+
+
+def _of_sums(totals: Totals, column: str) -> Figure:
+    """The mean of a figure of the queries from the sums of its values and bounds."""
+    so_far, low, high = (totals.sums.get(column + end, Sum()) for end in _ENDS)
+    lower, upper = _mean(low), _mean(high)
+    return Figure(
+        value=_mean(so_far),
+        lower=upper if lower is None else lower,
+        upper=lower if upper is None else upper,
+        n=so_far.n,
+        of=max(so_far.n, low.n, high.n),
+    )
+
+
+def _mean(column: Sum) -> float | None:
+    return column.total / column.n if column.n else None
+
+
+def _composite(found: Mapping[str, Figure], totals: Totals) -> Figure:
+    """0.4 P@5 + 0.3 MRR + 0.2 success + 0.1 coverage, undefined as soon as a part is.
+
+    Each bound is made of the parts' bounds. `n` is the number of complete queries: what
+    the three judged parts rest on, each over those of them that have a value for it.
+    """
+    parts = [(found[name], weight) for name, weight in COMPOSITE_WEIGHTS.items()]
+    value = _weighted([(part.value, weight) for part, weight in parts])
+    open_parts = (part.why_open for part, _ in parts if part.value is None)
+    return Figure(
+        value=value,
+        lower=_weighted([(part.lower, weight) for part, weight in parts]),
+        upper=_weighted([(part.upper, weight) for part, weight in parts]),
+        n=0 if value is None else totals.n_complete,
+        of=totals.n_counted,
+        why_open=next(open_parts, Undefined.INCOMPLETE),
+    )
+
+
+def _weighted(parts: Sequence[tuple[float | None, float]]) -> float | None:
+    known = [weight * part for part, weight in parts if part is not None]
+    return fsum(known) if len(known) == len(parts) else None
+
+
+class Numbers(Struct):
+    """The numbers added, in 8 bytes each; ``None`` is no number and is left out.
+
+    >>> latencies = Numbers()
+    >>> for value in (400, None, 100, 300, 200):
+    ...     latencies.add(value)
+    >>> latencies.n, latencies.mean
+    (4, 250.0)
+    >>> latencies.at(0.5, 0.95)  # positions 1.5 and 2.85
+    (250.0, 385.0)
+    """
+
+    _values: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, value: float | None) -> None:
+        if value is not None:
+            self._values.append(value)
+
+    @property
+    def n(self) -> int:
+        return len(self._values)
+
+    @property
+    def mean(self) -> float | None:
+        return fsum(self._values) / self.n if self.n else None
+
+    def at(self, *shares: float) -> tuple[float | None, ...]:
+        """The percentiles at these shares (0 to 1), linearly interpolated as spreadsheets do.
+
+        At position share x (n - 1) of the sorted numbers; ``None`` without numbers.
+        """
+        if not self.n:
+            return (None,) * len(shares)
+        ordered = sorted(self._values)
+        places = [share * (self.n - 1) for share in shares]
+        pairs = [(place, ordered[int(place) : int(place) + 2]) for place in places]
+        return tuple(pair[0] + (pair[-1] - pair[0]) * (place % 1) for place, pair in pairs)
+
+
+TOP = 5
+"""The cutoff of precision@5."""
+
+
+class ListCounts(Struct, frozen=True):
+    """The counts of a list that is judged to the end: how many results, how many relevant.
+
+    ``unsure_ranks`` are the ranks marked "cannot tell". ``relevant_in_top`` counts the
+    relevant results among the first five; it and ``first_relevant_rank`` are ``None`` where
+    they are not known.
+    """
+
+    results: int
+    relevant: int
+    unsure_ranks: frozenset[int] = frozenset()
+    first_relevant_rank: int | None = None
+    relevant_in_top: int | None = None
+
+
+class Placing(NamedTuple):
+    """A way to place the relevant results: the first one's rank, how many are in the top five."""
+
+    first: int | None
+    top: int
+
+
+def placings(counts: ListCounts) -> tuple[Placing, ...]:
+    """Every placing that a list with `counts` can have; none when no list has them.
+
+    >>> placings(ListCounts(results=3, relevant=2))
+    (Placing(first=1, top=2), Placing(first=2, top=2))
+    """
+    return tuple(
+        placing
+        for placing in _all_placings(counts)
+        if counts.first_relevant_rank in {None, placing.first}
+        and counts.relevant_in_top in {None, placing.top}
+    )
+
+
+def summarise_counts(
+    counts: ListCounts,
+    ways: Sequence[Placing],
+    quality: float | None,
+    *,
+    cannot_tell: CannotTell,
+) -> QuerySummary:
+    """The summary of a list with `counts`, placed in one of the possible `ways`.
+
+    `cannot_tell` says what such a result is in the figures.
+    """
+    n_unsure = len(counts.unsure_ranks)
+    n_not_relevant = counts.results - n_unsure - counts.relevant
+    in_any_order = (
+        *(Relevance.RELEVANT,) * counts.relevant,
+        *(Relevance.NOT_RELEVANT,) * n_not_relevant,
+        *(Relevance.UNSURE,) * n_unsure,
+    )
+    judgments = QueryJudgments(QueryState.RESULTS, in_any_order, quality=quality)
+    left_out = counts.unsure_ranks if cannot_tell == "left_out" else ()
+    counted_in_top = min(counts.results, TOP) - sum(rank <= TOP for rank in left_out)
+    firsts = {way.first for way in ways}
+    rank = _span(1 / first if first else 0.0 for first in firsts)
+    return summarise(judgments, cannot_tell=cannot_tell)._replace(
+        first_relevant_rank=firsts.pop() if len(firsts) == 1 else None,
+        precision_at_5=_span(way.top / counted_in_top if counted_in_top else None for way in ways),
+        reciprocal_rank=rank,
+        answerable_reciprocal_rank=rank,
+    )
+
+
+def _all_placings(counts: ListCounts) -> Iterator[Placing]:
+    """Every placing of the relevant results on the ranks that are not "cannot tell"."""
+    free = [rank for rank in range(1, counts.results + 1) if rank not in counts.unsure_ranks]
+    early = [rank for rank in free if rank <= TOP]
+    late = free[len(early) :]
+    if not counts.relevant:
+        yield Placing(None, 0)
+        return
+    for top in range(1, min(len(early), counts.relevant) + 1):
+        if counts.relevant - top <= len(late):
+            yield from (Placing(first, top) for first in early[: len(early) - top + 1])
+    if counts.relevant <= len(late):
+        yield from (Placing(first, 0) for first in late[: len(late) - counts.relevant + 1])
+
+
+def _span(values: Iterable[float | None]) -> Span:
+    found = {value for value in values if value is not None}
+    if len(found) < 2:
+        return Span.settled(next(iter(found), None))
+    return Span(None, min(found), max(found))
+
+
+class QueryRow(Struct, frozen=True):
+    """One query of a run with its question and the summary of its judgments.
+
+    ``verdicts`` are those the summary was made of, in rank order. Only files that name single
+    results need them (the rated CSV names each "cannot tell"); else they may be left out.
+    ``external_id`` is the question's id in its owner's files.
+    """
+
+    query_id: int
+    question: str
+    category: str
+    notes: str
+    summary: QuerySummary
+    verdicts: tuple[Relevance | None, ...] = ()
+    external_id: str | None = None
+
+
+class RunReport(Struct, frozen=True):
+    """A run under one rule ("rater NAME", "majority", "adjudicated"), rows in run order.
+
+    ``run`` is the run's id or a rated file's name. ``unasked`` are the query ids of questions
+    that the study puts to nobody: they have no row. ``cannot_tell`` is what such a result is in
+    the figures, ``None`` where a rated file does not say. ``headline`` names the figures to show.
+    ``is_original``: its rated CSV has the columns of the original evaluation page. ``merging`` is
+    how several raters' verdicts become one, "majority" or "median". ``seconds`` has the median time
+    per verdict of each rater, where clicks tell it, and of how many verdicts. ``state`` is how far
+    the run is, ``None`` of a rated file.
+    """
+
+    run: str
+    rule: str
+    rows: tuple[QueryRow, ...]
+    search_method: str | None = None
+    llm: str | None = None
+    unasked: tuple[int, ...] = ()
+    blindness: Blindness = Blindness()
+    cannot_tell: CannotTell | None = None
+    headline: tuple[str, ...] = HEADLINES
+    scale: Scale = BINARY
+    is_original: bool = True
+    asks_quality: bool = True
+    merging: str = "majority"
+    seconds: Mapping[str, tuple[float, int]] = {}
+    state: State | None = None
+
+
+def totals(report: RunReport) -> Totals:
+    return Totals.of(row.summary for row in report.rows)
+
+
+def undefined(report: RunReport) -> dict[tuple[str, Undefined], tuple[int, ...]]:
+    """The query ids for which a figure of a query has no value, by figure and reason."""
+    found: dict[tuple[str, Undefined], list[int]] = {}
+    for figure in of_queries(report.headline):
+        for row in report.rows:
+            why = why_undefined(row.summary, figure)
+            if why is not None:
+                found.setdefault((figure, why), []).append(row.query_id)
+    return {key: tuple(ids) for key, ids in found.items()}
+
+
+def of_queries(names: Iterable[str]) -> tuple[str, ...]:
+    """The figures of a query behind the headline figures `names`, where they have any.
+
+    >>> of_queries(("mrr", "coverage", "nDCG@10"))
+    ('reciprocal_rank', 'nDCG@10')
+    """
+    return tuple(MEANS.get(name, name) for name in names if name in MEANS or name not in HEADLINES)
+
+
+def category_totals(report: RunReport) -> dict[str, Totals]:
+    members: dict[str, list[QuerySummary]] = {}
+    for row in report.rows:
+        members.setdefault(row.category, []).append(row.summary)
+    return {category: Totals.of(summaries) for category, summaries in members.items()}
+
+
+LONGEST_PAUSE = 300.0
+"""Seconds; a longer time between two verdicts was a break."""
+
+
+class GivenVerdict(NamedTuple):
+    """A verdict by the key of its item: whose, in which browser, and when by its clock."""
+
+    key: int
+    rater: int
+    device: str
+    at: datetime
+
+
+def seconds_before(given: Iterable[GivenVerdict]) -> dict[tuple[int, int], float]:
+    """The seconds from the rater's verdict before, by rater and item; breaks left out.
+
+    Only verdicts of one rater in one browser are compared, so that clocks need not agree. The
+    first one has no time, nor has one after a break. Of an item that was judged several times
+    the last verdict counts.
+
+    >>> from datetime import UTC
+    >>> at = [datetime(2026, 1, 1, 9, minute, second, tzinfo=UTC) for minute, second in
+    ...       ((0, 0), (0, 4), (6, 0), (6, 10))]
+    >>> seconds_before([GivenVerdict(key, 7, "a", when) for key, when in enumerate(at)])
+    {(7, 1): 4.0, (7, 3): 10.0}
+    """
+    found: dict[tuple[int, int], tuple[datetime, float | None]] = {}
+    before: GivenVerdict | None = None
+    for one in sorted(given, key=attrgetter("rater", "device", "at")):
+        seconds = None
+        if before and (before.rater, before.device) == (one.rater, one.device):
+            gap = (one.at - before.at).total_seconds()
+            seconds = gap if gap <= LONGEST_PAUSE else None
+        last, _ = found.get((one.rater, one.key), (one.at, None))
+        if last <= one.at:
+            found[one.rater, one.key] = one.at, seconds
+        before = one
+    return {key: seconds for key, (_, seconds) in found.items() if seconds is not None}

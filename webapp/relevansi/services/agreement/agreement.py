@@ -1,0 +1,262 @@
+"""How far the raters of a study agree: with one another, and each with themselves.
+
+The judged things that a run of the study shows or left empty are compared; a removed rater's
+judgments count as long as they are kept.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import case, func, or_, select
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.judging import (
+    Event,
+    JudgedThing,
+    Judgment,
+    QueryRating,
+    Repeat,
+    RepeatRating,
+    Task,
+)
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.failures import Refused
+from relevansi.i18n import mark
+from relevansi.importers.agreement import manual_input
+from relevansi.importers.runs import json_runs
+from relevansi.kinds import KINDS
+from relevansi.metrics.agreement.report import (
+    AgreementReport,
+    ConflictReport,
+    Consistency,
+    ItemKind,
+    LabelledItem,
+    VerdictByHand,
+    conflicts,
+    consistency,
+    of_kind,
+)
+from relevansi.records import Problem, Scale, Tell, nobody
+from relevansi.services.judging import verdicts
+from relevansi.services.judging.verdicts import Scope
+from relevansi.services.rating.pool import REPEAT
+from relevansi.services.runs import reports
+from relevansi.services.study import studies
+from relevansi.services.study.question_sets import is_put_to_raters
+
+_Said: TypeAlias = "tuple[str | float | None, str | float | None]"
+
+
+def report(
+    session: Session,
+    study: Study,
+    *,
+    kinds: Iterable[ItemKind] = ItemKind,
+    tell: Tell = nobody,
+) -> AgreementReport:
+    """Return how far the study's raters agree on each of `kinds`, and with themselves."""
+    raters, wanted = studies.raters(session, study), tuple(kinds)
+    top, of_documents = Scale.stored(study.scale).top, KINDS[study.kind].of_collection
+    names = [rater.name for rater in raters]
+    found = []
+    for done, kind in enumerate(wanted):
+        tell(done, len(wanted))
+        labelled = items(session, study, kind, raters)
+        found.append(of_kind(kind, names, labelled, top=top))
+    tell(len(wanted), len(wanted))
+    return AgreementReport(
+        raters=tuple(names),
+        kinds=tuple(found),
+        repeats=_repeats(session, raters, wanted, top),
+        seconds=reports.paces(session, study, reports.in_study(study)) if of_documents else {},
+    )
+
+
+def items(
+    session: Session, study: Study, kind: ItemKind, raters: Sequence[Rater]
+) -> list[LabelledItem]:
+    """Return the items to agree on, in question order, with each of `raters`' verdicts."""
+    scope: Scope = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+    by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters], pooled=True)
+    said: dict[int, dict[str, str | float]] = defaultdict(dict)
+    for rater in raters:
+        own = by_rater[rater.id]
+        given: Mapping[int, str | float] = own.quality if kind is ItemKind.QUALITY else own.by_thing
+        for key, value in given.items():
+            said[key][rater.name] = value
+    subject, changed = Event.judged_thing_id, "verdict"
+    if kind is ItemKind.QUALITY:
+        subject, changed = Event.query_key, "quality"
+    is_early = Event.client_time < Event.received_at
+    made_at = case((is_early, Event.client_time), else_=Event.received_at)
+    first_judged = (
+        select(subject, func.min(made_at))
+        .join(Rater, Rater.id == Event.rater_id)
+        .where(Rater.is_machine.is_(False), Event.field == changed)
+        .where(Event.new.is_not(None), subject.is_not(None))
+        .group_by(subject)
+    )
+    since: dict[int | None, datetime] = dict(session.execute(first_judged).all())
+    return [
+        LabelledItem(category, said.get(key, {}), since.get(key))
+        for key, category in _asked(session, scope, kind)
+    ]
+
+
+def _asked(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, str]]:
+    """Return the key and category of every judged thing or answer in `scope` that is asked.
+
+    Items that no run lists, but people judged, are among them.
+    """
+    if kind is ItemKind.QUALITY:
+        key = Query.id
+        wanted = select(Query.id, Question.category).join(Question).where(scope)
+    else:
+        key, is_card = JudgedThing.id, JudgedThing.property_id.is_not(None)
+        wanted = (
+            select(JudgedThing.id, Question.category)
+            .join(Question, Question.id == JudgedThing.question_id)
+            .where(JudgedThing.id.in_(verdicts.pool_of(scope)))
+            .where(is_card if kind is ItemKind.CARDS else ~is_card)
+        )
+    asked = wanted.where(is_put_to_raters(Question.id))
+    in_order = asked.order_by(Question.question_set_id, Question.position, key)
+    return [(key, category) for key, category in session.execute(in_order)]
+
+
+def _repeats(
+    session: Session,
+    raters: Sequence[Rater],
+    kinds: Sequence[ItemKind],
+    top: int,
+) -> tuple[Consistency, ...]:
+    same_thing = Judgment.judged_thing_id == Repeat.judged_thing_id
+    verdicts_again = (
+        select(Task.rater_id, JudgedThing.property_id, Judgment.verdict, Repeat.verdict)
+        .join_from(Repeat, Task, Task.id == Repeat.task_id)
+        .join(JudgedThing, JudgedThing.id == Repeat.judged_thing_id)
+        .outerjoin(Judgment, (Judgment.rater_id == Task.rater_id) & same_thing)
+        .where(Task.kind == REPEAT)
+        .order_by(Task.rater_id, Task.claimed_at, Repeat.judged_thing_id)
+    )
+    same_answer = QueryRating.query_key == RepeatRating.query_key
+    grades_again = (
+        select(Task.rater_id, QueryRating.quality, RepeatRating.quality)
+        .join_from(RepeatRating, Task, Task.id == RepeatRating.task_id)
+        .outerjoin(QueryRating, (QueryRating.rater_id == Task.rater_id) & same_answer)
+        .join(Query, Query.id == RepeatRating.query_key)
+        .where(Task.kind == REPEAT, or_(RepeatRating.quality.is_not(None), Query.asks_quality))
+        .order_by(Task.rater_id, Task.claimed_at, RepeatRating.query_key)
+    )
+    found: dict[tuple[int, ItemKind], list[_Said]] = defaultdict(list)
+    for rater_id, property_id, standing, second in session.execute(verdicts_again):
+        kind = ItemKind.EMPTY_LISTS if property_id is None else ItemKind.CARDS
+        found[rater_id, kind].append((standing, second))
+    for rater_id, *grades in session.execute(grades_again):
+        found[rater_id, ItemKind.QUALITY].append((grades[0], grades[1]))
+    return tuple(
+        consistency(rater.name, kind, found[rater.id, kind], top=top)
+        for kind in kinds
+        for rater in raters
+        if (rater.id, kind) in found
+    )
+
+
+RUN_FILE = "results.json"
+MANUAL_FILE = "manual_input.json"
+
+
+class SameFolderTwice(Refused):
+    message = mark("The same folder is named twice")
+    remedy = mark("Name the folder of each run once.")
+
+
+class HandJudgedRun(Struct, frozen=True):
+    name: str
+    run_file: bytes
+    manual_file: bytes
+
+
+class JudgedRun(Struct, frozen=True):
+    """A run judged by hand: number and text of its questions by query id, titles by property."""
+
+    name: str
+    verdicts: tuple[VerdictByHand, ...]
+    questions: Mapping[int, tuple[int, str]]
+    titles: Mapping[str, str]
+    problems: tuple[Problem, ...] = ()
+
+
+def judged_runs(pairs: Sequence[HandJudgedRun]) -> list[JudgedRun]:
+    """Return the runs of pairs of files; runs of one name are told apart by a number."""
+    names = distinct([pair.name for pair in pairs])
+    return [_judged_run(name, pair) for name, pair in zip(names, pairs, strict=True)]
+
+
+def compare(judged: Sequence[JudgedRun]) -> ConflictReport:
+    verdicts = [verdict for run in judged for verdict in run.verdicts]
+    return replace(
+        conflicts(verdicts, [run.name for run in judged]),
+        questions={key: one for run in reversed(judged) for key, one in run.questions.items()},
+        titles={key: title for run in reversed(judged) for key, title in run.titles.items()},
+        problems=tuple(problem for run in judged for problem in run.problems),
+    )
+
+
+def named_apart(judged: Iterable[JudgedRun]) -> list[JudgedRun]:
+    """Return the runs, those of one name told apart by a number."""
+    every = list(judged)
+    return [
+        replace(run, name=name, verdicts=tuple(replace(one, run=name) for one in run.verdicts))
+        for run, name in zip(every, distinct([run.name for run in every]), strict=True)
+    ]
+
+
+def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return each folder's own name, with as many of its parents' as tell it from the others.
+
+    A folder is the parts of its path. Raises ``SameFolderTwice``.
+
+    >>> run_names([("a", "hybrid"), ("b", "hybrid"), ("b", "api_only")])
+    ['a/hybrid', 'b/hybrid', 'api_only']
+    """
+    if len(set(folders)) < len(folders):
+        raise SameFolderTwice
+    found = []
+    for own in folders:
+        depth = 1
+        while sum(other[-depth:] == own[-depth:] for other in folders) > 1:
+            depth += 1
+        found.append("/".join(own[-depth:]))
+    return found
+
+
+def _judged_run(name: str, pair: HandJudgedRun) -> JudgedRun:
+    read = json_runs.read(f"{name}/{RUN_FILE}", pair.run_file)
+    manual = manual_input.read(f"{name}/{MANUAL_FILE}", pair.manual_file)
+    cards = (card for query in read.queries for card in query.cards)
+    n_cards = {query.query_id: len(query.cards) for query in read.queries}
+    return JudgedRun(
+        name=name,
+        verdicts=manual_input.verdicts(manual, read, name),
+        questions={q.query_id: (q.query_id, q.question) for q in read.queries},
+        titles={card.identity: card.title for card in cards},
+        problems=(*manual.problems, *manual_input.check_cards(manual, n_cards)),
+    )
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return `names`, each repetition with a number that no other name has."""
+    found: list[str] = []
+    for name in names:
+        candidates = (name, *(f"{name} ({number})" for number in range(2, len(names) + 2)))
+        found.append(next(free for free in candidates if free not in found))
+    return found

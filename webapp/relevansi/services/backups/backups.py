@@ -1,0 +1,523 @@
+"""The whole database as one file, taken while it is in use, and put back; or moved to another.
+
+A backup is a zip of two members: a description (``backup.json``), and all rows as a SQLite
+database, from whichever engine they came. It goes to a file beside the wanted one, is synced to
+disk, and then takes its name, so that a backup is there whole or not at all.
+
+A restore takes rows and nothing else out of the file: they are written into tables made here, of
+the backup's version, and those are brought to this one. What else the file defines is left behind.
+
+A move goes row by row, tables in the order in which they refer to each other, a chunk at a time;
+afterwards every row is read again on both sides and compared. All of it is one transaction at the
+target, and the source is only read.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+import sqlite3
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from datetime import datetime
+from importlib.metadata import version
+from itertools import zip_longest
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, get_args
+
+import msgspec
+from msgspec import DecodeError, Meta, Struct
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    ColumnElement,
+    Float,
+    Integer,
+    LargeBinary,
+    Result,
+    String,
+    Table,
+    collate,
+    func,
+    insert,
+    inspect,
+    select,
+    text,
+)
+from sqlalchemy.exc import DatabaseError, DBAPIError
+from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.types import TypeEngine
+
+from relevansi.config import errors_naming, sqlite_url, sync
+from relevansi.db import outages, sqlite_files
+from relevansi.db.engine import Database, known_versions
+from relevansi.db.migrations import HEAD
+from relevansi.db.outages import Outage, outage
+from relevansi.db.tables.base import Base, Moment
+from relevansi.db.tables.judging import Adjudication, Judgment, QueryRating, StoredSummary
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.failures import Conflict, Missing, Refused
+from relevansi.i18n import mark
+from relevansi.records import CannotTell, EmptyOutcome, QueryState, Scale
+from relevansi.services.judging import live_metrics
+
+OTHER_BACKUP = mark("Restore another backup.")
+
+
+class NoDatabaseYet(Missing):
+    message = mark("There is no database yet: %(name)s")
+    remedy = mark("Begin a study first, or set RELEVANSI_DATABASE_URL to the one there is.")
+
+
+class BackupExists(Conflict):
+    message = mark("%(name)s is there already")
+    remedy = mark("--replace overwrites it.")
+
+
+class NotABackup(Refused):
+    message = mark("%(name)s is not a backup of Relevansi, or not the whole of one")
+    remedy = OTHER_BACKUP
+
+
+class DamagedBackup(Refused):
+    message = mark("The backup is damaged, nothing was restored: %(name)s")
+    remedy = OTHER_BACKUP
+
+
+class NewerBackup(Refused):
+    message = mark("The backup was made by a newer Relevansi (%(name)s)")
+    remedy = mark("Install that one first.")
+
+
+class RestoresAsSuperuser(Refused):
+    message = mark("The role of %(name)s is a superuser of its server")
+    remedy = mark("Restore as a role that owns only this database, or add --as-superuser.")
+
+
+class DatabaseNotEmpty(Conflict):
+    message = mark("%(name)s holds data")
+    remedy = mark("--replace puts the backup in its place and keeps it beside.")
+
+
+PIECE = 2**20
+
+
+@contextmanager
+def folder_beside(file: Path) -> Iterator[Path]:
+    """Yield a new private folder on the disk of `file`, which is gone afterwards."""
+    with errors_naming(file):
+        folder = Path(tempfile.mkdtemp(prefix=f".{file.name}.", dir=file.absolute().parent))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+KIND = "relevansi backup"
+ABOUT = "backup.json"
+CONTENT = "database.sqlite"
+EMPTY_SCHEMA = "before-restore"
+"""Where PostgreSQL's tables without rows wait until they can go."""
+MOST_ABOUT = 2**20
+MOST_TIMES_PACKED = 100
+SMALL = 64 * 2**20
+"""Bytes a backup may always unpack to; a larger one to a multiple of its packed size."""
+_VERDICTS = {None, *Scale(top=4).verdicts, *map(str, EmptyOutcome)}
+_STATES = set(map(str, QueryState))
+VALUES: Mapping[InstrumentedAttribute[Any], set[Any]] = {
+    Judgment.verdict: _VERDICTS,
+    Adjudication.verdict: _VERDICTS,
+    Query.state: _STATES,
+    StoredSummary.state: _STATES,
+    Study.cannot_tell: set(get_args(CannotTell)),
+    QueryRating.quality: {None, *range(6)},
+}
+"""The values that figures are computed from, where a column's type allows others too."""
+UNREADABLE = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, RuntimeError)
+"""The errors of ``zipfile`` for a file that is not a zip, or is cut off or changed."""
+
+
+Count = Annotated[int, Meta(ge=0)]
+
+
+class About(Struct, frozen=True):
+    kind: str
+    product: str
+    engine: str
+    schema_version: str
+    created_at: Annotated[datetime, Meta(tz=True)]
+    size: Count
+    counts: Mapping[str, Count]
+
+
+def back_up(database: Database, file: Path, now: datetime, *, replace: bool = False) -> About:
+    """Write everything in the database, as it is at one moment, to `file`.
+
+    Raises ``BackupExists`` unless `replace`, ``NoDatabaseYet`` and
+    ``sqlite_files.DamagedDatabase``.
+    """
+    if file.exists() and not replace:
+        raise BackupExists(str(file))
+    if database.is_missing():
+        raise NoDatabaseYet(database.description)
+    with folder_beside(file) as folder:
+        content = folder / CONTENT
+        schema_version, counts = _taken(database, content)
+        about = About(
+            kind=KIND,
+            product=version("relevansi"),
+            engine=database.url.get_backend_name(),
+            schema_version=schema_version,
+            created_at=now,
+            size=content.stat().st_size,
+            counts=counts,
+        )
+        packed = folder / "backup.zip"
+        packed.touch(mode=0o600)
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(ABOUT, msgspec.json.format(msgspec.json.encode(about)))
+            archive.write(content, content.name)
+        sync(packed)
+        if file.exists() and not replace:
+            raise BackupExists(str(file))
+        packed.replace(file)
+        sync(file)
+    return about
+
+
+def read(file: Path) -> About:
+    """Return the description in a backup; raises ``NotABackup`` and ``NewerBackup``."""
+    try:
+        with zipfile.ZipFile(file) as archive, archive.open(ABOUT) as member:
+            about = msgspec.json.decode(member.read(MOST_ABOUT), type=About)
+            has_content = CONTENT in archive.namelist()
+    except (*UNREADABLE, DecodeError, UnicodeDecodeError) as wrong:
+        raise NotABackup(str(file)) from wrong
+    if about.kind != KIND or not has_content:
+        raise NotABackup(str(file))
+    if about.schema_version not in known_versions():
+        raise NewerBackup(about.product)
+    return about
+
+
+def restore(
+    database: Database,
+    file: Path,
+    now: datetime,
+    *,
+    replace: bool = False,
+    as_superuser: bool = False,
+) -> tuple[About, str | None]:
+    """Put a backup in the place of the database, which is empty or, with `replace`, kept beside.
+
+    Return what was put back, and where the earlier database is, if there was one. The tables are of
+    this version afterwards, even if the backup is of an older one. Everything is checked before
+    anything is touched. Raises ``NotABackup``, ``NewerBackup``, ``DamagedBackup``,
+    ``DatabaseNotEmpty``, ``sqlite_files.DatabaseInUse`` and, unless `as_superuser`,
+    ``RestoresAsSuperuser``.
+    """
+    about = read(file)
+    if not (database.is_sqlite or as_superuser):
+        with database.engine.connect() as connection:
+            if outages.acts_as_superuser(connection):
+                raise RestoresAsSuperuser(database.description)
+    is_kept = _has_rows(database)
+    if is_kept and not replace:
+        raise DatabaseNotEmpty(database.description)
+    kept = f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}" if is_kept else None
+    beside = Path(database.description) if database.is_sqlite else file
+    with folder_beside(beside) as folder:
+        unknown, content = folder / "unknown.sqlite", folder / CONTENT
+        _unpack(file, about, unknown)
+        _accept(unknown, content, about)
+        put = _put_sqlite if database.is_sqlite else _put_postgres
+        return about, put(database, content, kept)
+
+
+def _taken(database: Database, content: Path) -> tuple[str, dict[str, int]]:
+    if database.is_sqlite:
+        sqlite_files.take(Path(database.description), content)
+    elif database.version() is not None:
+        content.touch(mode=0o600)
+        with _opened(content) as copy:
+            copy.prepare()
+            with database.reading() as source, copy.writing() as target:
+                move(source, target)
+                target.commit()
+        sqlite_files.close(content)
+    with _opened(content) as taken:
+        schema_version, counts = taken.version(), _counts(taken)
+    if schema_version is None:
+        raise NoDatabaseYet(database.description)
+    return schema_version, counts
+
+
+def _opened(content: Path) -> closing[Database]:
+    return closing(Database(sqlite_url(content)))
+
+
+def _counts(database: Database) -> dict[str, int]:
+    with database.reading() as session:
+        return counts(session)
+
+
+def _has_rows(database: Database) -> bool:
+    """Whether anything would be lost; a file that cannot be read counts as something."""
+    if database.is_missing():
+        return False
+    try:
+        return any(_counts(database).values())
+    except DatabaseError:
+        if not database.is_sqlite:
+            raise
+        return Path(database.description).stat().st_size > 0
+    finally:
+        database.close()
+
+
+def _accept(unknown: Path, content: Path, about: About) -> None:
+    """Make `content`, a database of ours with the rows of `unknown`, which goes.
+
+    Its tables are brought to this version. Raises ``DamagedBackup``.
+    """
+    try:
+        with _opened(content) as copy:
+            copy.upgrade(about.schema_version)
+        sqlite_files.copy_rows(unknown, content)
+        unknown.unlink()
+        sqlite_files.check(content)
+        with _opened(content) as copy:
+            _agree(about, _counts(copy))
+            copy.upgrade()
+            with copy.reading() as session:
+                _check_values(session)
+            if about.schema_version != HEAD:
+                with copy.writing() as session:
+                    live_metrics.refresh_all(session)
+                    session.commit()
+        sqlite_files.close(content)
+    except (sqlite_files.DamagedDatabase, UnfitRow, ValueError, TypeError) as damaged:
+        raise DamagedBackup(*damaged.args) from damaged
+    except (sqlite3.Error, DatabaseError) as failure:
+        if outage(failure) not in {None, Outage.DAMAGED}:
+            raise  # of the disk, not of the backup
+        raise DamagedBackup(str(getattr(failure, "orig", failure))) from failure
+
+
+def _check_values(session: Session) -> None:
+    """Return if every column holds values of its type that figures can be computed from."""
+    for table in tables():
+        with _rows(session, table) as found:
+            for row in found:
+                check_fit(table, row._asdict())
+    for column, allowed in VALUES.items():
+        for value in session.scalars(select(column).distinct()):
+            if value not in allowed:
+                raise DamagedBackup(f"{column}: {value!r:.80}")
+
+
+def _put_sqlite(database: Database, content: Path, name: str | None) -> str | None:
+    target = Path(database.description)
+    kept = None if name is None else target.with_name(f"{target.stem}.{name}{target.suffix}")
+    database.close()
+    sqlite_files.put(content, target, kept)
+    sync(target)
+    return None if kept is None else str(kept)
+
+
+def _put_postgres(database: Database, content: Path, name: str | None) -> str | None:
+    """Set our tables aside, make them anew and fill them, all in one transaction."""
+    schema = name or EMPTY_SCHEMA
+    with database.engine.begin() as connection:
+        outages.set_aside(connection, schema)
+        database.make_tables(connection)
+        with Session(connection, join_transaction_mode="create_savepoint") as session:
+            try:
+                with _opened(content) as copy, copy.reading() as source:
+                    move(source, session)
+            except (UnfitRow, RowsDiffer, ValueError, TypeError) as wrong:
+                raise DamagedBackup(*wrong.args) from wrong
+            session.commit()
+        if name is None:
+            outages.drop(connection, schema)
+    return name
+
+
+def _agree(about: About, counts: Mapping[str, int]) -> None:
+    for name, stated in about.counts.items():
+        if counts.get(name, 0) != stated:
+            raise DamagedBackup(f"{name}: {counts.get(name)} of {stated} rows")
+
+
+def _unpack(file: Path, about: About, content: Path) -> None:
+    most = min(about.size, max(SMALL, MOST_TIMES_PACKED * file.stat().st_size))
+    content.touch(mode=0o600)
+    size = 0
+    try:
+        with (
+            zipfile.ZipFile(file) as archive,
+            archive.open(CONTENT) as member,
+            content.open("wb") as output,
+        ):
+            while piece := member.read(PIECE):
+                size += len(piece)
+                if size > most:
+                    break
+                output.write(piece)
+    except UNREADABLE as damaged:
+        raise DamagedBackup(str(file)) from damaged
+    if size != about.size:
+        raise DamagedBackup(str(file))
+
+
+CHUNK = 500
+"""Rows that are in memory at once; of a table that holds files, one."""
+
+_PYTHON_TYPES: Sequence[tuple[type[TypeEngine[Any]], tuple[type, ...]]] = (
+    (Boolean, (bool,)),
+    (Integer, (int,)),
+    (Float, (float, int)),
+    (LargeBinary, (bytes,)),
+    (Moment, (datetime,)),
+)
+"""The types of the values in a column of each type; JSON and texts are checked apart."""
+
+Told = Callable[[str, int], None]
+"""A function that is told the progress: a table's name and how many rows were done."""
+CHECK = mark("`relevansi check` looks at the database in use.")
+
+
+class TargetNotEmpty(Conflict):
+    message = mark("The other database is not empty (%(name)s)")
+    remedy = mark("A move needs an empty database.")
+
+
+class UnfitRow(Refused):
+    message = mark("The other database does not take a row, so nothing was moved: %(name)s")
+    remedy = CHECK
+
+
+class RowsDiffer(Conflict):
+    message = mark("A row came out differently, so nothing was moved: %(name)s")
+    remedy = CHECK
+
+
+class MovedTable(NamedTuple):
+    """A table as it is on both sides, with how many rows."""
+
+    name: str
+    rows: int
+
+
+def tables() -> Sequence[Table]:
+    """Return every table, those that others refer to first."""
+    return Base.metadata.sorted_tables
+
+
+def counts(session: Session) -> dict[str, int]:
+    """Return how many rows each table has, of those that are there."""
+    there = inspect(session.connection()).get_table_names()
+    return {
+        table.name: session.scalar(select(func.count()).select_from(table)) or 0
+        for table in tables()
+        if table.name in there
+    }
+
+
+def move(
+    source: Session, target: Session, told: Told = lambda _table, _rows: None
+) -> tuple[MovedTable, ...]:
+    """Copy every row of `source` into the empty `target` and return the tables both then hold.
+
+    The caller commits. `told` is called for each row twice: written, then compared. Raises
+    ``TargetNotEmpty``, ``UnfitRow`` and ``RowsDiffer``; the target is to be rolled back then.
+    """
+    if target.get_bind().dialect.name == "postgresql":  # a session that writes to SQLite is alone
+        names = ", ".join(table.name for table in tables())
+        target.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
+    if filled := [name for name, rows in counts(target).items() if rows]:
+        raise TargetNotEmpty(", ".join(filled))
+    for table in tables():
+        _copy(source, target, table, told)
+    _count_on(target)
+    return tuple(_compare(source, target, table, told) for table in tables())
+
+
+def _copy(source: Session, target: Session, table: Table, told: Told) -> None:
+    with _rows(source, table) as found:
+        for rows in found.partitions():
+            values = [row._asdict() for row in rows]
+            for row in values:
+                check_fit(table, row)
+            try:
+                target.execute(insert(table), values)
+            except DBAPIError as refused:
+                raise UnfitRow(f"{table.name}: {str(refused.orig).splitlines()[0]}") from refused
+            told(table.name, len(rows))
+
+
+def check_fit(table: Table, row: Mapping[str, Any], absent: Container[str] = ()) -> None:
+    """Raise ``UnfitRow`` for a value that its column does not hold; SQLite takes any value.
+
+    Columns that are `absent` and have a default are not looked at.
+    """
+    for column in table.columns:
+        if column.name in absent and (column.default is not None or column.server_default):
+            continue
+        value = row[column.name]
+        if value is None:
+            fits = bool(column.nullable) or isinstance(column.type, JSON)
+        elif isinstance(column.type, JSON):
+            fits = True
+        elif isinstance(column.type, String):
+            fits = isinstance(value, str) and len(value) <= (column.type.length or len(value))
+        else:
+            types = (types for kind, types in _PYTHON_TYPES if isinstance(column.type, kind))
+            fits = type(value) in next(types)
+        if not fits:
+            raise UnfitRow(f"{table.name}.{column.name}: {value!r:.80}")
+
+
+def _rows(session: Session, table: Table) -> Result[Any]:
+    """Return a table's rows by their key, read in chunks; text keys are ordered by their bytes."""
+    is_postgres = session.get_bind().dialect.name == "postgresql"
+    key: list[ColumnElement[Any]] = [
+        collate(column, "C") if is_postgres and isinstance(column.type, String) else column
+        for column in table.primary_key
+    ]  # as SQLite orders
+    has_files = any(isinstance(column.type, LargeBinary) for column in table.columns)
+    at_once = {"yield_per": 1 if has_files else CHUNK}
+    return session.execute(select(table).order_by(*key), execution_options=at_once)
+
+
+def _count_on(target: Session) -> None:
+    """Let PostgreSQL number new rows after those that came; SQLite does so by itself."""
+    if target.get_bind().dialect.name != "postgresql":
+        return
+    for table in tables():
+        column = table.autoincrement_column
+        if column is None:
+            continue
+        highest = target.scalar(select(func.max(column)))
+        target.execute(
+            text("SELECT setval(pg_get_serial_sequence(:table, :column), :next, false)"),
+            {"table": table.name, "column": column.name, "next": (highest or 0) + 1},
+        )
+
+
+def _compare(source: Session, target: Session, table: Table, told: Told) -> MovedTable:
+    count = 0
+    with _rows(source, table) as read, _rows(target, table) as written:
+        for here, there in zip_longest(read, written):
+            if here != there:
+                row = (here if there is None else there)._mapping
+                key = {column.name: row[column.name] for column in table.primary_key}
+                raise RowsDiffer(f"{table.name}: {json.dumps(key)}")
+            count += 1
+            told(table.name, 1)
+    return MovedTable(table.name, count)

@@ -1,0 +1,227 @@
+"""A question set put to a chatbot in order, in one session, every answer kept at once.
+
+Each answer is written before the next question is asked, so an interruption costs at most
+the question that was on its way.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from relevansi.chatbot.answers import Message, answered
+from relevansi.chatbot.client import Chatbot, public_address
+from relevansi.chatbot.failures import CallFailed
+from relevansi.config import sync
+from relevansi.exporters.exports.run_folders import STAMP, collected_run_file
+from relevansi.failures import Conflict
+from relevansi.i18n import mark
+from relevansi.importers.runs import json_runs
+from relevansi.importers.runs.questions import ReadQuestion
+from relevansi.records import CollectedAnswer, CollectedRun
+
+LATEST = "test_results_latest.json"
+UNFINISHED = ".part"
+USER = "relevansi"
+
+
+class OtherCollection(Conflict):
+    """The unfinished collections in a folder asked other questions, or another chatbot."""
+
+    message = mark(
+        "%(name)s was collected with other questions, another LLM or from another address"
+    )
+    remedy = mark("Leave --resume out to begin anew.")
+
+
+class CollectionPlan(Struct, frozen=True):
+    """The questions in order, the labels of the run, and the chatbot that is asked."""
+
+    questions: Sequence[ReadQuestion]
+    method: str
+    llm: str
+    chatbot: Chatbot
+
+    @property
+    def endpoint(self) -> str:
+        """The address, without what may be secret in it."""
+        return public_address(self.chatbot.address)
+
+
+class Collection(Struct, frozen=True):
+    """A collection and its file of all answers so far, ``.part`` until the last was asked."""
+
+    run: CollectedRun
+    file: Path
+
+    @property
+    def is_finished(self) -> bool:
+        return self.file.suffix != UNFINISHED
+
+    @property
+    def has_answers(self) -> bool:
+        return any(not answer.error for answer in self.run.answers)
+
+
+def part_of(
+    questions: Sequence[ReadQuestion],
+    first: int | None = None,
+    last: int | None = None,
+    limit: int | None = None,
+) -> Sequence[ReadQuestion]:
+    """The questions numbered `first` to `last`, both included, in order; at most `limit`.
+
+    >>> [one.query_id for one in part_of([ReadQuestion(n, "?") for n in (1, 2, 3, 4)], 2, limit=2)]
+    [2, 3]
+    """
+    within = [
+        question
+        for question in questions
+        if (first is None or question.query_id >= first)
+        and (last is None or question.query_id <= last)
+    ]
+    return within[:limit]
+
+
+def without_earlier_turns(
+    questions: Sequence[ReadQuestion], part: Sequence[ReadQuestion]
+) -> dict[int, tuple[int, ...]]:
+    """The turns since the last standalone question that `part` leaves out, by who needs them."""
+    asked = {question.query_id for question in part}
+    found: dict[int, tuple[int, ...]] = {}
+    earlier: list[int] = []
+    for question in questions:
+        if not question.context_dependent:
+            earlier = []
+        elif question.query_id in asked:
+            found[question.query_id] = tuple(turn for turn in earlier if turn not in asked)
+        earlier.append(question.query_id)
+    return {number: turns for number, turns in found.items() if turns}
+
+
+def begin(plan: CollectionPlan, folder: Path, now: datetime) -> Collection:
+    """A new collection in the folder of its method, its file made before anything is asked."""
+    folder = folder / plan.method
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = f"test_results_{plan.method}_"
+    while any(folder.glob(f"{stem}{now:{STAMP}}.*")):
+        now += timedelta(seconds=1)
+    run = CollectedRun(
+        timestamp=f"{now:{STAMP}}",
+        thread_id=f"{USER}_{plan.method}_{secrets.token_hex(6)}",
+        user_id=USER,
+        search_method=plan.method,
+        llm=plan.llm,
+        endpoint=plan.endpoint,
+        total_questions=len(plan.questions),
+    )
+    collection = Collection(run, folder / f"{stem}{run.timestamp}.json{UNFINISHED}")
+    write_durably(collection.file, collected_run_file(run))
+    return collection
+
+
+def unfinished(plan: CollectionPlan, folder: Path) -> Collection | None:
+    """The newest unfinished collection of `plan`, else its finished one, else none."""
+    folder = folder / plan.method
+    parts = sorted(folder.glob(f"test_results_*.json{UNFINISHED}"), reverse=True)
+    found = [
+        Collection(json_runs.read_collected(part.name, part.read_bytes()), part) for part in parts
+    ]
+    for collection in found:
+        if _fits(collection.run, plan):
+            return collection
+    if found:
+        raise OtherCollection(str(found[0].file))
+    latest = folder / LATEST
+    if not latest.is_file():
+        return None
+    run = json_runs.read_collected(latest.name, latest.read_bytes())
+    if not (run.is_complete and _fits(run, plan)):
+        return None
+    own = folder / f"test_results_{plan.method}_{run.timestamp}.json"
+    return Collection(run, own if own.is_file() else latest)
+
+
+def ask_rest(collection: Collection, plan: CollectionPlan) -> Iterator[Collection]:
+    """Ask the questions that are left; yields the collection after each answer, stored on disk."""
+    chatbot = plan.chatbot
+    for question in plan.questions[len(collection.run.answers) :]:
+        run, chatbot = _asked(collection.run, question, chatbot)
+        collection = replace(collection, run=run)
+        write_durably(collection.file, collected_run_file(run))
+        yield collection
+
+
+def finish(collection: Collection) -> Collection:
+    """The collection with its file in its place, and a copy of it as the latest."""
+    if collection.is_finished:
+        return collection
+    final = collection.file.with_suffix("")
+    collection.file.replace(final)
+    write_durably(final.with_name(LATEST), final.read_bytes())
+    return replace(collection, file=final)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Write the file `path` so that a crash leaves it whole: as it was, or as it is now."""
+    beside = path.with_name(f"{path.name}.tmp")
+    try:
+        beside.write_bytes(data)
+        sync(beside)
+        beside.replace(path)
+        sync(path)  # its name, too
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _asked(
+    run: CollectedRun, question: ReadQuestion, chatbot: Chatbot
+) -> tuple[CollectedRun, Chatbot]:
+    kept = CollectedAnswer(
+        query_id=question.query_id,
+        question=question.text,
+        category=question.category,
+        context_dependent=question.context_dependent,
+    )
+    theirs = chatbot.mapping.assigns_sessions
+    earlier = tuple((one.question, one.response) for one in run.answers if not one.error)
+    session = run.thread_id if earlier or not theirs else ""
+    asked = Message(question.text, session, run.user_id, run.search_method, earlier)
+    try:
+        answer = chatbot.ask(asked)
+    except CallFailed as failure:
+        failed = replace(
+            kept,
+            error=str(failure),
+            error_code=failure.code,
+            excerpt=failure.excerpt,
+            tries=failure.tries,
+        )
+        return replace(run, answers=(*run.answers, failed)), chatbot
+    run = replace(
+        run,
+        answers=(*run.answers, answered(kept, answer)),
+        thread_id=(answer.session_id if theirs else None) or run.thread_id,
+        endpoint=public_address(answer.address),
+    )
+    return run, replace(chatbot, address=answer.address)
+
+
+def _fits(run: CollectedRun, plan: CollectionPlan) -> bool:
+    labels = (run.search_method, run.llm, run.total_questions)
+    if labels != (plan.method, plan.llm, len(plan.questions)):
+        return False
+    if run.endpoint not in map(
+        public_address, [plan.chatbot.address, plan.chatbot.other_address or ""]
+    ):
+        return False
+    return len(run.answers) <= run.total_questions and all(
+        answer.query_id == question.query_id
+        and json_runs.question_key(answer.question) == json_runs.question_key(question.text)
+        for answer, question in zip(run.answers, plan.questions, strict=False)
+    )

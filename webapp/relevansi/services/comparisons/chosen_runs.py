@@ -1,0 +1,294 @@
+"""Which runs can be compared, which ones are meant, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import shorten
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, joinedload
+
+from relevansi import labels
+from relevansi.db.tables.judging import StoredSummary
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.failures import Refused
+from relevansi.i18n import gettext, mark
+from relevansi.kinds import shown as shown_item
+from relevansi.metrics.comparisons.differences import ComparedQuery
+from relevansi.metrics.judging.graded import kept
+from relevansi.metrics.judging.headline import headline_of
+from relevansi.records import Item, QueryState
+from relevansi.services.judging import verdicts
+from relevansi.services.judging.events import UnknownQuery
+from relevansi.services.runs import reports, runs
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study.question_sets import is_put_to_raters
+
+FEWEST = 2
+"""A run alone is compared with nothing."""
+
+MOST_NAMED = 3
+"""So many questions that runs do not share are named, of each run; the rest are counted."""
+PHASES = {1: ("search_method", "llm"), 2: ("llm", "search_method")}
+"""Each phase: the label in which its runs differ, and the one they share."""
+
+DISTINCTIONS = (
+    ("search_method",),
+    ("llm",),
+    ("search_method", "llm"),
+    ("search_method", "llm", "timestamp"),
+    ("search_method", "llm", "id"),
+)
+"""The labels that can name a run among others, the shortest names first."""
+
+
+CHOOSE = mark("Choose two runs or more of one question set on the page of the comparison.")
+
+
+class NothingToCompare(Refused):
+    message = mark("A comparison needs two runs of one question set")
+    remedy = CHOOSE
+    program_remedy = mark("Name two runs or more of one question set: run=ID&run=ID.")
+    command_remedy = mark("`relevansi runs` lists them.")
+    status = 422
+
+
+class DifferentQuestions(Refused):
+    """The runs have different question sets; `only` has the questions that not all share, by name.
+
+    `asked` has every (position, question), under keys that are equal for equal questions.
+    """
+
+    message = mark("These runs were asked different questions: %(name)s")
+    remedy = CHOOSE
+    program_remedy = mark("Name two runs or more of one question set: run=ID&run=ID.")
+    status = 422
+
+    def __init__(self, asked: Mapping[str, Mapping[Any, tuple[int, str]]]) -> None:
+        shared = set.intersection(*map(set, asked.values()))
+        self.only = {
+            name: tuple(entry for key, entry in found.items() if key not in shared)
+            for name, found in asked.items()
+        }
+        alone = (
+            f"{name}: {_question_names(entries)}" for name, entries in self.only.items() if entries
+        )
+        super().__init__("; ".join(alone))
+
+
+def _question_names(entries: Sequence[tuple[int, str]]) -> str:
+    """Return the first questions by their texts: positions of two sets would look shared."""
+    texts = [shorten(text, 60, placeholder="…") or str(place) for place, text in entries]
+    more = len(texts) - MOST_NAMED
+    return ", ".join([*texts[:MOST_NAMED], *([f"+ {more}"] if more > 0 else [])])
+
+
+class Candidate(NamedTuple):
+    """A run, and how many of its readable queries the rater who got furthest has completed."""
+
+    run: Run
+    done: int
+    of: int
+
+    @property
+    def complete(self) -> bool:
+        return self.done == self.of
+
+
+def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
+    own = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+    asked = own & is_put_to_raters(Query.question_id)
+    done = (
+        select(StoredSummary.run_id, func.count().label("done"))
+        .join(Query, Query.id == StoredSummary.query_key)
+        .join(Rater, Rater.id == StoredSummary.rater_id)
+        .where(asked, StoredSummary.complete, Rater.is_machine.is_(False))
+        .group_by(StoredSummary.run_id, StoredSummary.rater_id)
+        .subquery()
+    )
+    by_run = select(done.c.run_id, func.max(done.c.done)).group_by(done.c.run_id)
+    furthest = dict(session.execute(by_run).all())
+    readable = asked & (Query.state != str(QueryState.UNREADABLE))
+    counted = select(Query.run_id, func.count()).where(readable).group_by(Query.run_id)
+    of = dict(session.execute(counted).all())
+    return tuple(
+        Candidate(run, furthest.get(run.id, 0), of.get(run.id, 0))
+        for run in runs.in_order(session, study)
+    )
+
+
+def of_phase(session: Session, study: Study, phase: int) -> tuple[str, ...]:
+    """Return the ids of the runs a phase compares: they differ in its label, share the other.
+
+    Of the groups that could be meant, the one with most labels, else the newest; of each
+    label its newest complete run, else its newest, in the study's order. Raises
+    ``NothingToCompare``.
+    """
+    everything = candidates(session, study)
+    newest_first = sorted(everything, key=lambda one: runs.sequence(one.run), reverse=True)
+    best: dict[str | None, list[Candidate]] = {}
+    for group in _groups(newest_first, phase):
+        best = max(best, group, key=len)
+    if len(best) < FEWEST:
+        raise NothingToCompare(phase)
+    chosen = {next((one for one in same if one.complete), same[0]).run.id for same in best.values()}
+    return tuple(one.run.id for one in everything if one.run.id in chosen)
+
+
+def phases_of(session: Session, study: Study) -> tuple[int, ...]:
+    everything = candidates(session, study)
+    return tuple(
+        phase
+        for phase in PHASES
+        if any(len(group) >= FEWEST for group in _groups(everything, phase))
+    )
+
+
+def comparable(session: Session, study: Study, run_ids: Sequence[str]) -> list[Run]:
+    """Return the runs to compare, each once."""
+    chosen = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
+    if len(chosen) < FEWEST:
+        raise NothingToCompare
+    if len({run.question_set_id for run in chosen}) > 1:
+        names = names_of(chosen)
+        asked = {
+            names[run.id]: {one.key: (one.position, one.text) for one in run.question_set.questions}
+            for run in chosen
+        }
+        raise DifferentQuestions(asked)
+    return chosen
+
+
+def names_of(compared: Sequence[Run]) -> dict[str, str]:
+    """Return a name for each run by its id: the shortest labels that tell all apart."""
+    names: dict[str, str] = {}
+    for parts in DISTINCTIONS:
+        for run in compared:
+            stated = [getattr(run, part) for part in parts]
+            if parts[0] == "search_method":
+                stated[0] = labels.method(stated[0])
+            names[run.id] = " · ".join(said or gettext("not stated") for said in stated)
+        if len(set(names.values())) == len(compared):
+            break
+    return names
+
+
+def phase_of(compared: Sequence[Run]) -> int | None:
+    """The phase in whose label all the runs differ while they share the other; or none."""
+    for phase, (varying, shared) in PHASES.items():
+        found = {getattr(run, varying) for run in compared}
+        if len(found) == len(compared) and len({getattr(run, shared) for run in compared}) == 1:
+            return phase
+    return None
+
+
+def _groups(everything: Iterable[Candidate], phase: int) -> list[dict[str | None, list[Candidate]]]:
+    """The runs of a question set and of the label that the phase holds fixed, by the other one."""
+    varying, shared = PHASES[phase]
+    groups: dict[object, dict[str | None, list[Candidate]]] = {}
+    for one in everything:
+        group = groups.setdefault((one.run.question_set_id, getattr(one.run, shared)), {})
+        group.setdefault(getattr(one.run, varying), []).append(one)
+    return list(groups.values())
+
+
+class Side(Struct, frozen=True):
+    """One run's answer to the question; ``answer`` is ``None`` where it was not run.
+
+    ``results`` are the cards of its list with rank, verdict, and the ranks of the same judged
+    thing in the other lists by the names of their runs; ``holes`` the ranks whose results could not
+    be read.
+    """
+
+    name: str
+    answer: ComparedQuery | None = None
+    response: str = ""
+    notes: str = ""
+    results: tuple[tuple[int, Item, str | None, list[tuple[str, int]]], ...] = ()
+    holes: tuple[int, ...] = ()
+
+
+class ComparedQuestion(Struct, frozen=True):
+    """A question at its position in the set, with one side per run and its neighbours.
+
+    The neighbours are asked of raters; ``is_asked`` says whether it is too.
+    """
+
+    position: int
+    question: str
+    category: str
+    sides: tuple[Side, ...]
+    previous: int | None
+    next: int | None
+    is_asked: bool = True
+
+
+def find(
+    session: Session, study: Study, run_ids: Sequence[str], position: int, rule: Rule
+) -> ComparedQuestion:
+    """Return one question as every run of a comparison answered it."""
+    compared = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
+    names = names_of(compared)
+    places = (
+        select(Question.position, is_put_to_raters(Question.id))
+        .join(Query)
+        .where(Query.run_id.in_(names))
+        .distinct()
+    )
+    positions = {place: bool(is_asked) for place, is_asked in session.execute(places)}
+    if position not in positions:
+        raise UnknownQuery(" ".join(names), position)
+    asked = [place for place, is_asked in positions.items() if is_asked]
+    at = Question.position == position
+    scope = Query.run_id.in_(list(names)) & Query.question_id.in_(select(Question.id).where(at))
+    further = kept(headline_of(study))
+    said = reports.verdicts_under(session, study, scope, rule, pooled=bool(further))
+    queries = {query.run_id: query for query in session.scalars(select(Query).where(scope))}
+    summaries = {
+        one.run_id: said.summary(one, cannot_tell=study.cannot_tell, further=further)
+        for one in verdicts.asked_queries(session, scope, pooled=bool(further))
+    }
+    ranks: dict[int, list[tuple[str, int]]] = {}
+    shown: dict[str, list[Result]] = {run: [] for run in names}
+    results = select(Result, Query.run_id).join(Query).where(scope).order_by(Result.rank)
+    results = results.where(Result.judged_thing_id.is_not(None))
+    results = results.options(joinedload(Result.judged_thing))
+    for result, run in session.execute(results):
+        ranks.setdefault(result.judged_thing.id, []).append((names[run], result.rank))
+        shown[run].append(result)
+    holes = verdicts.holes(session, scope)
+    question = next(iter(queries.values())).question
+    sides = {run: Side(name) for run, name in names.items()}
+    for run, query in queries.items():
+        summary = summaries[run]
+        sides[run] = Side(
+            name=names[run],
+            answer=ComparedQuery(
+                position, query.query_id, question.text, question.category, summary
+            ),
+            response=query.response,
+            notes=said.notes.get(query.id, ""),
+            results=tuple(
+                (
+                    result.rank,
+                    shown_item(result.card, result.judged_thing.card),
+                    said.by_thing.get(result.judged_thing.id),
+                    [e for e in ranks[result.judged_thing.id] if e[0] != names[run]],
+                )
+                for result in shown[run]
+            ),
+            holes=holes.get(query.id, ()),
+        )
+    return ComparedQuestion(
+        position=position,
+        question=question.text,
+        category=question.category,
+        sides=tuple(sides.values()),
+        previous=max((place for place in asked if place < position), default=None),
+        next=min((place for place in asked if place > position), default=None),
+        is_asked=positions[position],
+    )

@@ -1,0 +1,92 @@
+"""Runs of one question set compared under one rule: by what, and how stable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Study
+from relevansi.metrics.comparisons.comparisons import PARTS, ComparisonReport, compare
+from relevansi.metrics.comparisons.stability import stability
+from relevansi.metrics.judging.graded import kept
+from relevansi.metrics.judging.headline import headline_of
+from relevansi.records import Scale, Tell, nobody
+from relevansi.services.comparisons.chosen_runs import comparable, names_of, phase_of
+from relevansi.services.gold import constraints
+from relevansi.services.judging.judged_runs import RunsUnderRules
+from relevansi.services.planning import machine_help, samples, settled
+from relevansi.services.runs import reports
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import assignments, studies
+
+
+def report(
+    session: Session,
+    study: Study,
+    run_ids: Sequence[str],
+    rule: Rule,
+    *,
+    tell: Tell = nobody,
+    figures: Sequence[str] = (),
+) -> ComparisonReport:
+    """Return the comparison of `run_ids` under `rule`; its phase is the one they could be of.
+
+    `figures` are the names of others than the headline of the study.
+    """
+    chosen = comparable(session, study, run_ids)
+    names, headline = names_of(chosen), tuple(figures) or headline_of(study)
+    tell(0, 4)
+    judged = RunsUnderRules(session, study, chosen, names, kept(headline))
+    base = judged.under(rule)
+    tell(1, 4)
+    comparison = compare(
+        base,
+        rule=rule.name,
+        unasked=judged.unasked,
+        headline=headline,
+        scale=Scale.stored(study.scale),
+    )
+    tell(2, 4)
+    stable = stability(
+        base,
+        without_rater=judged.without_each_rater(rule),
+        other_rules=judged.under_other_rules(rule),
+        headline=headline,
+    )
+    tell(3, 4)
+    parts = _parts(session, study, chosen, rule)
+    tell(4, 4)
+    seen = assignments.exposure(session, study)
+    return ComparisonReport(
+        study=studies.shown_name(study),
+        phase=phase_of(chosen),
+        comparison=comparison,
+        stability=stable,
+        raters=judged.shares(rule),
+        judged_until=judged.until(rule),
+        blindness=reports.blindness(session, study, Query.run_id.in_(run_ids), rule),
+        cannot_tell=study.cannot_tell,
+        version=version("relevansi"),
+        badged=tuple(time.since for time in seen.badged),
+        wordings_opened=assignments.wordings_opened(session, run_ids),
+        record_shown=tuple(time.since for time in seen.record_shown),
+        suggested=tuple(time.since for time in seen.suggested),
+        state=reports.state(session, study, Query.run_id.in_(run_ids), rule),
+        parts={name: part for name, part in parts.items() if part is not None},
+    )
+
+
+def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:
+    names, set_id = names_of(runs), runs[0].question_set_id
+    named = {run.id: names[run.id] for run in runs}
+    parts = (
+        constraints.compared(session, study, runs, names),
+        settled.settled_orders(session, study, runs, named, rule),
+        samples.of_runs(session, study, set_id, runs, rule),
+        machine_help.compared(session, study, runs, rule),
+    )
+    return dict(zip(PARTS, parts, strict=True))

@@ -1,0 +1,157 @@
+"""Rated CSVs compared with each other, by their counts alone; nothing of them is stored."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import PurePath
+
+from msgspec import Struct
+
+from relevansi import labels
+from relevansi.importers.frame import bounded
+from relevansi.importers.runs import csv_ratings
+from relevansi.importers.runs.csv_ratings import RatedFile
+from relevansi.importers.runs.json_runs import question_key
+from relevansi.importers.runs.problems import ImportRefused, error, warning
+from relevansi.importers.runs.questions import context_dependent as is_follow_up
+from relevansi.metrics.comparisons.comparisons import ComparisonReport, compare
+from relevansi.metrics.comparisons.differences import ComparedQuery, ComparedRun, conversations
+from relevansi.metrics.comparisons.stability import stability
+from relevansi.records import Blindness, Problem
+from relevansi.services.agreement.agreement import distinct
+from relevansi.services.comparisons.chosen_runs import (
+    FEWEST,
+    PHASES,
+    DifferentQuestions,
+    NothingToCompare,
+)
+
+_OPEN = re.compile(r"_(?:provisional|sementara)$")
+_DATED = re.compile(r"(?:^|[ _-])\d{8}(?:[ _-]?\d{4,6})?$|[ _-]latest$")
+_KIND = re.compile(r"^(?:evaluation[ _-])?(?:rated|ratings|exported)(?:[ _-]|$)")
+
+
+class RatedCsv(Struct, frozen=True):
+    """A rated CSV as it was given: ``name`` is its path, ``label`` the name of its run."""
+
+    name: str
+    data: bytes
+    label: str | None = None
+
+
+def compare_files(
+    files: Sequence[RatedCsv],
+    *,
+    phase: int | None = None,
+) -> tuple[ComparisonReport, list[Problem]]:
+    """Return the comparison of `files`, paired by question number and text, and their problems.
+
+    With a `phase` the names are those of its search methods or LLMs. Raises what ``read`` raises.
+    """
+    found = read(files)
+    stated = [file.label or method_name(file.name) for file in files]
+    varying = PHASES[phase][0] if phase else None
+    runs = [
+        ComparedRun(
+            run=name,
+            name=name,
+            search_method=label if varying == "search_method" else None,
+            llm=label if varying == "llm" else None,
+            queries=_queries(one),
+        )
+        for name, one, label in zip(names_of(files), found.values(), stated, strict=True)
+    ]
+    comparison = compare(runs, rule=csv_ratings.RULE)
+    stable = stability(runs)
+    problems = [problem for one in found.values() for problem in one.problems]
+    ways = {one.report.cannot_tell: name for name, one in reversed(found.items())}
+    ways.pop(None, None)
+    if len(ways) > 1:
+        other, name = sorted(ways.values(), key=[*found].index)
+        problems.append(warning("csv_cannot_tell_differs", name, {"other": other}))
+    return (
+        ComparisonReport(
+            study="",
+            phase=phase,
+            comparison=comparison,
+            stability=stable,
+            raters=(),
+            judged_until=None,
+            blindness=Blindness(),
+            version=version("relevansi"),
+            files=tuple(found),
+            cannot_tell=next(iter(ways)) if len(ways) == 1 else None,
+        ),
+        problems,
+    )
+
+
+def _queries(file: RatedFile) -> tuple[ComparedQuery, ...]:
+    rows = sorted(file.report.rows, key=lambda row: row.query_id)
+    back = conversations({row.query_id: bool(is_follow_up(None, row.category)) for row in rows})
+    return tuple(
+        ComparedQuery(
+            *(row.query_id, row.query_id, row.question, row.category, row.summary),
+            conversation=back.get(row.query_id),
+        )
+        for row in rows
+    )
+
+
+def read(files: Sequence[RatedCsv]) -> dict[str, RatedFile]:
+    """Return what each file holds, by its name; a file may lack questions of the longest one."""
+    if len(files) < FEWEST:
+        raise NothingToCompare
+    called = distinct([file.name for file in files])
+    found = {
+        name: bounded.call(name, csv_ratings.read, name, file.data)
+        for name, file in zip(called, files, strict=True)
+    }
+    for name, one in found.items():
+        if not one.report.rows:
+            raise ImportRefused(*(one.problems or (error("no_queries", name),)))
+    listed = [one.report.rows for one in found.values()]
+    with_texts = all(any(row.question.strip() for row in rows) for rows in listed)
+    asked = {
+        name: {
+            (row.query_id, question_key(row.question) if with_texts else ""): (
+                row.query_id,
+                row.question,
+            )
+            for row in rows
+        }
+        for name, rows in zip(names_of(files), listed, strict=True)
+    }
+    longest = max(asked.values(), key=len)
+    if not all(set(one) <= set(longest) for one in asked.values()):
+        raise DifferentQuestions(asked)
+    return found
+
+
+def method_name(path: str) -> str:
+    """Return the search method of a rated CSV: from its name, else from its folder.
+
+    >>> method_name("data/evaluation/hybrid/evaluation_rated_20260125.csv")
+    'hybrid'
+    >>> method_name("evaluation_rated_api_only_20260125.csv")
+    'api_only'
+    >>> method_name("2684856600.csv")  # named after a run
+    '2684856600'
+    """
+    file = PurePath(path)
+    stem = _DATED.sub("", _OPEN.sub("", file.stem))
+    return _KIND.sub("", stem).strip(" _-") or file.parent.name or stem
+
+
+def names_of(files: Sequence[RatedCsv]) -> list[str]:
+    """Return a name for each file that no other one has: its label, else its method in words."""
+    names = [file.label or labels.method(method_name(file.name)) for file in files]
+    many = Counter(names)
+    wanted = [
+        name if many[name] == 1 or file.label else file.name
+        for name, file in zip(names, files, strict=True)
+    ]
+    return distinct(wanted)

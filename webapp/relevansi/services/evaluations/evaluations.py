@@ -1,0 +1,170 @@
+"""Evaluations that are kept: stored, listed, paged through, taken away as files, deleted."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct, convert
+from sqlalchemy import ColumnElement, delete, func, insert, select
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.evaluations import Evaluation, EvaluationItem
+from relevansi.db.tables.study import Study
+from relevansi.exporters.evaluations.score_documents import WaitingRows
+from relevansi.failures import Missing
+from relevansi.i18n import mark
+from relevansi.metrics.evaluations import chunks, json_answers
+from relevansi.metrics.evaluations.answers import SentenceVerdict, Support, sentences
+from relevansi.metrics.evaluations.chunks import ChunkRow, ChunkScore
+from relevansi.metrics.evaluations.json_answers import WEIGHTS, JsonQuestion, JsonScore
+from relevansi.services.study import studies
+
+MOST_PARTS = 200
+"""Sentences or chunks of one item that its page shows; it says how many more there are."""
+
+
+class EvaluationKind(StrEnum):
+    ANSWERS = "answers"
+    CHUNKS = "chunks"
+    JSON = "json-v2"
+
+
+FIGURES = {
+    EvaluationKind.ANSWERS: ("overlap", "faithfulness", "em", "f1"),
+    EvaluationKind.CHUNKS: chunks.FIGURES,
+    EvaluationKind.JSON: ("score", *WEIGHTS),
+}
+"""The figures of an item, the first of them in the list of items."""
+
+
+def score_again(
+    kind: EvaluationKind, row: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
+) -> Sequence[SentenceVerdict] | ChunkScore | JsonScore:
+    """The score of a kept row with all that explains it: of an answer its sentences.
+
+    No embedder is asked again: the sentences' cosines are kept in the parts.
+    """
+    if kind is EvaluationKind.ANSWERS:
+        return [
+            SentenceVerdict(sentence, Support(part["support"]), part["cosine"])
+            for sentence, part in zip(sentences(row["answer"]), parts, strict=True)
+        ]
+    if kind is EvaluationKind.CHUNKS:
+        return chunks.score(convert(row, ChunkRow))
+    return json_answers.score(convert(row, JsonQuestion))
+
+
+ID_BYTES = 4
+PAGE_SIZE = 50
+_BATCH = 500
+
+
+class UnknownEvaluation(Missing):
+    message = mark("This study has no such evaluation or item")
+    remedy = mark("Go to the page of the evaluations: all that were scored are listed there.")
+
+
+class Show(StrEnum):
+    ALL = "all"
+    FAILED = "failed"
+
+
+class Page(Struct, frozen=True):
+    """One page of items; ``number`` counts from 1."""
+
+    show: Show
+    number: int
+    n_pages: int
+    items: Sequence[EvaluationItem]
+    counts: Mapping[Show, int]
+
+
+def store(
+    session: Session, study: Study, scored: Evaluation, rows: WaitingRows, now: datetime
+) -> tuple[str, bool]:
+    """Store an evaluation with its rows, unless an equal one is here; its id, and whether."""
+    # The same file twice at once: the second waits and finds the first.
+    session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
+    of_study, equal = Evaluation.study_id == study.id, Evaluation.sha256 == scored.sha256
+    known = session.scalar(select(Evaluation.id).where(of_study, equal))
+    if known is not None:
+        return known, True
+    scored.id, scored.study_id, scored.created_at = secrets.token_hex(ID_BYTES), study.id, now
+    session.add(scored)
+    session.flush()
+    numbered = enumerate(rows, start=1)
+    while batch := [
+        {"evaluation_id": scored.id, "position": position, **row}
+        for position, row in islice(numbered, _BATCH)
+    ]:
+        session.execute(insert(EvaluationItem), batch)
+    return scored.id, False
+
+
+def find(session: Session, study: Study, evaluation_id: str) -> Evaluation:
+    """Return an evaluation of the study; raises ``UnknownEvaluation``."""
+    found = session.get(Evaluation, evaluation_id)
+    if found is None or found.study_id != study.id:
+        raise UnknownEvaluation(evaluation_id)
+    return found
+
+
+def all_of(session: Session, study: Study) -> Sequence[Evaluation]:
+    """Return the study's evaluations, the newest first."""
+    of_study = select(Evaluation).where(Evaluation.study_id == study.id)
+    return session.scalars(of_study.order_by(Evaluation.created_at.desc(), Evaluation.id)).all()
+
+
+def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> Page:
+    """Return one page of the evaluation's items; a number beyond the last is the last."""
+    count = select(func.count()).select_from(EvaluationItem)
+    counts = {one: session.scalar(count.where(*_fits(evaluation, one))) or 0 for one in Show}
+    n_pages = max(1, -(-counts[show] // PAGE_SIZE))
+    number = min(max(1, number), n_pages)
+    found = session.scalars(
+        select(EvaluationItem)
+        .where(*_fits(evaluation, show))
+        .order_by(EvaluationItem.position)
+        .limit(PAGE_SIZE)
+        .offset((number - 1) * PAGE_SIZE)
+    ).all()
+    return Page(show, number, n_pages, found, counts)
+
+
+def find_item(session: Session, evaluation: Evaluation, position: int) -> EvaluationItem:
+    """Return the item at a position; raises ``UnknownEvaluation``."""
+    of_it = EvaluationItem.evaluation_id == evaluation.id
+    wanted = select(EvaluationItem).where(of_it, EvaluationItem.position == position)
+    found = session.scalar(wanted)
+    if found is None:
+        raise UnknownEvaluation(position)
+    return found
+
+
+def results(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]]:
+    """Yield every item as the command line writes it, a batch in memory at a time."""
+    found = (
+        select(EvaluationItem.result)
+        .where(EvaluationItem.evaluation_id == evaluation.id)
+        .order_by(EvaluationItem.position)
+    )
+    yield from session.scalars(found.execution_options(yield_per=_BATCH))
+
+
+def remove(session: Session, study: Study, evaluation: Evaluation, now: datetime) -> None:
+    """Delete an evaluation with its items, logged."""
+    studies.log(session, study, "delete evaluation", evaluation.id, evaluation.name, None, now)
+    session.execute(delete(EvaluationItem).where(EvaluationItem.evaluation_id == evaluation.id))
+    session.execute(delete(Evaluation).where(Evaluation.id == evaluation.id))
+
+
+def _fits(evaluation: Evaluation, show: Show) -> list[ColumnElement[bool]]:
+    fits: list[ColumnElement[bool]] = [EvaluationItem.evaluation_id == evaluation.id]
+    if show is Show.FAILED:
+        fits.append(EvaluationItem.failed.is_(True))
+    return fits

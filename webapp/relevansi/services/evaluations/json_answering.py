@@ -1,0 +1,320 @@
+"""Questions put to a model with the fixed prompt; each answer is on disk before it counts.
+
+The file of answers is JSON Lines: their provenance, then one line for each question that
+was answered. A question whose call failed has no line, so going on asks it again. Contexts that
+a retriever gave are in the line: the answer is scored against them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Generator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
+
+from relevansi.chatbot import mappings
+from relevansi.chatbot.answers import Answer, Message
+from relevansi.chatbot.client import Chatbot, Endpoint, public_address
+from relevansi.chatbot.failures import CallFailed, NotTheContract
+from relevansi.config import resource
+from relevansi.failures import Conflict, Refused
+from relevansi.i18n import gettext, mark
+from relevansi.importers.evaluations import cited_answers
+from relevansi.importers.evaluations.expected_json import JsonQuestionSet
+from relevansi.metrics.evaluations import json_answers
+from relevansi.metrics.evaluations.json_answers import Context, JsonQuestion
+from relevansi.metrics.runs.provenance import MODEL_PARTS, PROVENANCE, stated_provenance
+from relevansi.records import Problem
+
+PROMPT_VERSION = "eval_json_v2/1"
+"""Another text needs another version."""
+
+_PLACE = re.compile(r"\{(question|contexts)\}")
+
+
+@cache
+def prompt_text() -> str:
+    """The prompt as its file has it, with the places {contexts} and {question}."""
+    return (resource("templates") / "evaluations" / "eval_json_v2.md").read_text("utf-8")
+
+
+def prompt_digest() -> str:
+    return sha256(prompt_text().encode()).hexdigest()
+
+
+def filled_prompt(question: JsonQuestion) -> str:
+    """The message to the model, filled in one pass: no text can open another place."""
+    contexts = (
+        f"[source_path: {context.source_path}]\n{context.text}" for context in question.contexts
+    )
+    values = {"question": question.question, "contexts": "\n\n".join(contexts) or "(none)"}
+    return _PLACE.sub(lambda place: values[place[1]], prompt_text())
+
+
+TEMPERATURE = 0
+MOST_FAILURES = 5
+"""The failed calls in a row that end the asking: waiting would not mend the cause."""
+
+
+KEY_VARIABLE = "RELEVANSI_RETRIEVER_KEY"
+_LISTS = ("contexts", "context")
+
+
+def retriever_headers() -> dict[str, str]:
+    """The header with the retriever's own key, if one is set; raises ``MissingKey``."""
+    return mappings.filled(mappings.bearer(KEY_VARIABLE))
+
+
+def read_contexts(document: object) -> tuple[tuple[Context, ...], str | None]:
+    """The contexts in an answer and the version of the index; raises `NotTheContract`.
+
+    >>> read_contexts({"context": [{"source_path": "a.md", "text": "Ada."}], "index_version": 7})
+    ((Context(source_path='a.md', text='Ada.'),), '7')
+    """
+    excerpt = json.dumps(document, ensure_ascii=False)
+    if not isinstance(document, dict):
+        raise NotTheContract(mark("it is JSON, but not an object"), excerpt=excerpt)
+    name = next((name for name in _LISTS if name in document), None)
+    if name is None:
+        what = mark('it has no list "contexts", only: %(known)s')
+        raise NotTheContract(what, known=", ".join(list(document)[:8]) or "-", excerpt=excerpt)
+    listed = document[name]
+    if not isinstance(listed, list):
+        raise NotTheContract(mark('"%(path)s" in it is not a list'), path=name, excerpt=excerpt)
+    contexts = tuple(_context(raw, f"{name}[{n}]", excerpt) for n, raw in enumerate(listed))
+    version = document.get("index_version")
+    is_named = isinstance(version, str | int) and not isinstance(version, bool)
+    return contexts, (str(version).strip() or None) if is_named else None
+
+
+def _context(raw: object, place: str, excerpt: str) -> Context:
+    if not isinstance(raw, dict):
+        raise NotTheContract(mark('"%(path)s" in it is not an object'), path=place, excerpt=excerpt)
+    source_path, text = raw.get("source_path"), raw.get("text")
+    if not isinstance(source_path, str) or not source_path.strip():
+        wrong = f"{place}.source_path"
+    elif not isinstance(text, str):
+        wrong = f"{place}.text"
+    else:
+        return Context(source_path, text)
+    raise NotTheContract(mark('"%(path)s" in it is not a text'), path=wrong, excerpt=excerpt)
+
+
+class AnswersThere(Conflict):
+    message = mark("%(name)s holds answers already")
+    remedy = mark("--resume goes on with them, another -o begins anew.")
+
+
+class OtherAnswers(Conflict):
+    """The answers to go on with were made otherwise: a ``field`` is ``theirs``, not ``ours``."""
+
+    message = mark("%(name)s was made with %(field)s %(theirs)s, not %(ours)s")
+    remedy = mark("Give another -o to begin anew.")
+
+
+class ModelUnknown(Refused):
+    message = mark("The endpoint does not say which model answered")
+    remedy = mark("Name it with --model.")
+
+
+class IndexUnknown(Refused):
+    message = mark("The retriever does not name its index")
+    remedy = mark("Name it with --index-version.")
+
+
+class OtherIndex(Conflict):
+    """The retriever names another version of its index than the one ``before``."""
+
+    message = mark(
+        "The retriever names its index %(name)s, not %(before)s, and a file holds answers from one"
+    )
+    remedy = mark("Correct --index-version, or begin anew with another -o.")
+
+
+class Answering(Struct):
+    """The questions to ask, the file to write, and the ids that are answered in it."""
+
+    questions: tuple[JsonQuestion, ...]
+    path: Path
+    head: dict[str, Any]
+    answered: set[str] = field(default_factory=set)
+    n_without: int = 0
+
+    @property
+    def left(self) -> tuple[JsonQuestion, ...]:
+        return tuple(one for one in self.questions if one.row_id not in self.answered)
+
+    def keep(self, question: JsonQuestion, answer: Answer) -> None:
+        """Write one answer behind the others, durably; raises `ModelUnknown`."""
+        lines = []
+        if not self.answered:
+            self.head.setdefault("model_id", answer.model)
+            if not self.head["model_id"]:
+                raise ModelUnknown
+            lines.append(self.head)
+        line: dict[str, object] = {
+            "id": question.row_id,
+            "output": answer.text,
+            "usage": answer.usage,
+            "latency_ms": answer.latency_ms,
+            "tries": answer.tries,
+            "model": answer.model,
+        }
+        if "retriever" in self.head:
+            line["contexts"] = [asdict(context) for context in question.contexts]
+            self.n_without += not question.contexts
+        lines.append(line)
+        with self.path.open("ab") as file:
+            file.writelines(json.dumps(one).encode() + b"\n" for one in lines)
+            file.flush()
+            os.fsync(file.fileno())
+        self.answered.add(question.row_id)
+
+    def check_index(self, named: str | None) -> None:
+        """Take the retriever's word for its index where nothing else names it."""
+        known = self.head.setdefault("index_version", named)
+        if not known:
+            raise IndexUnknown
+        if named is not None and named != known:
+            raise OtherIndex(named, before=known)
+
+
+def head(
+    asked: JsonQuestionSet,
+    chatbot: Chatbot,
+    options: Mapping[str, str | None],
+    retriever: Endpoint | None = None,
+) -> dict[str, Any]:
+    """The provenance of the answers: as `options` state it, else the file of questions.
+
+    Without either, no adapter is named and the index is the contexts of the questions. The index
+    of a `retriever` is named by `options` or by the retriever itself.
+    """
+    chosen = stated_provenance(options)
+    names = [] if set(MODEL_PARTS) & chosen.keys() else [*MODEL_PARTS]
+    names += [] if retriever else ["index_version"]
+    stated = stated_provenance({name: asked.stated.get(name) for name in names}) | chosen
+    if not set(MODEL_PARTS) & stated.keys():
+        stated["adapter_id"] = "none"
+    if retriever is None:
+        stated.setdefault("index_version", f"contexts of {asked.version}")
+    stated |= {
+        "prompt_sha256": prompt_digest(),
+        "prompt_version": PROMPT_VERSION,
+        "eval_set_version": asked.version,
+    }
+    return {
+        **{name: stated[name] for name in PROVENANCE if name in stated},
+        "endpoint": public_address(chatbot.address),
+        **({} if retriever is None else {"retriever": public_address(retriever.address)}),
+        "temperature": TEMPERATURE,
+    }
+
+
+def begin(
+    asked: JsonQuestionSet, path: Path, head: dict[str, Any], *, resume: bool = False
+) -> Answering:
+    """The questions, to be answered into a file at `path`; `resume` keeps the answers it has.
+
+    Raises `AnswersThere` and `OtherAnswers`.
+    """
+    answering = Answering(asked.questions, path, head)
+    if not path.exists() or not path.stat().st_size:
+        return answering
+    if not resume:
+        raise AnswersThere(path)
+    with path.open("r+b") as file:
+        data = file.read()
+        file.truncate(data.rfind(b"\n") + 1)
+        file.seek(0)
+        for line in cited_answers.read_lines(path.name, file):
+            if isinstance(line, Problem):
+                continue
+            if "id" in line.value:
+                answering.answered.add(str(line.value["id"]))
+                continue
+            for name in ("retriever", *head):
+                theirs, ours = line.value.get(name), head.get(name)
+                if theirs != ours:
+                    none = gettext("none")
+                    said = [none if one is None else str(one) for one in (theirs, ours)]
+                    raise OtherAnswers(path, field=name, theirs=said[0], ours=said[1])
+            answering.head = {**line.value, **head}
+    return answering
+
+
+def ask_rest(
+    answering: Answering, chatbot: Chatbot, retriever: Endpoint | None = None, *, at_once: int = 1
+) -> Generator[tuple[str, CallFailed | None]]:
+    """Ask the questions left; yields each id once its answer is on disk, or why it has none.
+
+    The contexts are those of the question, or those that the `retriever` finds for it. Ends after
+    `MOST_FAILURES` failed calls in a row. Calls on their way when the asking is interrupted
+    are waited for and kept.
+    """
+    left = iter(answering.left)
+    on_way: dict[Future[tuple[JsonQuestion, Answer]], JsonQuestion] = {}
+    failed_in_a_row = 0
+    with ThreadPoolExecutor(at_once) as pool:
+        try:
+            while True:
+                while len(on_way) < at_once and failed_in_a_row < MOST_FAILURES:
+                    question = next(left, None)
+                    if question is None:
+                        break
+                    asked = pool.submit(_answer, answering, question, chatbot, retriever)
+                    on_way[asked] = question
+                if not on_way:
+                    return
+                for done in wait(on_way, return_when=FIRST_COMPLETED).done:
+                    question = on_way.pop(done)
+                    why = _why_unanswered(answering, done)
+                    failed_in_a_row = failed_in_a_row + 1 if why else 0
+                    yield question.row_id, why
+        except (KeyboardInterrupt, GeneratorExit):
+            for future in on_way:
+                _why_unanswered(answering, future)
+            raise
+
+
+def _answer(
+    answering: Answering, question: JsonQuestion, chatbot: Chatbot, retriever: Endpoint | None
+) -> tuple[JsonQuestion, Answer]:
+    if retriever is not None:
+        body = {"id": question.row_id, "question": question.question}
+        contexts, index = retriever.ask(body, retriever_headers(), read_contexts).value
+        answering.check_index(index)
+        question = replace(question, contexts=contexts)
+    message = filled_prompt(question)
+    return question, chatbot.ask(Message(message=message, session_id="", user_id="", method=""))
+
+
+def _why_unanswered(
+    answering: Answering, asked: Future[tuple[JsonQuestion, Answer]]
+) -> CallFailed | None:
+    """Keep the answer, or return why there is none."""
+    try:
+        answering.keep(*asked.result())
+    except CallFailed as failure:
+        return failure
+    return None
+
+
+def make_dev_set(
+    asked: JsonQuestionSet, name: str, n: int, seed: int
+) -> tuple[bytes, str, Counter[str]]:
+    """A file of `n` questions, in proportion to their main topics, its version, and the topics."""
+    topics = [str(q.expected.get("main_topic") or "").strip() for q in asked.questions]
+    positions = json_answers.draw_dev_set(topics, n, seed=seed)
+    drawn = [asked.raw[position] for position in positions]
+    version = json_answers.eval_set_version(name, drawn)
+    return json_answers.canonical(drawn), version, Counter(topics[at] for at in positions)

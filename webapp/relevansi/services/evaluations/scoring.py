@@ -1,0 +1,319 @@
+"""Files scored by the automatic evaluations; nothing is stored before all is scored."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any, BinaryIO
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
+
+from relevansi.db.tables.evaluations import Evaluation
+from relevansi.exporters.evaluations import score_documents as documents
+from relevansi.exporters.evaluations.score_documents import ScoredRow, WaitingRows
+from relevansi.importers.agreement import manual_input
+from relevansi.importers.evaluations import cited_answers, expected_json
+from relevansi.importers.evaluations.expected_json import JsonAnswerSet
+from relevansi.importers.gold import gold_questions, listed_properties
+from relevansi.importers.runs.json_documents import load
+from relevansi.importers.runs.problems import ImportRefused, UnreadableFile, error, warning
+from relevansi.importers.runs.questions import looks_like
+from relevansi.metrics.evaluations import answers, chunks, json_answers
+from relevansi.metrics.evaluations.chunks import ChunkMeans, ChunkRow
+from relevansi.metrics.evaluations.json_answers import Gate, JsonQuestion, JsonSummary
+from relevansi.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder
+from relevansi.metrics.gold import constraints
+from relevansi.records import Problem
+from relevansi.services.evaluations.embedders import VectorEmbedder
+from relevansi.services.evaluations.evaluations import EvaluationKind
+
+MOST_ROWS = 50_000
+"""Rows of one evaluation on the pages; the command line takes any number."""
+MOST_ROWS_OF_MODEL = 500
+"""The same where a model makes vectors of every text: as many as a request has time for."""
+MOST_PROBLEMS = 200
+"""Problems that are kept in words; all are counted."""
+
+_EXPECTED = {EvaluationKind.ANSWERS: "answers_file", EvaluationKind.CHUNKS: "chunks_file"}
+
+Figures = Sequence[Mapping[str, Any]]
+"""Name, value, n and why there is no value, in the order to show them."""
+Take = Callable[[ScoredRow], None]
+"""What gets each scored row."""
+
+
+class NamedBytes(Struct, frozen=True):
+    name: str
+    data: bytes
+
+
+class ScoringSettings(Struct, frozen=True):
+    """How a file is to be scored; settings of another kind are ignored.
+
+    ``first`` is the number of rows after which to stop. ``subset`` is a dev set of JSON
+    answers, scored first; with ``stop_at_gate`` the rest is scored only if it passes. ``prompt``
+    must be the one that JSON answers state.
+    """
+
+    kind: EvaluationKind
+    embedder: Embedder | None = None
+    tau_sim: float | None = None
+    keep_citations: bool = False
+    gate: Gate = field(default_factory=Gate)
+    first: int | None = None
+    subset: NamedBytes | None = None
+    stop_at_gate: bool = False
+    prompt: NamedBytes | None = None
+
+    @property
+    def scale(self) -> answers.AnswerScale:
+        """The scale of cited answers, with the threshold that goes with its embedder."""
+        default = self.embedder.default_tau_sim if self.embedder else DEFAULT_TAU_SIM
+        tau_sim = default if self.tau_sim is None else self.tau_sim
+        return answers.AnswerScale(self.embedder, tau_sim, self.keep_citations)
+
+    def stated(self) -> dict[str, Any]:
+        """Return the settings as they are stored; those that were not given are left out."""
+        if self.kind is EvaluationKind.JSON:
+            gate: dict[str, Any] = _gate(self.gate)
+            if self.subset is None:
+                return gate
+            return gate | {"subset": self.subset.name, "stop_at_gate": self.stop_at_gate}
+        first = {} if self.first is None else {"first": self.first}
+        if self.kind is EvaluationKind.CHUNKS:
+            return first
+        scale = self.scale
+        return first | {
+            "tau_sim": scale.tau_sim,
+            "embedder": self.embedder.name if self.embedder else None,
+            "keep_citations": scale.keep_citations,
+        }
+
+
+def constraint_scoring(
+    gold: NamedBytes,
+    results: NamedBytes,
+    manual: NamedBytes | None = None,
+    *,
+    threshold: Fraction | None = None,
+    missing: constraints.MissingRule = constraints.MissingRule.COUNTED,
+) -> tuple[constraints.ConstraintReport, tuple[Problem, ...]]:
+    """The cards of `results` against `gold`, with people's decisions in `manual`."""
+    asked = gold_questions.read(gold.name, gold.data)
+    listed = listed_properties.read(results.name, results.data)
+    problems = list(listed.problems)
+    ids = {question.query_id for question in asked.questions}
+    problems += [
+        warning("result_without_question", results.name, query_id=query_id)
+        for query_id in listed.cards
+        if query_id not in ids
+    ]
+    decisions = constraints.Decisions()
+    if manual is not None:
+        decided = manual_input.read(manual.name, manual.data)
+        decisions = constraints.Decisions.of(decided.decisions)
+        counts = {query_id: len(listed.cards.get(query_id, ())) for query_id in ids}
+        problems += [*decided.problems, *manual_input.check_cards(decided, counts)]
+        automatic = {question.query_id for question in asked.questions if not question.manual}
+        by_hand = sorted({query_id for query_id, _ in decisions.cards} & automatic)
+        problems += [
+            warning("decision_on_automatic", manual.name, query_id=query_id) for query_id in by_hand
+        ]
+    if threshold is None:
+        threshold = asked.threshold
+    report = constraints.evaluate(
+        asked.questions, listed.cards, threshold=threshold, decisions=decisions, missing=missing
+    )
+    return report, tuple(problems)
+
+
+def score_rows(
+    settings: ScoringSettings,
+    name: str,
+    file: BinaryIO,
+    take: Take,
+    tell: Callable[[Problem], None],
+) -> tuple[dict[str, Any], Figures]:
+    """The head and the figures of rows; `take` gets each scored row, `tell` each problem."""
+    is_answers, scale = settings.kind is EvaluationKind.ANSWERS, settings.scale
+    summary, overall = answers.AnswerSummary(), ChunkMeans()
+    strategies: dict[str, ChunkMeans] = {}
+
+    def scored(line: int, row: answers.AnswerRow | ChunkRow) -> ScoredRow | Problem:
+        if isinstance(row, ChunkRow):
+            found = chunks.score(row)
+            overall.add(found)
+            strategies.setdefault(row.strategy or "", ChunkMeans()).add(found)
+            return documents.chunk_row(found)
+        try:
+            answer = answers.score(row, scale)
+        except answers.SimilaritiesDoNotFit as wrong:
+            counts = dict(zip(("found", "expected"), wrong.args, strict=True))
+            return error("line_similarities_count", name, counts, line=line)
+        summary.add(answer)
+        return documents.answer_row(answer)
+
+    reader = cited_answers.read_answers if is_answers else cited_answers.read_chunks
+    n_rows, left_out, last = 0, 0, None
+    for found in reader(name, file):
+        line = found.line if isinstance(found, Problem) else found[0]
+        n_rows += line != last
+        if settings.first is not None and n_rows > settings.first:
+            break
+        outcome = found if isinstance(found, Problem) else scored(*found)
+        if isinstance(outcome, Problem):
+            tell(outcome)
+            left_out += line != last
+        else:
+            take(outcome)
+        last = line
+    partial = {"first_n": settings.first, "left_out": left_out}
+    if not is_answers:
+        named = {} if set(strategies) == {""} else strategies
+        return {
+            "summary": overall.figures(),
+            "strategies": {name: part.figures() for name, part in named.items()},
+            **partial,
+        }, _figures(overall.figures(), overall.count)
+    figures = summary.figures()
+    return {
+        "summary": {one["name"]: one["value"] for one in figures},
+        "embedder": summary.embedder(scale),
+        "tau_sim": scale.tau_sim,
+        "keep_citations": scale.keep_citations,
+        "faithfulness": "fallback: min(1, 0.6 + 0.4 overlap)",
+        "settings": summary.settings,
+        **partial,
+        "why_undefined": {one["name"]: one["why"] for one in figures if one["why"]},
+    }, figures
+
+
+def score_json(
+    settings: ScoringSettings, answered: JsonAnswerSet, take: Take, tell: Callable[[Problem], None]
+) -> tuple[dict[str, Any], Figures]:
+    """The head of the report on JSON answers, and its figures; `take` gets each answer scored."""
+    prompt, dev, questions, subset = settings.prompt, settings.subset, answered.questions, None
+    if prompt is not None:
+        own, stated = sha256(prompt.data).hexdigest(), answered.provenance["prompt_sha256"]
+        if own != stated.lower():
+            words = {"own": own, "stated": stated}
+            raise ImportRefused(error("other_prompt", prompt.name, words))
+    stopped = False
+    if dev is not None:
+        ids = expected_json.read_subset(dev.name, dev.data)
+        known = {question.row_id for question in questions}
+        unknown = [one for one in ids if one not in known]
+        if unknown:
+            tell(error("subset_ids_unknown", dev.name, {"ids": expected_json.some(unknown)}))
+        chosen = tuple(question for question in questions if question.row_id in set(ids))
+        subset = _summary(chosen, settings.gate, lambda _: None)
+        stopped = settings.stop_at_gate and not subset.gate_passed
+        questions = chosen if stopped else questions
+    summary = _summary(questions, settings.gate, take)
+    averages = documents.json_summary(summary)
+    head = {
+        "provenance": dict(answered.provenance),
+        "gate": _gate(settings.gate),
+        "subset": documents.json_summary(subset) if subset else None,
+        "stopped": stopped,
+        "summary": averages,
+        "part_means": {"subset": subset.part_means if subset else None, "all": summary.part_means},
+        "reasons": dict(summary.reasons),
+        "too_long": dict(summary.too_long),
+    }
+    means = {name: averages[name] for name in ("eval_score_avg", "schema_pass_rate")}
+    return head, _figures(means | summary.part_means, summary.count)
+
+
+def _figures(values: Mapping[str, float | None], n: int) -> list[answers.Figure]:
+    return [answers.Figure(name=name, value=value, n=n, why=None) for name, value in values.items()]
+
+
+def _summary(questions: Sequence[JsonQuestion], gate: Gate, take: Take) -> JsonSummary:
+    summary = JsonSummary(gate)
+    for question in questions:
+        score = json_answers.score(question)
+        summary.add(score)
+        take(documents.json_row(score))
+    return summary
+
+
+def _gate(gate: Gate) -> dict[str, float]:
+    return {"min_average": float(gate.min_average), "min_pass_rate": float(gate.min_pass_rate)}
+
+
+def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingRows) -> Evaluation:
+    """The evaluation of `files`, to be stored; its rows go into `rows`."""
+    told: list[Problem] = []
+    n_problems = n_rows = 0
+    file, is_json = files[0], settings.kind is EvaluationKind.JSON
+    most = MOST_ROWS_OF_MODEL if isinstance(settings.embedder, VectorEmbedder) else MOST_ROWS
+
+    def report(problem: Problem) -> None:
+        nonlocal n_problems
+        n_problems += 1
+        if n_problems <= MOST_PROBLEMS:
+            told.append(problem)
+
+    def take(row: ScoredRow) -> None:
+        if rows.n >= most:
+            raise ImportRefused(error("too_many_rows", files[-1].name, {"limit": most}))
+        rows.add(row._asdict())
+
+    provenance: Mapping[str, str] = {}
+    if is_json:
+        if len(files) == 1:
+            answered = expected_json.read(file.name, file.data)
+        else:
+            outputs = files[1]
+            answered = expected_json.join(
+                file.name, file.data, outputs.name, io.BytesIO(outputs.data)
+            )
+        for problem in answered.problems:
+            report(problem)
+        provenance, n_rows = answered.provenance, len(answered.questions)
+        head, figures = score_json(settings, answered, take, report)
+    else:
+        n_rows = cited_answers.count_rows(file.name, io.BytesIO(file.data))
+        head, figures = score_rows(settings, file.name, io.BytesIO(file.data), take, report)
+        if not rows.n:
+            raise _nothing_scored(settings.kind, file, told)
+    listed = [
+        {"name": one.name, "sha256": sha256(one.data).hexdigest()}
+        for one in (*files, settings.subset, settings.prompt)
+        if one
+    ]
+    stated = settings.stated()
+    whole = json.dumps([settings.kind, stated, [one["sha256"] for one in listed]])
+    is_part = "first" in stated or "subset" in stated
+    return Evaluation(
+        kind=str(settings.kind),
+        name=" + ".join(one["name"] for one in listed),
+        files=listed,
+        sha256=sha256(whole.encode()).hexdigest(),
+        settings=stated | {"rows": n_rows} if is_part else stated,
+        provenance=dict(provenance),
+        head=head,
+        figures=list(figures),
+        problems=[asdict(problem) for problem in told],
+        n_problems=n_problems,
+        n_items=rows.n,
+    )
+
+
+def _nothing_scored(kind: EvaluationKind, file: NamedBytes, told: list[Problem]) -> ImportRefused:
+    expected = _EXPECTED[kind]
+    other = error("no_row_scored", file.name)
+    try:
+        document, _ = load(file.name, file.data, expected=expected)
+    except UnreadableFile as unreadable:
+        is_lines = unreadable.problem.details.get("found") == "json_lines"
+        return ImportRefused(other if is_lines else unreadable.problem, *told)
+    if isinstance(document, dict) and told and told[0].code.startswith("line_value"):
+        return ImportRefused(other, *told)
+    looks = {"found": looks_like(document), "expected": expected}
+    return ImportRefused(error("unknown_format", file.name, looks))

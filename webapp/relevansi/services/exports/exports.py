@@ -1,0 +1,586 @@
+"""A rated run as the files people and programs take away, and the study as a tree of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from functools import partial
+from typing import Any, NamedTuple
+
+from msgspec import to_builtins
+from msgspec.structs import replace
+from sqlalchemy import Row, select
+from sqlalchemy.orm import Session, selectinload
+
+from relevansi import labels
+from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.exporters.comparisons import files as comparison_files
+from relevansi.exporters.exports import csv_ratings, judged_results, metrics_tables, run_folders
+from relevansi.exporters.exports.judged_results import JudgedResult, grade_word
+from relevansi.exporters.exports.metrics_tables import JsonValue, said_unasked
+from relevansi.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
+from relevansi.exporters.frame.spreadsheets import Sheet, workbook
+from relevansi.exporters.proof_packs.pack import packed_folder
+from relevansi.failures import Refused
+from relevansi.i18n import gettext, mark, ngettext
+from relevansi.importers.runs.json_runs import read as read_run
+from relevansi.kinds import KINDS, from_row, shown
+from relevansi.kinds.document import Document
+from relevansi.metrics.agreement.report import ItemKind
+from relevansi.metrics.judging.figures import RunReport
+from relevansi.metrics.judging.headline import is_pooled
+from relevansi.metrics.judging.queries import QueryJudgments, Span, summarise
+from relevansi.notation import file_day
+from relevansi.records import (
+    ExportedFile,
+    QueryState,
+    ReadQuery,
+    ReadRun,
+    Scale,
+)
+from relevansi.services.agreement import agreement
+from relevansi.services.comparisons import chosen_runs, comparisons
+from relevansi.services.judging import verdicts
+from relevansi.services.judging.verdicts import TAIL
+from relevansi.services.rating import particulars
+from relevansi.services.runs import reports, runs
+from relevansi.services.runs.reports import Rule
+from relevansi.services.runs.runs import sequence
+from relevansi.services.study import studies
+
+SCORES_BESIDE = mark(
+    "Each line ends with the list's own score, behind a tab. Tools that take six columns only do "
+    "not read such a file."
+)
+OWN_QUERY = mark(
+    "The queries in the file only stand for yours: put your own query in the place of each request."
+)
+MEDIA_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "md": "text/markdown; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
+    "zip": "application/zip",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+
+
+def is_rated(report: RunReport) -> bool:
+    """Whether a run has any judgment at all."""
+    return any(
+        row.notes
+        or row.summary.judged_count
+        or row.summary.empty_outcome is not None
+        or row.summary.quality is not None
+        for row in report.rows
+    )
+
+
+class RatedRun(NamedTuple):
+    """A run that is written with its verdicts under a rule."""
+
+    session: Session
+    study: Study
+    run_id: str
+    rule: Rule
+
+    @property
+    def run(self) -> Run:
+        return runs.find(self.session, self.study, self.run_id)
+
+    @property
+    def rated_by(self) -> str:
+        """The name of the rater, or of the rule by which raters are merged."""
+        if self.rule.rater:
+            return studies.called(self.rule.rater)
+        scale, is_majority = Scale.stored(self.study.scale), self.rule.name == reports.MAJORITY
+        return scale.merging(self.study.merging) if is_majority else self.rule.name
+
+    def report(self, rater: Rater | None = None) -> RunReport:
+        """Return the report under the rule, or of one `rater`."""
+        rule = reports.of_rater(rater) if rater else self.rule
+        return reports.report(self.session, self.study, self.run_id, rule)
+
+    def said_unasked(self) -> tuple[str, ...]:
+        return said_unasked(reports.unasked(self.session, self.run_id))
+
+    def file(self, name: str, data: bytes, *notes: str) -> ExportedFile:
+        """Return a file of the run, named with the day of the run, else of its import.
+
+        The id keeps runs of one day apart. A file of ratings to which some are still to come says
+        so at its end.
+        """
+        stated = run_folders.moment(self.run.timestamp).partition("_")[0]
+        day = stated if stated.isdecimal() else file_day(self.run.imported_at)
+        stem, _, ending = name.partition(".")
+        in_run, end = Query.run_id == self.run_id, ""
+        if stem != "run":
+            state = reports.state(self.session, self.study, in_run, self.rule)
+            end = labels.file_ending(state)
+        name = f"{stem}_{day}_{self.run_id}{end}.{ending}"
+        return ExportedFile(name, MEDIA_TYPES[ending], data, notes)
+
+
+def export(
+    session: Session, study: Study, run_id: str, rule: Rule, file_format: str, **own: Any
+) -> ExportedFile:
+    """Return a run under `rule` as a file in one of ``FORMATS``, with options of its `own`.
+
+    Raises ``UnknownRun``; ``KeyError`` for an unknown format.
+    """
+    return FORMATS[file_format](RatedRun(session, study, run_id, rule), **own)
+
+
+def _rated_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
+    report = of.report()
+    data = csv_ratings.rated_csv(report, style=style)
+    return of.file("evaluation_rated.csv", data, *csv_ratings.said(report))
+
+
+def _wide_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
+    own = {rater.name: of.report(rater) for rater in studies.raters(of.session, of.study)}
+    merged = of.report()
+    data = csv_ratings.wide_csv(merged, own, style=style)
+    return of.file("evaluation_raters.csv", data, *csv_ratings.said(merged))
+
+
+def _long_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
+    """Return one line per result, by ids that stay the same; the first names the columns.
+
+    ``property`` is the property's identity, ``document`` the id of one of a collection, and
+    ``content`` the number of what was shown. ``rater`` may name a merging rule; ``provenance`` then
+    says where the label comes from, and is blank for one rater's own verdicts. ``relevance`` is a
+    grade (1 or 0 on a binary scale), ``unsure`` or, unjudged, blank. ``seconds`` is the time from
+    the rater's verdict before, where it is known and no break.
+    """
+    rater, of_collection = of.rule.rater, KINDS[of.study.kind].of_collection
+    in_run, scale = Query.run_id == of.run_id, Scale.stored(of.study.scale)
+    origins: Mapping[int, str] = {}
+    seconds: Mapping[tuple[int, int], float] = {}
+    if rater is None:
+        is_adjudicated = of.rule.name == reports.ADJUDICATED
+        origins = reports.provenances(of.session, of.study, in_run, adjudicated=is_adjudicated)
+    elif of_collection:
+        seconds = reports.seconds(of.session, in_run, [rater])
+    name = of.rated_by if rater or of_collection else of.rule.name
+    rows: list[Sequence[Cell]] = [csv_ratings.LONG_COLUMNS]
+    if of_collection:
+        rows = [csv_ratings.LONG_COLUMNS_OF_DOCUMENTS]
+    for one in judged(of):
+        if one.rank is None or one.is_below:
+            continue
+        cells: tuple[Cell, ...] = (
+            *(of.run_id, name, one.query_id, one.rank),
+            *(one.docno if of_collection else one.identity, one.content, one.title, one.verdict),
+            origins.get(one.thing),
+        )
+        if of_collection:
+            gap = seconds.get((rater.id, one.thing)) if rater else None
+            cells = (*cells, grade_word(one.verdict, scale), gap)
+        rows.append(cells)
+    return of.file("judgments.csv", csv_bytes(rows, style=style), *of.said_unasked())
+
+
+def _spreadsheet(of: RatedRun) -> ExportedFile:
+    """Return the rated CSV's cells as an XLSX workbook: numbers unrounded, no formulas."""
+    report = of.report()
+    columns, rows = csv_ratings.columns_of(report), csv_ratings.rated_rows(report)
+    data = workbook([Sheet("ratings", columns, rows)])
+    return of.file("evaluation_rated.xlsx", data, *csv_ratings.said(report))
+
+
+def _report(of: RatedRun) -> ExportedFile:
+    """Return the report of the run: its figures, what they mean, and the references."""
+    called = run_folders.called(of.run.search_method, of.run.llm, of.run.timestamp)
+    data = metrics_tables.runs_markdown([(called, reports.in_words(*of))])
+    return of.file("evaluation_report.md", data)
+
+
+def _qrels(of: RatedRun, *, unjudged: bool = False) -> ExportedFile:
+    """Return the judgments in TREC form; `unjudged` results with the grade -1."""
+    text, notes = judged_results.qrels(judged(of), unjudged=unjudged)
+    return of.file("qrels.txt", text.encode(), *notes, *of.said_unasked())
+
+
+def _run_file(of: RatedRun, *, scores: bool = False) -> ExportedFile:
+    """Return the ranked lists in TREC form, tagged with the run's id; with their own `scores`."""
+    text = judged_results.run_file(judged(of), tag=of.run_id, scores=scores)
+    notes = (gettext(SCORES_BESIDE),) if scores else ()
+    return of.file("run.txt", text.encode(), *notes, *of.said_unasked())
+
+
+def judged(of: RatedRun) -> Iterator[JudgedResult]:
+    """Yield the results of a run in order, question by question.
+
+    Where figures rest on the pool of a question, ranks below those that are judged follow, and
+    what else was pooled.
+    """
+    session, study, run_id, rule = of
+    kind, scope = KINDS[study.kind], reports.asked_of(of.run.id)
+    pooled = is_pooled(study)
+    said = reports.verdicts_under(session, study, Query.run_id == run_id, rule, pooled=pooled)
+    in_scope = (verdicts.pool_of if pooled else verdicts.judged_things)(scope)
+    of_things = select(JudgedThing.id, JudgedThing.content, JudgedThing.card, Property.identity)
+    of_things = of_things.join(Property).where(JudgedThing.id.in_(in_scope))
+    things = {row.id: row for row in session.execute(of_things)}
+    extra = [Query.extra[name].label(name) for name in (TAIL, "span_id", "_index")]
+    texts = select(Query.id, Question.external_id, Question.text, *extra)
+    questions = {row.id: row for row in session.execute(texts.join(Question).where(scope))}
+    listed: dict[int, list[Row[Any]]] = defaultdict(list)
+    of_run = select(Result.query_key, Result.rank, Result.card, Result.judged_thing_id)
+    of_run = of_run.join(Query).where(scope, Result.judged_thing_id.is_not(None))
+    of_run = of_run.order_by(Result.query_key, Result.rank)
+    for row in session.execute(of_run):
+        listed[row.query_key].append(row)
+    for asked in verdicts.asked_queries(session, scope, pooled=pooled):
+        question, own = questions[asked.key], listed.pop(asked.key, [])
+        seen: Counter[str] = Counter()
+        below = zip(asked.tail, question.tail or (), strict=False)
+        places = [
+            *((row.rank, row.judged_thing_id, "", row.card) for row in own),
+            *((rank, *place, None) for rank, place in enumerate(below, len(asked.things) + 1)),
+            *((None, thing, "", None) for thing in asked.others),
+        ]
+        for rank, thing_id, stated, card in places:
+            thing = things.get(thing_id or 0)
+            identity, content = (thing.identity, thing.content) if thing else (stated, 1)
+            docno, shared = kind.docno(identity, content), thing.card if thing else None
+            item = shown(card, shared) if card else from_row(shared) if shared else None
+            verdict = said.scale.numbers[said.by_thing.get(thing_id or 0)]
+            is_below = rank is not None and card is None
+            seen[docno] += 1
+            yield JudgedResult(
+                query_id=question.external_id or str(asked.query_id),
+                rank=rank,
+                docno=docno,
+                verdict=verdict,
+                repetition=seen[docno],
+                question=question.text,
+                document=item if isinstance(item, Document) else None,
+                identity=identity,
+                content=content,
+                title=item.title if item else "",
+                thing=thing_id or 0,
+                is_below=is_below,
+                is_pooled=thing is not None and (not is_below or verdict is not None),
+                score=card.get("score") if card else None,
+                position=card.get("position") if card else None,
+                span_id=question.span_id or "",
+                index=question._mapping["_index"] or "",
+            )
+
+
+def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
+    """Return the run with every card, all its details and verdict as one JSON document.
+
+    Details that only a listing's record has are in it, even if raters may not see them. A result's
+    ``relevance`` is a grade (1 or 0 on a binary scale), "unsure" or, unjudged, null. Whole areas
+    and grades are whole numbers. ``not_asked`` is there only where a sample left questions out,
+    ``holes`` where results at these ranks could not be read. Of a collection, ``kind``, ``scale``
+    and ``merging`` are stated, ``external_id`` for each question, and the `texts` of documents only
+    where they are wanted.
+    """
+    session, study, run_id, rule = of
+    kind, scale, run = KINDS[study.kind], Scale.stored(study.scale), of.run
+    without = () if texts else ("text",)
+    said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
+    blindness = reports.blindness(session, study, Query.run_id == run_id, rule)
+    holes = verdicts.holes(session, Query.run_id == run_id)
+    unasked = reports.unasked(session, run_id)
+    head: dict[str, JsonValue] = {
+        "run": run.id,
+        "search_method": run.search_method,
+        "llm": run.llm,
+        "question_set": str(run.question_set_id),
+        "timestamp": run.timestamp,
+        "source_file": run.files[0].name,
+        "sha256": run.files[0].sha256,
+        "rule": rule.name,
+        "cannot_tell": study.cannot_tell,
+        "blindness": metrics_tables.blindness_json(blindness),
+    }
+    if unasked:
+        head["not_asked"] = [*unasked]
+    if kind.of_collection:
+        head |= {"kind": study.kind, "scale": to_builtins(scale)}
+        head["merging"] = scale.merging(study.merging)
+    asked = reports.asked_of(run_id)
+    queries = (
+        {
+            "query_id": query.query_id,
+            **({"external_id": query.external_id} if kind.of_collection else {}),
+            "question": query.text,
+            "category": query.category,
+            "response": query.response,
+            "state": query.state,
+            "empty_outcome": said.outcome(query.emptiness_id),
+            "quality": metrics_tables.whole(said.quality.get(query.id)),
+            "notes": said.notes.get(query.id, ""),
+            "question_note": query.note or "",
+            "results": [
+                metrics_tables.result_json(
+                    result.rank,
+                    shown(result.card, result.shared),
+                    scale.numbers[said.by_thing.get(result.judged_thing_id)],
+                    known.get(result.rank),
+                    without=without,
+                )
+                for result in results
+            ],
+            **({"holes": [*holes[query.id]]} if query.id in holes else {}),
+        }
+        for query, results, known in particulars.of_run(session, run, asked, with_record=True)
+    )
+    data = metrics_tables.json_of_list(head, "queries", queries)
+    return of.file("run.json", data, *said_unasked(unasked))
+
+
+class ForCollections(Refused):
+    message = mark("The format %(name)s is for studies of documents")
+    remedy = mark("Take CSV, JSON or the files of TREC.")
+
+
+class EqualTexts(Refused):
+    message = mark("This format names questions by their texts, and two are equal: %(name)s")
+    remedy = mark("Take the qrels or BEIR, which name them by their ids.")
+
+
+class NotOfSpans(Refused):
+    message = mark("Run %(name)s was not imported from spans, which Phoenix annotates")
+    remedy = mark("Import the retriever spans that Phoenix exports, and judge those.")
+
+
+class IndexUnknown(Refused):
+    message = mark("The import of run %(name)s names no index, and _rank_eval needs one")
+    remedy = mark("Export by the command, which takes its name.")
+    command_remedy = mark("Say which: --index NAME.")
+
+
+TOOLS = {
+    "beir": "beir.zip",
+    "srw": "srw.json",
+    "phoenix": "phoenix.json",
+    "rank-eval": "rank_eval.json",
+    "quepid": "quepid.csv",
+    "quepid-book": "quepid_book.csv",
+}
+"""The formats of other tools that know documents by their ids, with the names of their files."""
+BY_TEXT = {"srw", "quepid", "quepid-book"}
+
+
+def _for_tool(of: RatedRun, *, form: str, index: str = "") -> ExportedFile:
+    """Return the judgments in one of ``TOOLS``; `index` is that of rank-eval.
+
+    Raises ``ForCollections``, ``EqualTexts``, ``NotOfSpans`` and ``IndexUnknown``.
+    """
+    found, study, rater = _of_collection(of, form), of.study, of.rule.rater
+    scale, notes = Scale.stored(study.scale), of.said_unasked()
+    match form:
+        case "beir":
+            data = packed_folder(judged_results.beir(found, _card(of, found)))
+        case "srw":
+            title = studies.shown_name(study)
+            data = judged_results.search_relevance(found, name=title, description=of.rated_by)
+        case "phoenix":
+            if not any(one.span_id for one in found):
+                raise NotOfSpans(of.run_id)
+            by_machine = rater is not None and rater.is_machine
+            name = of.rated_by
+            data = judged_results.phoenix(found, rater=name, scale=scale, is_machine=by_machine)
+        case "rank-eval":
+            if not index and not all(one.index for one, _ in judged_results.graded(found)):
+                raise IndexUnknown(of.run_id)
+            from_grade = scale.relevant_from
+            data = judged_results.rank_eval(found, index=index, relevant_from=from_grade)
+            notes = (gettext(OWN_QUERY), *notes)
+        case "quepid":
+            data = judged_results.quepid(found)
+        case _:
+            alone = ((one, reports.of_rater(one)) for one in studies.raters(of.session, study))
+            data = judged_results.quepid_book(
+                {one.name: [*judged(of._replace(rule=rule))] for one, rule in alone}
+            )
+    unsure = sum(one.verdict == "unsure" for one in found)
+    if unsure and form != "phoenix":
+        said = ngettext(
+            '%(n)s item is left out: "cannot tell".',
+            '%(n)s items are left out: "cannot tell".',
+            unsure,
+        )
+        notes = (said, *notes)
+    return of.file(TOOLS[form], data, *notes)
+
+
+def _of_collection(of: RatedRun, form: str) -> list[JudgedResult]:
+    if form not in offered(of.study):
+        raise ForCollections(form)
+    found = [*judged(of)]
+    texts = Counter({one.query_id: one.question for one in found}.values())
+    if form in BY_TEXT and (twice := [text for text, n in texts.items() if n > 1]):
+        raise EqualTexts(twice[0])
+    return found
+
+
+def _card(of: RatedRun, found: Sequence[JudgedResult]) -> str:
+    kinds = [ItemKind.CARDS]
+    return judged_results.dataset_card(
+        reports.in_words(*of),
+        title=studies.shown_name(of.study),
+        guidelines=studies.guidelines(of.study),
+        agreement=agreement.report(of.session, of.study, kinds=kinds).kinds[0],
+        results=found,
+    )
+
+
+def offered(study: Study) -> tuple[str, ...]:
+    """Return the names of the formats for the study's kind of items."""
+    is_theirs = KINDS[study.kind].of_collection
+    return tuple(name for name in FORMATS if is_theirs or name not in TOOLS)
+
+
+FORMATS: Mapping[str, Callable[..., ExportedFile]] = {
+    "csv": _rated_csv,
+    "wide-csv": _wide_csv,
+    "long-csv": _long_csv,
+    "xlsx": _spreadsheet,
+    "report": _report,
+    "qrels": _qrels,
+    "run": _run_file,
+    "json": _run_json,
+    **{form: partial(_for_tool, form=form) for form in TOOLS},
+}
+
+
+Printer = Callable[[Session, Study, str, Rule], bytes]
+"""Makes the page on which a run is rated without a server."""
+
+
+def tree(
+    session: Session, study: Study, rule: Rule, to_rate: Printer | None
+) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """Return the study's runs with their judgments under `rule`, as files by path.
+
+    Beside them come the warnings on data that no file holds.
+    """
+    # Whole runs, with their questions and cards, in a few statements.
+    whole = (
+        selectinload(Run.queries).joinedload(Query.question),
+        selectinload(Run.queries, Query.results),
+    )
+    rows = session.scalars(select(Run).where(Run.study_id == study.id).options(*whole))
+    runs = run_folders.in_order(map(_read, sorted(rows, key=sequence)))
+    names = run_folders.names(runs)
+    told = {run.name: reports.report(session, study, run.name, rule) for run in runs}
+    files: dict[str, bytes] = {}
+    notes: list[str] = []
+    for run in runs:
+        at, report = names[run.name], told[run.name]
+        raw, data = at.path("test_results_{moment}.json"), run_folders.run_file(run)
+        files[raw] = files[f"{at.folder}/test_results_latest.json"] = data
+        notes += _unsaid(run, raw, data)
+        files[at.path("evaluation_template_{day}.csv")] = csv_ratings.rated_csv(_unrated(report))
+        if to_rate is not None:
+            files[at.path("evaluation_{day}.html")] = to_rate(session, study, run.name, rule)
+        if is_rated(report):
+            files[at.path("evaluation_rated_{day}.csv")] = csv_ratings.rated_csv(report)
+        files[at.path("full_responses_{day}.txt")] = run_folders.responses(run)
+    notes += dict.fromkeys(said for run in runs for said in said_unasked(told[run.name].unasked))
+    rated = {run.name: run for run in runs if is_rated(told[run.name])}
+    if rated:
+        listed = [
+            (
+                run_folders.called(run.search_method, run.llm, run.timestamp),
+                replace(
+                    told[name],
+                    blindness=reports.blindness(session, study, Query.run_id == name, rule),
+                ),
+            )
+            for name, run in rated.items()
+        ]
+        # Dated with the newest run.
+        files[f"evaluation_report_{_day(rated.values())}.md"] = metrics_tables.runs_markdown(listed)
+        files |= _comparisons(session, study, rule, rated)
+    return dict(sorted(files.items())), tuple(notes)
+
+
+def _read(run: Run) -> ReadRun:
+    """Return a stored run as one is read; it is called by its id."""
+    return ReadRun(
+        file_format="v1",
+        name=run.id,
+        sha256="",
+        queries=tuple(
+            ReadQuery(
+                query_id=query.query_id,
+                question=query.question.text,
+                category=query.question.category,
+                context_dependent=query.question.context_dependent,
+                state=QueryState(query.state),
+                cards=tuple(from_row(result.card) for result in query.results),
+                response=query.response,
+                claimed_count=query.claimed_count,
+                error=query.error,
+                extra=query.extra,
+            )
+            for query in run.queries
+        ),
+        search_method=run.search_method,
+        llm=run.llm,
+        timestamp=run.timestamp,
+        total_questions=run.total_questions,
+        extra=run.extra,
+        key=run.session_key,
+    )
+
+
+def _unrated(report: RunReport) -> RunReport:
+    rows = []
+    for row in report.rows:
+        verdicts = (None,) * row.summary.results_count
+        nothing = QueryJudgments(row.summary.state, verdicts)
+        summary = summarise(nothing, cannot_tell="not_relevant")  # nothing is, in a template
+        empty = dict.fromkeys(row.summary.further, Span.settled(None))
+        rows.append(
+            replace(row, notes="", summary=summary._replace(further=empty), verdicts=verdicts)
+        )
+    return replace(report, rows=tuple(rows))
+
+
+def _comparisons(
+    session: Session, study: Study, rule: Rule, rated: Mapping[str, ReadRun]
+) -> Iterator[tuple[str, bytes]]:
+    for phase in chosen_runs.phases_of(session, study):
+        ids = [run for run in chosen_runs.of_phase(session, study, phase) if run in rated]
+        if len(ids) < chosen_runs.FEWEST:
+            continue
+        compared = comparisons.report(session, study, ids, rule)
+        day = _day(rated[run] for run in ids)
+        # A run without a date leaves no other day that is the same at every export.
+        on = date.fromisoformat(day) if day.isdecimal() else date.min
+        yield (
+            f"phase{phase}_comparison_{day}.md",
+            comparison_files.FORMATS["markdown"].render(compared, on),
+        )
+
+
+def _day(runs: Iterable[ReadRun]) -> str:
+    days = [run_folders.moment(run.timestamp).partition("_")[0] for run in runs]
+    return max((day for day in days if day.isdecimal()), default=run_folders.UNDATED)
+
+
+def _unsaid(run: ReadRun, path: str, data: bytes) -> Iterator[str]:
+    """Yield the questions that reading the file again would not give as they are here."""
+    read = {query.query_id: query for query in read_run(path, data).queries}
+    for query in run.queries:
+        again = read.get(query.query_id)
+        if again is None or (again.state, again.cards) != (query.state, query.cards):
+            yield gettext(
+                "%(file)s, question %(query)s: its cards were added by hand or read by another "
+                "version; the file holds the answer as it came.",
+                file=path,
+                query=query.query_id,
+            )

@@ -1,0 +1,241 @@
+"""Quality, notes and empty outcomes of a rated CSV, stored as its rater's own.
+
+Verdicts on cards are not in such a file, so none are stored. A value that the rater has here
+already is never changed silently: it is reported, and replaced only on request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from uuid import uuid4
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.exporters.exports.csv_ratings import OUTCOME_WORDS, rated_rows
+from relevansi.exporters.frame.csv_cells import Cell, rounded
+from relevansi.importers.runs import csv_ratings
+from relevansi.importers.runs.csv_ratings import RatedFile
+from relevansi.importers.runs.prices import said
+from relevansi.metrics.judging.figures import QueryRow, RunReport
+from relevansi.printable import name_line
+from relevansi.records import Click, Problem
+from relevansi.services.exports.exports import is_rated
+from relevansi.services.exports.ratings import RatingCounts
+from relevansi.services.judging import events
+from relevansi.services.judging.events import Target, TargetChange
+from relevansi.services.people import raters
+from relevansi.services.runs import reports, runs
+
+FIGURES = slice(3, 11)  # results_count to response_quality: notes are for people
+
+
+class RatedFileReport(Struct, frozen=True):
+    """One rated CSV compared with the run it belongs to: ``run_id``, ``None`` if it is not here.
+
+    ``rated`` counts its rated questions; ``differing`` are those whose figures differ here.
+    """
+
+    name: str
+    run_id: str | None = None
+    rated: int = 0
+    rated_here: bool = False
+    differing: tuple[int, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def compare(
+    session: Session, study: Study, name: str, data: bytes, run_ids: Sequence[str]
+) -> RatedFileReport:
+    """Compare the rated CSV with the one of `run_ids` that it has the questions of."""
+    read = csv_ratings.read(name, data)
+    lines = _lines(read.report)
+    rated = sum(cells[1] is not None for cells in lines.values())
+    fits = runs_of(session, study, read.report, run_ids)
+    if not fits:
+        return RatedFileReport(name, rated=rated, problems=read.problems)
+    rule = reports.rule_of(session, study)
+    here = reports.report(session, study, fits[0], rule, whole=True)
+    own = _lines(here)
+    differing = tuple(number for number in lines if lines[number] != own[number])
+    return RatedFileReport(name, fits[0], rated, is_rated(here), differing, read.problems)
+
+
+def runs_of(session: Session, study: Study, report: RunReport, run_ids: Sequence[str]) -> list[str]:
+    """Return those of `run_ids` with the questions and numbers of results of `report`.
+
+    Where no run has just these, those that have more: a line of the file may be missing.
+    """
+    wanted, rule = _lists(report), reports.rule_of(session, study)
+    lists = {
+        run_id: _lists(reports.report(session, study, run_id, rule, whole=True))
+        for run_id in (run_ids if wanted else ())
+    }
+    whole = [run_id for run_id, found in lists.items() if found == wanted]
+    return whole or [run_id for run_id, found in lists.items() if found > wanted]
+
+
+def _lists(report: RunReport) -> set[tuple[int, str, int]]:
+    """Return (number, question, number of results) of each list: equal for two files of a run."""
+    return {
+        (row.query_id, " ".join(row.question.split()), row.summary.results_count)
+        for row in report.rows
+    }
+
+
+def _lines(report: RunReport) -> Mapping[int, list[Cell]]:
+    original = replace(report, is_original=True)  # the columns that are read from files
+    rows = zip(report.rows, rated_rows(original), strict=True)
+    return {row.query_id: [_in_file(cell) for cell in cells[FIGURES]] for row, cells in rows}
+
+
+def _in_file(cell: Cell) -> Cell:
+    return rounded(cell) if isinstance(cell, float) else cell
+
+
+class RatedValue(Struct, frozen=True):
+    """A value of the file that is not the rater's here; ``here`` is ``None`` where none is."""
+
+    query_id: int
+    field: str
+    here: str | None
+    in_file: str
+
+
+class RatedImport(Struct, frozen=True):
+    """The effect of importing a rated CSV: ``new`` values, and ``others`` that differ.
+
+    ``lines`` are those that can be used. ``fits`` are the runs with the file's questions and
+    numbers of results; ``run_id`` is the only one of them. ``refused``: the rater is a machine or
+    removed.
+    """
+
+    name: str
+    rater: str = ""
+    rater_is_new: bool = False
+    refused: bool = False
+    lines: int = 0
+    fits: tuple[str, ...] = ()
+    run_id: str | None = None
+    search_method: str | None = None
+    llm: str | None = None
+    counts: RatingCounts = RatingCounts()
+    new: tuple[RatedValue, ...] = ()
+    others: tuple[RatedValue, ...] = ()
+    replaced: bool = False
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def storable(self) -> bool:
+        """Whether the run and the rater are known, so that values can be stored."""
+        return self.run_id is not None and bool(self.rater) and not self.refused
+
+    @property
+    def brings_something(self) -> bool:
+        """Whether storing the file can change anything."""
+        return self.storable and bool(self.new or self.others)
+
+    def stored(self, *, overwrite: bool) -> tuple[RatedValue, ...]:
+        """Return the values that are stored: the new ones, with `overwrite` the others too."""
+        return (*self.new, *self.others) if overwrite else self.new
+
+
+def examine(session: Session, study: Study, read: RatedFile, rater: str | None) -> RatedImport:
+    """Return the report of importing a rated CSV as `rater`'s, without storing anything.
+
+    Without a rater it has only the run and the counts.
+    """
+    by_id = {run.id: run for run in runs.in_order(session, study)}
+    fits = runs_of(session, study, read.report, [*by_id])
+    called = name_line(rater or "")
+    who = raters.named(session, study, called) if called else None
+    found = RatedImport(
+        name=read.report.run,
+        rater=who.name if who else called,
+        rater_is_new=bool(called) and who is None,
+        refused=who is not None and (who.is_machine or who.removed_at is not None),
+        lines=len(read.report.rows),
+        fits=tuple(fits),
+        counts=RatingCounts.of(field for row in read.report.rows for field, _ in _values(row)),
+        problems=read.problems,
+    )
+    if len(fits) != 1:
+        return found
+    run = by_id[fits[0]]
+    found = replace(found, run_id=run.id, search_method=run.search_method, llm=run.llm)
+    if not found.storable:
+        return found
+    own: dict[int, dict[str, str]] = {}
+    if who is not None:
+        here = reports.report(session, study, run.id, reports.of_rater(who), whole=True)
+        own = {row.query_id: dict(_values(row)) for row in here.rows}
+    values = [
+        RatedValue(row.query_id, field, own.get(row.query_id, {}).get(field), value)
+        for row in read.report.rows
+        for field, value in _values(row)
+        if own.get(row.query_id, {}).get(field) != value
+    ]
+    return replace(
+        found,
+        new=tuple(value for value in values if value.here is None),
+        others=tuple(value for value in values if value.here is not None),
+    )
+
+
+def store(
+    session: Session,
+    study: Study,
+    read: RatedFile,
+    rater: str,
+    now: datetime,
+    *,
+    overwrite: bool = False,
+) -> RatedImport:
+    """Store the values that `rater` lacks; replace those that differ with `overwrite`.
+
+    A rater of that name is made if there is none. Nothing is stored where the report is not
+    ``storable``.
+    """
+    known = raters.named(session, study, rater)
+    if known is not None:
+        events.lock(session, known)
+    found = examine(session, study, read, rater)
+    if found.run_id is None or not found.storable:
+        return found
+    who = known or raters.add(session, study, found.rater, now)
+    if known is None:
+        events.lock(session, who)
+    in_run = select(Query).where(Query.run_id == found.run_id)
+    queries = {query.query_id: query for query in session.scalars(in_run)}
+    changes = []
+    for value in found.stored(overwrite=overwrite):
+        query = queries[value.query_id]
+        if value.field == "empty_outcome":
+            target = Target("verdict", query.emptiness_id, query.id)
+        else:
+            target = Target(value.field, None, query.id)
+        changes.append(TargetChange(target, value.in_file, Click(uuid4().hex, now)))
+    events.record_all(session, who, changes, cause="import")
+    events.refresh(session, who, [change.target for change in changes])
+    return replace(found, replaced=overwrite)
+
+
+def _values(row: QueryRow) -> Iterator[tuple[str, str]]:
+    """The values of a question that a rater can give, as events hold them.
+
+    A quality between two grades is the median of several raters, not the grade of one. Notes
+    that only state the outcome of an empty list are not a note.
+    """
+    quality, outcome = row.summary.quality, row.summary.empty_outcome
+    if quality is not None and quality == int(quality):
+        yield "quality", str(int(quality))
+    only_outcome = outcome is not None and row.notes.strip() == OUTCOME_WORDS[outcome]
+    if said(row.notes) and not only_outcome:
+        yield "notes", row.notes.strip()
+    if outcome is not None:
+        yield "empty_outcome", outcome.value

@@ -1,0 +1,349 @@
+"""Ratings from a page without a server, stored as if every click had been made here.
+
+Each change becomes an event of its rater with its own id, device, sequence and time, so the
+same file twice changes nothing, and where another verdict was given here meanwhile the order
+of the events decides, as between any two devices.
+
+Anybody can write any name into a file. So a file with new changes for a rater whom the study has
+already is stored only when the owner confirms that name, with the report of the changes at hand.
+A new name makes a new rater: it changes no verdict of other raters, and the owner sees the name
+among the raters and can remove it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Self
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import select
+from sqlalchemy.orm import Session, selectinload
+
+from relevansi.db.tables.judging import Event, JudgedThing
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Study
+from relevansi.importers.runs.problems import error, warning
+from relevansi.importers.runs.ratings import OfflineRatings, RatedCard, RatingChange
+from relevansi.kinds import shown
+from relevansi.printable import name_line
+from relevansi.records import Problem, QueryState, Scale
+from relevansi.services.judging import events
+from relevansi.services.judging.events import NewEvent, Target, TargetChange, standing
+from relevansi.services.judging.judged_things import blind_identity_of, identity_of
+from relevansi.services.people import raters
+
+
+class AimedChange(Struct, frozen=True):
+    """A change with its target here, and the event it would become."""
+
+    change: RatingChange
+    target: Target
+    title: str
+    event: NewEvent
+
+
+def aimed(
+    session: Session, run: Run, read: OfflineRatings, now: datetime, problems: list[Problem]
+) -> Iterator[AimedChange]:
+    """Yield every change with its target, in order; report those without one."""
+    things = selectinload(Query.results).joinedload(Result.judged_thing)
+    wanted = select(Query).where(Query.run_id == run.id)
+    found = session.scalars(wanted.options(things.joinedload(JudgedThing.property)))
+    queries = {query.query_id: query for query in found}
+    scale = Scale.stored(session.get_one(Study, run.study_id).scale)
+    told: set[tuple[int, int | None, str]] = set()
+    for change in read.changes:
+        query = queries.get(change.query_id)
+        if change.field == "relevance" and change.value and not scale.accepts(change.value):
+            problems.append(error("ratings_grade_unknown", read.name, {"grade": change.value}))
+            continue
+        target, title, problem = _target(query, read, change)
+        where = (change.query_id, change.rank, change.field)
+        if problem is not None and where not in told:
+            problems.append(problem)
+            told.add(where)
+        if target is not None:
+            device = read.device or read.identity[:64]
+            told_by = (change.event_id, change.value, device, change.sequence, change.made_at, now)
+            yield AimedChange(change, target, title, NewEvent(*told_by))
+
+
+def _target(
+    query: Query | None, read: OfflineRatings, change: RatingChange
+) -> tuple[Target | None, str, Problem | None]:
+    is_outcome = change.field == "empty_outcome"
+    if query is None or (is_outcome and query.state != QueryState.EMPTY):
+        unknown = error("ratings_question_unknown", read.name, query_id=change.query_id)
+        return None, "", unknown
+    if change.field == "relevance":
+        return _card(query, read, change)
+    if is_outcome:
+        return Target("verdict", query.emptiness_id, query.id), "", None
+    return Target(change.field, None, query.id), "", None
+
+
+def _card(
+    query: Query, read: OfflineRatings, change: RatingChange
+) -> tuple[Target | None, str, Problem | None]:
+    """Return the judged thing of the card that was rated, at any rank it may now have."""
+    assert change.rank is not None
+    rated = read.cards.get(change.query_id, {}).get(change.rank)
+    there = next((result for result in query.results if result.rank == change.rank), None)
+    if there and (rated is None or _is(there, rated)):
+        title = shown(there.card, there.judged_thing.card).name
+        return Target("verdict", there.judged_thing_id, query.id), title, None
+    title = rated.title if rated else ""
+    said: dict[str, str | int] = {"title": title, "rank": change.rank}
+    same = [one for one in query.results if rated and _is(one, rated)]
+    if len({one.judged_thing_id for one in same}) != 1:
+        return None, title, error("ratings_card_gone", read.name, said, query_id=query.query_id)
+    moved = warning(
+        "ratings_card_moved", read.name, said | {"now": same[0].rank}, query_id=query.query_id
+    )
+    return Target("verdict", same[0].judged_thing_id, query.id), title, moved
+
+
+def _is(result: Result, rated: RatedCard) -> bool:
+    return rated.identity in {identity_of(result), blind_identity_of(result)}
+
+
+class RatingCounts(Struct, frozen=True):
+    """A number of judgments by kind: verdicts on cards, outcomes, grades and notes."""
+
+    verdicts: int = 0
+    outcomes: int = 0
+    qualities: int = 0
+    notes: int = 0
+
+    @classmethod
+    def of(cls, fields: Iterable[str]) -> Self:
+        """Return the counts of judgments that are given by their fields."""
+        held = Counter(fields)
+        return cls(held["relevance"], held["empty_outcome"], held["quality"], held["notes"])
+
+
+class FileEffect(Struct, frozen=True):
+    """A judgment of the rater: as it is here, in the file, and once the file is stored.
+
+    ``title`` is the card's, empty for an answer as a whole.
+    """
+
+    query_id: int
+    field: str
+    title: str
+    here: str | None
+    in_file: str | None
+    kept: str | None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file replaces or clears a judgment of the rater."""
+        return self.here is not None and self.kept != self.here
+
+
+class RatingsReport(Struct, frozen=True):
+    """The effect of importing a file of ratings, before or after it is stored.
+
+    ``run_id`` is ``None`` while its run is not known. ``new`` counts the changes that were
+    not stored before, ``known`` the others. Of the rater's judgments that the file is about,
+    ``added``, ``changed`` and ``same`` count those that are new, replaced and left as they are.
+    """
+
+    name: str
+    problems: tuple[Problem, ...]
+    run_id: str | None = None
+    search_method: str | None = None
+    llm: str | None = None
+    rater: str = ""
+    rater_is_new: bool = False
+    new: int = 0
+    known: int = 0
+    counts: RatingCounts = RatingCounts()
+    added: RatingCounts = RatingCounts()
+    changed: RatingCounts = RatingCounts()
+    same: RatingCounts = RatingCounts()
+    contradictions: tuple[FileEffect, ...] = ()
+    stored: bool = False
+
+    @property
+    def storable(self) -> bool:
+        """Whether there is something to store."""
+        refused = any(problem.code == "ratings_of_no_rater" for problem in self.problems)
+        return self.run_id is not None and bool(self.rater) and not refused
+
+    @property
+    def already_imported(self) -> bool:
+        """Whether everything in the file was stored before."""
+        return self.storable and self.new == 0
+
+    @property
+    def brings_something(self) -> bool:
+        """Whether storing the file changes anything."""
+        return self.storable and self.new > 0
+
+    @property
+    def needs_confirmation(self) -> bool:
+        """Whether it would add to the judgments of a rater whom the study has already."""
+        return self.storable and not self.rater_is_new and self.new > 0
+
+
+def examine(
+    session: Session,
+    study: Study,
+    read: OfflineRatings,
+    now: datetime,
+    rater: str | None = None,
+) -> RatingsReport:
+    """Return the effect of importing the file that was read; `rater` replaces the name in it."""
+    return _looked_at(session, study, read, now, rater)[0]
+
+
+def store(
+    session: Session,
+    study: Study,
+    read: OfflineRatings,
+    now: datetime,
+    rater: str | None = None,
+    *,
+    confirmed: bool = False,
+    newcomers: Container[str] = (),
+) -> RatingsReport:
+    """Store the file if it can be; return its report, which states whether it is ``stored``.
+
+    A rater of that name is made if there is none. For a rater who exists, the file is stored only
+    if the owner ``confirmed`` the name, or it is among the `newcomers` whom earlier files made.
+    Nothing stored before is lost.
+    """
+    report, who, changes = _looked_at(session, study, read, now, rater)
+    is_confirmed = confirmed or report.rater in newcomers
+    if not report.storable or (report.needs_confirmation and not is_confirmed):
+        return report
+    who = who or raters.add(session, study, report.rater, now)
+    events.lock(session, who)
+    _record(session, who, changes)
+    return replace(report, stored=True)
+
+
+def _looked_at(
+    session: Session,
+    study: Study,
+    read: OfflineRatings,
+    now: datetime,
+    rater: str | None,
+) -> tuple[RatingsReport, Rater | None, Sequence[AimedChange]]:
+    """Return the report of a file, the rater if there is one here, and the changes to store."""
+    problems = list(read.problems)
+    name = name_line(rater or read.rater)[: raters.LONGEST_NAME]
+    who = raters.named(session, study, name) if name else None
+    if not name:
+        problems.append(error("ratings_without_rater", read.name))
+    elif who is not None and (who.is_machine or who.removed_at is not None):
+        problems.append(error("ratings_of_no_rater", read.name, {"name": who.name}))
+    run = _run(session, study, read, problems)
+    if run is None:
+        return RatingsReport(read.name, tuple(problems), rater=name), who, ()
+    own = select(Event).where(Event.rater_id == who.id) if who else None
+    history = () if own is None else session.scalars(own).all()
+    known = {(event.event_id, event.field): event for event in history}
+    changes = []
+    for one in aimed(session, run, read, now, problems):
+        event = known.get((one.event.event_id, one.target.field))
+        new = one.event.new, one.target.about
+        if event is None or (event.new, Target.of(event).about) == new:
+            changes.append(one)
+        else:
+            problems.append(error("ratings_change_edited", read.name, query_id=one.change.query_id))
+    fresh = [one for one in changes if (one.event.event_id, one.target.field) not in known]
+    found = list(_effects(history, changes, fresh))
+    effects = [effect for effect, _ in found]
+    report = RatingsReport(
+        name=read.name,
+        problems=tuple(problems),
+        run_id=run.id,
+        search_method=run.search_method,
+        llm=run.llm,
+        rater=who.name if who else name,
+        rater_is_new=who is None,
+        new=len(fresh),
+        known=len(changes) - len(fresh),
+        counts=RatingCounts.of(one.field for one in effects if one.in_file is not None),
+        added=RatingCounts.of(
+            one.field for one in effects if one.here is None and one.kept is not None
+        ),
+        changed=RatingCounts.of(one.field for one in effects if one.is_changed),
+        same=RatingCounts.of(
+            one.field for one in effects if one.here is not None and not one.is_changed
+        ),
+        contradictions=tuple(effect for effect, contradicts in found if contradicts),
+    )
+    return report, who, changes
+
+
+def _effects(
+    history: Iterable[Event], changes: Iterable[AimedChange], fresh: Iterable[AimedChange]
+) -> Iterator[tuple[FileEffect, bool]]:
+    """Yield each judgment that the changes are about, and whether a fresh one contradicts it."""
+    stored: defaultdict[Target, list[Event | NewEvent]] = defaultdict(list)
+    added: defaultdict[Target, list[Event | NewEvent]] = defaultdict(list)
+    for event in history:
+        stored[Target.of(event).about].append(event)
+    for one in fresh:
+        added[one.target.about].append(one.event)
+    for about, last in {one.target.about: one for one in changes}.items():
+        here, kept = standing(stored[about]), standing([*stored[about], *added[about]])
+        effect = FileEffect(
+            query_id=last.change.query_id,
+            field=last.change.field,
+            title=last.title,
+            here=here.new if here else None,
+            in_file=last.event.new,
+            kept=kept.new if kept else None,
+        )
+        contradicts = effect.here is not None and effect.in_file != effect.here
+        yield effect, contradicts and bool(added[about])
+
+
+def _run(
+    session: Session, study: Study, read: OfflineRatings, problems: list[Problem]
+) -> Run | None:
+    same_answers = select(Run).where(Run.study_id == study.id, Run.session_key == read.identity)
+    found = session.scalars(same_answers.order_by(Run.sequence, Run.id)).all()
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = {"runs": ", ".join(run.id for run in found)}
+        problems.append(error("ratings_of_two_runs", read.name, listed))
+    else:
+        problems.append(error("ratings_without_run", read.name))
+    return None
+
+
+def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
+    """Record the changes in their order: those that take back another one by one."""
+    targets: list[Target] = []
+    for takes_back, group in groupby(aimed, key=lambda one: one.change.undoes is not None):
+        some = list(group)
+        changes = [TargetChange(one.target, one.event.new, one.event.click) for one in some]
+        if takes_back:
+            for one, change in zip(some, changes, strict=True):
+                undone = _undone(session, who, one.change.undoes)
+                events.record(session, who, *change, cause="undo", undoes=undone)
+        else:
+            events.record_all(session, who, changes, cause="import")
+        targets += [change.target for change in changes]
+    events.refresh(session, who, targets)
+
+
+def _undone(session: Session, who: Rater, event_id: str | None) -> Event | None:
+    event = session.scalar(
+        select(Event).where(Event.rater_id == who.id, Event.event_id == event_id)
+    )
+    if event is None:
+        return None
+    taken = select(Event.id).where(Event.undoes_id == event.id)
+    return None if session.scalar(taken) else event

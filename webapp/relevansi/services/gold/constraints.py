@@ -1,0 +1,472 @@
+"""A stored run checked against the gold questions in force, with people's decisions by hand.
+
+The results are not stored: every request evaluates anew, so that figures and matrix move with each
+decision. The cards are the properties that the run's V2 file lists, counted from 0; a run
+without one is checked by the text of its answers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session, selectinload
+
+from relevansi import failures
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Study
+from relevansi.exporters.gold.constraint_reports import manual_json
+from relevansi.failures import Missing
+from relevansi.i18n import gettext, mark
+from relevansi.importers.agreement import manual_input
+from relevansi.importers.frame import bounded
+from relevansi.importers.gold import listed_properties
+from relevansi.kinds.property import Card
+from relevansi.metrics.agreement.agreement import BinaryAgreement, binary_agreement
+from relevansi.metrics.agreement.report import VerdictByHand
+from relevansi.metrics.gold.constraint_rules import CardFacts, Check, Outcome
+from relevansi.metrics.gold.constraints import (
+    CARD,
+    CardEvaluation,
+    CheckedContender,
+    ConstraintComparison,
+    ConstraintReport,
+    GoldQuestion,
+    MissingRule,
+    QueryEvaluation,
+    compare_constraints,
+    evaluate,
+    evaluate_query,
+)
+from relevansi.records import Problem, QueryState, Relevance
+from relevansi.services.agreement.agreement import JudgedRun
+from relevansi.services.comparisons import chosen_runs
+from relevansi.services.gold import decisions, gold
+from relevansi.services.gold.decisions import MOST_REASON, Decision, Place, Step
+from relevansi.services.gold.gold import Gold
+from relevansi.services.judging import verdicts
+from relevansi.services.judging.events import UnknownQuery
+from relevansi.services.runs import reports, runs
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import studies
+
+
+class NoGold(Missing):
+    message = mark("These questions have no gold questions yet")
+    remedy = mark("Choose their file on the run's page of constraints first.")
+
+
+class UnknownListedCard(Missing):
+    message = mark("This run has no such question or card")
+    remedy = failures.SEE_RUNS
+
+
+class CheckedCard(Struct, frozen=True):
+    """One card with its checks, the result that shows it, and all decisions, the oldest first."""
+
+    evaluation: CardEvaluation
+    result: Result | None
+    steps: tuple[Step, ...]
+
+    @property
+    def title(self) -> str:
+        return str(self.result.card["title"]) if self.result else self.evaluation.card.name
+
+    @property
+    def in_force(self) -> Mapping[str, Step]:
+        """The decision in force on each subject, made on any run's card."""
+        last = {step.subject: step for step in self.steps}
+        return {place[2]: step for place, step in decisions.latest(last.values()).items()}
+
+    @property
+    def asked(self) -> tuple[Check, ...]:
+        """The checks on what the question asks, or somebody decided."""
+        decided = self.in_force
+        checks = self.evaluation.checks
+        return tuple(c for c in checks if c.rule is not None or c.constraint in decided)
+
+
+class CheckedRun(Struct, frozen=True):
+    """A run with its evaluation; ``gold`` and ``report`` are ``None`` without gold questions.
+
+    ``queries`` are by number, ``in_force`` are people's decisions in force; ``from_text`` is true
+    if no file lists properties.
+    """
+
+    run: Run
+    queries: Mapping[int, Query]
+    from_text: bool
+    gold: Gold | None = None
+    report: ConstraintReport | None = None
+    in_force: Mapping[Place, Step] = {}
+
+
+class CheckedQuery(Struct, frozen=True):
+    """One question of a checked run: its cards, and the numbers of its neighbours."""
+
+    run: Run
+    report: ConstraintReport
+    line: QueryEvaluation
+    cards: tuple[CheckedCard, ...]
+    before: int | None
+    after: int | None
+    can_decide: bool
+
+
+def facts_of_cards(queries: Mapping[int, Query]) -> dict[int, tuple[CardFacts, ...]]:
+    """Return the facts of every card of a run that constraints check, by question number."""
+    listed = _are_listed(queries.values())
+    return {number: _facts(query, listed=listed) for number, query in queries.items()}
+
+
+def facts_of_one(session: Session, query: Query) -> tuple[CardFacts, ...]:
+    is_list = Query.extra["properties"].as_string().startswith("[")  # as JSON writes it
+    listed = exists().where(Query.run_id == query.run_id, is_list).select()
+    return _facts(query, listed=_are_listed([query]) or bool(session.scalar(listed)))
+
+
+def _are_listed(queries: Iterable[Query]) -> bool:
+    return any(isinstance(query.extra.get("properties"), list) for query in queries)
+
+
+def _facts(query: Query, *, listed: bool) -> tuple[CardFacts, ...]:
+    """Return the facts of listed properties, or in the text of cards; a price of 0 was none."""
+    if listed:
+        return listed_properties.facts_of(query.extra.get("properties") or ())
+    if query.state == QueryState.UNREADABLE:
+        return ()
+    return tuple(
+        CardFacts(
+            name=card.title,
+            location=card.location or "",
+            listing_type=card.listing_type or card.price_note,
+            price=Fraction(card.price) if card.price else None,
+            bedrooms=Fraction(card.bedrooms) if card.bedrooms else None,
+            floors=Fraction(card.floors) if card.floors else None,
+            slug=card.slug,
+        )
+        for card in (Card(**result.card) for result in query.results)
+    )
+
+
+def shown_in_text(facts: Sequence[CardFacts], query: Query) -> list[Result | None]:
+    """Return the result that shows each listed card: by slug, in order, else by place."""
+    by_slug: defaultdict[str, deque[Result]] = defaultdict(deque)
+    for result in query.results:
+        by_slug[result.card.get("slug") or ""].append(result)
+    found: list[Result | None] = []
+    for position, card in enumerate(facts):
+        if card.slug and by_slug[card.slug]:
+            found.append(by_slug[card.slug].popleft())
+            continue
+        there = query.results[position] if position < len(query.results) else None
+        is_other = there is not None and card.slug and there.card.get("slug")
+        found.append(None if is_other else there)
+    return found
+
+
+def checked(
+    evaluated: Sequence[CardEvaluation], query: Query, steps: Sequence[Step]
+) -> tuple[CheckedCard, ...]:
+    results = shown_in_text([card.card for card in evaluated], query)
+    return tuple(
+        CheckedCard(card, result, tuple(step for step in steps if step.card == index))
+        for index, (card, result) in enumerate(zip(evaluated, results, strict=True))
+    )
+
+
+def checked_run(
+    session: Session,
+    study: Study,
+    run_id: str,
+    missing: MissingRule = MissingRule.COUNTED,
+) -> CheckedRun:
+    """Return a run with its evaluation under the gold questions in force.
+
+    Raises ``UnknownRun``.
+    """
+    run = runs.find(session, study, run_id)
+    queries = _queries(session, run)
+    from_text = not _are_listed(queries.values())
+    asked = gold.in_force(session, run.question_set_id)
+    if asked is None:
+        return CheckedRun(run, queries, from_text)
+    in_force = decisions.in_force(session, run.id)
+    report = evaluate(
+        asked.questions,
+        facts_of_cards(queries),
+        threshold=asked.threshold,
+        decisions=decisions.for_evaluation(in_force),
+        missing=missing,
+    )
+    return CheckedRun(run, queries, from_text, asked, report, in_force)
+
+
+def checked_query(
+    session: Session,
+    study: Study,
+    run_id: str,
+    query_id: int,
+    missing: MissingRule = MissingRule.COUNTED,
+) -> CheckedQuery:
+    """Return one gold question of a run; raises ``UnknownRun``, ``NoGold``, ``UnknownQuery``."""
+    found = checked_run(session, study, run_id, missing)
+    if found.report is None:
+        raise NoGold(run_id)
+    numbers = [query.question.query_id for query in found.report.queries]
+    if query_id not in numbers:
+        raise UnknownQuery(run_id, query_id)
+    at = numbers.index(query_id)
+    line = found.report.queries[at]
+    asked = found.queries.get(query_id)
+    steps = decisions.steps(session, (Query.run_id == run_id) & (Query.query_id == query_id))
+    return CheckedQuery(
+        run=found.run,
+        report=found.report,
+        line=line,
+        cards=checked(line.cards, asked, steps) if asked else (),
+        before=numbers[at - 1] if at else None,
+        after=numbers[at + 1] if at + 1 < len(numbers) else None,
+        can_decide=asked is not None,
+    )
+
+
+def decide(
+    session: Session, rater: Rater, run_id: str, query_id: int, wanted: Decision, now: datetime
+) -> None:
+    """See ``decisions.decide``; raises ``UnknownRun``, ``UnknownQuery``, ``UnknownListedCard``."""
+    queries = _queries(session, runs.find(session, rater.study, run_id), locked=True)
+    if query_id not in queries:
+        raise UnknownQuery(run_id, query_id)
+    if wanted.card >= len(facts_of_cards(queries)[query_id]):
+        raise UnknownListedCard(query_id, wanted.card)
+    decisions.decide(session, rater, queries[query_id], wanted, now)
+
+
+def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetime) -> Step:
+    """Return the decision that was undone; the one before it is in force again.
+
+    Raises ``UnknownRun``, and ``DecisionReplaced`` for a step that is not the last on its subject.
+    """
+    queries = _queries(session, runs.find(session, rater.study, run_id), locked=True)
+    taken = decisions.steps(session, Query.run_id == run_id)
+    wanted = next((step for step in taken if step.id == step_id), None)
+    same = [step for step in taken if wanted is not None and step.place == wanted.place]
+    if wanted is None or same[-1].id != step_id:
+        raise decisions.DecisionReplaced(step_id)
+    outcome, reason = (same[-2].outcome, same[-2].reason) if len(same) > 1 else (None, "")
+    back = Decision(wanted.card, wanted.subject, outcome, reason, decisions.UNDO)
+    decisions.write(session, rater, queries[wanted.query_id], back, now)
+    return wanted
+
+
+def import_manual(
+    session: Session, rater: Rater, run_id: str, name: str, data: bytes, now: datetime
+) -> tuple[int, int, tuple[Problem, ...]]:
+    """Take in the decisions of a manual_input.json; subjects it does not name keep theirs.
+
+    Overrides without a reason of their own get one that names the file, or keep the one they have.
+    Returns how many are new, how many fit the cards, and the problems. Raises ``UnknownRun`` and
+    an ``ImportRefused``.
+    """
+    run = runs.find(session, rater.study, run_id)
+    manual = bounded.call(name, manual_input.read, name, data)
+    queries = _queries(session, run, locked=True)
+    counts = {query_id: len(cards) for query_id, cards in facts_of_cards(queries).items()}
+    every = sorted(manual.decisions, key=lambda one: one[2] == CARD)  # whole cards last
+    fitting = [one for one in every if one[1] < counts.get(one[0], 0)]
+    in_force = decisions.in_force(session, run.id)
+    new = 0
+    for query_id, card, subject, outcome, reason in fitting:
+        before = in_force.get((query_id, card, subject))
+        was = (before.outcome, before.reason) if before else (None, "")
+        said, is_silent = reason[:MOST_REASON], subject != CARD and not reason
+        if was[0] == outcome and (is_silent or was[1] == said):
+            continue
+        told = gettext("Taken from %(file)s", file=name) if is_silent else said
+        wanted = Decision(card, subject, outcome, told, decisions.IMPORT)
+        decisions.write(session, rater, queries[query_id], wanted, now)
+        new += 1
+    problems = (*manual.problems, *manual_input.check_cards(manual, counts))
+    return new, len(fitting), problems
+
+
+def manual_document(session: Session, study: Study, run_id: str, now: datetime) -> dict[str, Any]:
+    decided = decisions.in_force(session, runs.find(session, study, run_id).id)
+    rows = [(*place, step.outcome, step.reason) for place, step in decided.items()]
+    return manual_json(rows, timestamp=now.isoformat())
+
+
+def _queries(session: Session, run: Run, *, locked: bool = False) -> dict[int, Query]:
+    """Return a run's queries by their number; `locked` until the transaction ends."""
+    wanted = select(Query).where(Query.run_id == run.id).order_by(Query.id)
+    if locked:
+        wanted = wanted.with_for_update()
+    else:
+        wanted = wanted.options(selectinload(Query.results))
+    return {query.query_id: query for query in session.scalars(wanted)}
+
+
+def compared(
+    session: Session,
+    study: Study,
+    runs: Sequence[Run],
+    names: Mapping[str, str],
+) -> ConstraintComparison | None:
+    """Return `runs` of one question set compared; ``None`` where it has no gold questions."""
+    held = gold.in_force(session, runs[0].question_set_id)
+    if held is None:
+        return None
+    contenders = []
+    for run in runs:
+        found = checked_run(session, study, run.id)
+        assert found.report is not None
+        asked = (query.question.query_id for query in found.report.queries)
+        contenders.append(
+            CheckedContender(
+                run=run.id,
+                name=names[run.id],
+                report=found.report,
+                not_run=tuple(number for number in asked if number not in found.queries),
+                decided=len(found.in_force),
+                from_text=found.from_text,
+            )
+        )
+    return compare_constraints(
+        contenders,
+        gold=held.version.name,
+        version=held.version.number,
+        threshold=held.threshold,
+    )
+
+
+class CardJudgedTwice(Struct, frozen=True):
+    """One card that both judged; ``index`` counts from 0 in the list of its question.
+
+    Its evaluation is the machine's alone; ``relevant`` of ``decided`` people call the card
+    relevant; ``person`` says whether their merged verdict does.
+    """
+
+    question: GoldQuestion
+    index: int
+    card: CheckedCard
+    relevant: int
+    decided: int
+    person: bool
+
+    @property
+    def machine(self) -> bool:
+        return self.card.evaluation.cpr == 1
+
+    @property
+    def distance(self) -> Fraction:
+        """|CPR - share of people|, with the merged verdict in place of a share without votes."""
+        share = Fraction(self.relevant, self.decided) if self.decided else Fraction(self.person)
+        assert self.card.evaluation.cpr is not None  # MISSING counts
+        return abs(self.card.evaluation.cpr - share)
+
+
+class ConstraintAgreement(Struct, frozen=True):
+    """All cards of a run that machine and people judged, and how many were left out, by why."""
+
+    run: Run
+    rule: str
+    agreement: BinaryAgreement
+    disagreed: tuple[CardJudgedTwice, ...]
+    left_out: Mapping[str, int]
+
+
+def compare(session: Session, study: Study, run_id: str, rule: Rule) -> ConstraintAgreement:
+    """Return how well the constraints predict people's verdicts on the cards of a run.
+
+    The cards they disagree on come first where they are furthest apart. Raises
+    ``UnknownRun`` and ``NoGold``.
+    """
+    found = checked_run(session, study, run_id)
+    if found.report is None:
+        raise NoGold(run_id)
+    said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
+    cast = _votes(session, study, run_id)
+    left = Counter({"manual": 0, "not shown": 0, "undecided": 0})
+    compared: list[CardJudgedTwice] = []
+    for line in found.report.queries:
+        question, query = line.question, found.queries.get(line.question.query_id)
+        facts = [card.card for card in line.cards]
+        alone = evaluate_query(replace(question, manual=False), facts).cards
+        for index, card in enumerate(checked(alone, query, ()) if query else ()):
+            checks = card.evaluation.checks
+            thing = card.result.judged_thing_id if card.result else None
+            person = None if thing is None else said.relevance(thing)
+            if question.manual or all(c.outcome is Outcome.NA for c in checks):
+                left["manual"] += 1
+            elif thing is None:
+                left["not shown"] += 1
+            elif person in {None, Relevance.UNSURE}:
+                left["undecided"] += 1
+            else:
+                relevant = cast[thing, str(Relevance.RELEVANT)]
+                decided = relevant + cast[thing, str(Relevance.NOT_RELEVANT)]
+                is_relevant = person is Relevance.RELEVANT
+                judged = CardJudgedTwice(question, index, card, relevant, decided, is_relevant)
+                compared.append(judged)
+    apart = [one for one in compared if one.machine != one.person]
+    return ConstraintAgreement(
+        run=found.run,
+        rule=rule.name,
+        agreement=binary_agreement((one.machine, one.person) for one in compared),
+        disagreed=tuple(
+            sorted(apart, key=lambda one: (-one.distance, one.question.query_id, one.index))
+        ),
+        left_out=left,
+    )
+
+
+def _votes(session: Session, study: Study, run_id: str) -> Counter[tuple[int, str]]:
+    """Return how many of the study's raters gave a judged item of a run each verdict."""
+    ids = [rater.id for rater in studies.raters(session, study)]
+    by_rater = verdicts.by_rater(session, Query.run_id == run_id, ids)
+    return Counter(item for own in by_rater.values() for item in own.by_thing.items())
+
+
+def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
+    """Yield every run of the study on whose cards as a whole somebody decided.
+
+    Cards that the text of an answer does not show are left out.
+    """
+    every = runs.in_order(session, study)
+    names = chosen_runs.names_of(every)
+    for run in every:
+        outcomes = {
+            (number, card): step.outcome
+            for (number, card, subject), step in decisions.in_force(session, run.id).items()
+            if subject == CARD and step.outcome is not None
+        }
+        if not outcomes:
+            continue
+        queries = _queries(session, run)
+        facts = facts_of_cards(queries)
+        verdicts, titles = [], {}
+        for (number, card), outcome in outcomes.items():
+            query = queries[number]
+            result = shown_in_text(facts[number], query)[card]
+            if result is not None:
+                seen, passed = Card(**result.card), outcome == Outcome.PASS
+                titles[seen.identity] = seen.title
+                said = VerdictByHand(names[run.id], query.question_id, seen.identity, passed)
+                verdicts.append(said)
+        yield JudgedRun(
+            name=names[run.id],
+            verdicts=tuple(verdicts),
+            questions={
+                query.question_id: (query.question.position, query.question.text)
+                for query in queries.values()
+            },
+            titles=titles,
+        )

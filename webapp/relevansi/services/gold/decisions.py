@@ -1,0 +1,145 @@
+"""People's decisions by hand on cards: constraints overridden, whole cards passed or failed.
+
+Every step is a row of its own, for every person; the last one on a subject of a card is in force.
+Undoing a step writes a new one, which can be undone in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from relevansi import failures
+from relevansi.db.tables.evaluations import CardDecision
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.failures import Conflict, Refused
+from relevansi.i18n import mark
+from relevansi.importers.agreement.manual_input import CONSTRAINT_RESULTS
+from relevansi.metrics.gold.constraints import CARD, Decisions
+from relevansi.records import CONSTRAINTS
+
+MOST_REASON = 2_000
+CLICK, POOLED, IMPORT, UNDO = "click", "pooled", "import", "undo"
+"""How a decision is made: on a run's page, while rating blind, by a file, by taking one back."""
+
+Place = tuple[int, int, str]
+"""Number of the question, index of the card from 0, and the subject."""
+
+
+class Decision(Struct, frozen=True):
+    """A decision on one subject of a card (counted from 0); a null outcome takes it back."""
+
+    card: int
+    subject: str
+    outcome: str | None
+    reason: str = ""
+    cause: str = CLICK
+
+
+class UnfitDecision(Refused):
+    message = mark("There is nothing of that kind to decide here")
+    remedy = failures.RELOAD
+
+
+class DecisionReasonMissing(Refused):
+    message = mark("A reason is missing")
+    remedy = mark("Write one, then send the form again.")
+
+
+class DecisionReplaced(Conflict):
+    message = mark("This decision was followed by another")
+    remedy = mark("Nothing was undone. Reload the page to see the current state.")
+
+
+class Step(Struct, frozen=True):
+    """One decision as it was made: by whom, when and how ("click", "pooled", "import", "undo")."""
+
+    id: int
+    query_key: int
+    query_id: int
+    card: int
+    subject: str
+    outcome: str | None
+    reason: str
+    cause: str
+    rater_id: int
+    by: str
+    at: datetime
+
+    @property
+    def place(self) -> Place:
+        return self.query_id, self.card, self.subject
+
+
+def steps(session: Session, where: ColumnElement[bool]) -> list[Step]:
+    """Return every step on the cards of the queries that `where` holds for, the oldest first."""
+    wanted = (
+        select(
+            *(CardDecision.id, CardDecision.query_key, Query.query_id, CardDecision.card),
+            *(CardDecision.subject, CardDecision.outcome, CardDecision.reason, CardDecision.cause),
+            *(CardDecision.rater_id, Rater.name, CardDecision.at),
+        )
+        .join(Query, Query.id == CardDecision.query_key)
+        .join(Rater, Rater.id == CardDecision.rater_id)
+        .where(where)
+        .order_by(CardDecision.id)
+    )
+    return [Step(*row) for row in session.execute(wanted)]
+
+
+def in_force(session: Session, run_id: str) -> dict[Place, Step]:
+    return latest(steps(session, Query.run_id == run_id))
+
+
+def latest(taken: Iterable[Step]) -> dict[Place, Step]:
+    """Return the step in force on each subject: the last, unless it took the decision back."""
+    last = {step.place: step for step in taken}
+    return {
+        place: step
+        for place, step in last.items()
+        if step.outcome is not None or (step.subject == CARD and step.reason)
+    }
+
+
+def for_evaluation(decided: Mapping[Place, Step]) -> Decisions:
+    return Decisions.of((*place, step.outcome, step.reason) for place, step in decided.items())
+
+
+def decide(
+    session: Session,
+    rater: Rater,
+    query: Query,
+    wanted: Decision,
+    now: datetime,
+    *,
+    again: bool = False,
+) -> None:
+    """Decide one subject of a card, logged.
+
+    A decision equal to the one in force is not stored, unless made `again` on purpose. Raises
+    ``UnfitDecision``, and ``DecisionReasonMissing`` for an override without a reason.
+    """
+    wanted = replace(wanted, reason=wanted.reason.strip()[:MOST_REASON])
+    on_card = wanted.subject == CARD
+    fit = {"pass", "fail"} if on_card else CONSTRAINT_RESULTS
+    if wanted.subject not in {CARD, *CONSTRAINTS} or wanted.outcome not in {None, *fit}:
+        raise UnfitDecision(wanted.subject, wanted.outcome)
+    if not on_card and wanted.outcome is not None and not wanted.reason:
+        raise DecisionReasonMissing(wanted.subject)
+    same = (CardDecision.query_key == query.id) & (CardDecision.card == wanted.card)
+    before = [step for step in steps(session, same) if step.subject == wanted.subject]
+    last = (before[-1].outcome, before[-1].reason) if before else (None, "")
+    if again or last != (wanted.outcome, wanted.reason):
+        write(session, rater, query, wanted, now)
+
+
+def write(session: Session, rater: Rater, query: Query, wanted: Decision, now: datetime) -> None:
+    made = CardDecision(query_key=query.id, rater_id=rater.id, at=now, **asdict(wanted))
+    session.add(made)
+    session.flush()

@@ -1,0 +1,262 @@
+"""Gold questions in versions: the expected results of a question set, saved whole each time.
+
+The newest version is in force; an older one is put in force again by saving it anew, so that
+nothing is ever altered.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
+from sqlalchemy import ColumnElement, Row, exists, func, select
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.evaluations import GoldVersion
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.failures import Missing
+from relevansi.i18n import mark
+from relevansi.importers.frame import bounded
+from relevansi.importers.gold import gold_questions
+from relevansi.importers.gold.gold_questions import GoldFile
+from relevansi.importers.runs.json_runs import question_key
+from relevansi.importers.runs.problems import warning
+from relevansi.metrics.gold.constraint_rules import AskedPlace, Place
+from relevansi.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected, GoldQuestion
+from relevansi.records import Problem
+
+
+class UnknownQuestionSet(Missing):
+    message = mark("There is no question set %(name)s")
+    remedy = mark("The page of the gold questions lists all that there are.")
+    command_remedy = mark("`relevansi gold list` lists them.")
+
+
+class UnknownGoldVersion(Missing):
+    message = mark("The gold questions have no version %(name)s")
+    remedy = mark("The page of the gold questions lists all that there are.")
+
+
+class UnknownGoldQuestion(Missing):
+    message = mark("There are no such gold questions")
+    remedy = mark("The page of the gold questions lists all that there are.")
+
+
+Version = Row[Any]
+"""One saved version: its id, number from 1, the name of its file, who saved it (by) and when."""
+
+
+class Gold(GoldFile, frozen=True, kw_only=True):
+    version: Version
+
+
+class GoldSet(Struct, frozen=True):
+    """A question set and the texts of its questions; ``runs`` and ``versions`` the newest first."""
+
+    id: int
+    questions: tuple[str, ...]
+    runs: Sequence[Any]
+    versions: Sequence[Version]
+
+
+def sets(session: Session, study: Study) -> list[GoldSet]:
+    found = session.scalars(
+        select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id.desc())
+    )
+    return [_set(session, one) for one in found]
+
+
+def find_set(session: Session, study: Study, question_set_id: int) -> GoldSet:
+    """Return a question set of the study; raises ``UnknownQuestionSet``."""
+    found = session.get(QuestionSet, question_set_id)
+    if found is None or found.study_id != study.id:
+        raise UnknownQuestionSet(question_set_id)
+    return _set(session, found)
+
+
+def in_force(session: Session, question_set_id: int) -> Gold | None:
+    """Return the gold questions that count for a question set; ``None`` where it has none."""
+    known = versions(session, question_set_id)
+    return _gold(session, known[0]) if known else None
+
+
+def held(session: Session, study: Study, question_set_id: int) -> Gold:
+    """Return a set's gold questions; raises ``UnknownQuestionSet``, ``UnknownGoldQuestion``."""
+    find_set(session, study, question_set_id)
+    found = in_force(session, question_set_id)
+    if found is None:
+        raise UnknownGoldQuestion(question_set_id)
+    return found
+
+
+def asked_in(session: Session, set_ids: set[int], numbers: set[int]) -> GoldFile | None:
+    """Return the gold file in force with these questions of one question set alone.
+
+    To read a whole file for one question would take the longer the more questions there are.
+    """
+    newest = _newest(session, set_ids)
+    document = newest.document if newest else {"questions": []}
+    few = [question for question in document["questions"] if question["id"] in numbers]
+    if newest is None or not few:
+        return None
+    return gold_questions.read(newest.name, json.dumps({**document, "questions": few}).encode())
+
+
+def read(session: Session, question_set_id: int, number: int) -> Gold:
+    for version in versions(session, question_set_id):
+        if version.number == number:
+            return _gold(session, version)
+    raise UnknownGoldVersion(number)
+
+
+def versions(session: Session, question_set_id: int) -> Sequence[Version]:
+    number = func.row_number().over(order_by=GoldVersion.id).label("number")
+    wanted = (
+        select(GoldVersion.id, number, GoldVersion.name, Rater.name.label("by"), GoldVersion.at)
+        .join(Rater, Rater.id == GoldVersion.rater_id)
+        .where(GoldVersion.question_set_id == question_set_id)
+        .order_by(GoldVersion.id.desc())
+    )
+    return session.execute(wanted).all()
+
+
+def import_file(
+    session: Session, rater: Rater, question_set_id: int, name: str, data: bytes, now: datetime
+) -> None:
+    """Save the gold file `name` as the newest version; one that changes nothing is not saved.
+
+    Raises ``UnknownQuestionSet``, and an ``ImportRefused`` that names all that is wrong with
+    the file.
+    """
+    find_set(session, rater.study, question_set_id)
+    document = bounded.call(name, gold_questions.read, name, data).document
+    newest = _newest(session, [question_set_id])
+    if newest is None or newest.document != document:
+        session.add(
+            GoldVersion(
+                question_set_id=question_set_id,
+                name=name,
+                document=document,
+                rater_id=rater.id,
+                at=now,
+            )
+        )
+        session.flush()
+
+
+def _newest(session: Session, question_set_ids: Iterable[int]) -> GoldVersion | None:
+    of_sets = select(GoldVersion).where(GoldVersion.question_set_id.in_(question_set_ids))
+    return session.scalars(of_sets.order_by(GoldVersion.id.desc()).limit(1)).first()
+
+
+def restore(
+    session: Session, rater: Rater, question_set_id: int, number: int, now: datetime
+) -> None:
+    file = read(session, question_set_id, number)
+    data = json.dumps(file.document).encode()
+    import_file(session, rater, question_set_id, file.name, data, now)
+
+
+def remarks(session: Session, run_id: str, gold: Gold) -> tuple[Problem, ...]:
+    asked = select(Query.query_id, Question.text).join_from(Query, Question)
+    texts = dict(session.execute(asked.where(Query.run_id == run_id)).all())
+    known = {question.query_id: question.text for question in gold.questions}
+    found = []
+    for query_id in sorted(known.keys() | texts.keys()):
+        if query_id not in texts:
+            code = "gold_not_asked"
+        elif query_id not in known:
+            code = "asked_without_gold"
+        elif question_key(known[query_id]) != question_key(texts[query_id]):
+            code = "gold_text_differs"
+        else:
+            continue
+        found.append(warning(code, gold.version.name, query_id=query_id))
+    return tuple(found)
+
+
+def _set(session: Session, found: QuestionSet) -> GoldSet:
+    rows = session.execute(
+        select(Run.id, Run.search_method, Run.llm)
+        .where(Run.question_set_id == found.id)
+        .order_by(Run.imported_at.desc(), Run.sequence, Run.id)
+    )
+    texts = tuple(question.text for question in found.questions)
+    return GoldSet(found.id, texts, rows.all(), versions(session, found.id))
+
+
+def _gold(session: Session, version: Version) -> Gold:
+    document = session.get_one(GoldVersion, version.id).document
+    file = gold_questions.read(version.name, json.dumps(document).encode())
+    return Gold(**asdict(file), version=version)
+
+
+WITH_PLACES = "gold_questions.json"
+"""The name of a version that known places were put into."""
+
+
+def starter(session: Session, question_set_id: int) -> dict[str, Any]:
+    """Return a gold file of the set's own questions: each should bring data and asks nothing."""
+    asked = session.get_one(QuestionSet, question_set_id).questions
+    entries = [
+        {
+            "id": question.position,
+            "question": question.text,
+            "category": question.category,
+            "expected_result": str(Expected.HAS_DATA),
+            "constraints": {},
+        }
+        for question in asked
+    ]
+    return {"threshold_t": float(DEFAULT_THRESHOLD), "questions": entries}
+
+
+def take_places(
+    session: Session, rater: Rater, question_set_id: int, name: str, data: bytes, now: datetime
+) -> None:
+    """Put the known places of a locations.json into the newest version; may be refused."""
+    document = held(session, rater.study, question_set_id).document
+    listed = bounded.call(name, gold_questions.read_places, name, data)
+    changed = json.dumps({**document, gold_questions.PLACES: listed}).encode()
+    import_file(session, rater, question_set_id, WITH_PLACES, changed, now)
+
+
+def knows_any() -> ColumnElement[bool]:
+    """Return the condition on ``Run`` that its question set has gold questions."""
+    return exists().where(GoldVersion.question_set_id == Run.question_set_id)
+
+
+def asked_places(session: Session, set_ids: set[int], numbers: set[int]) -> dict[int, AskedPlace]:
+    """Return the places that these questions of one question set ask for, by their numbers."""
+    file = asked_in(session, set_ids, numbers)
+    if file is None:
+        return {}
+    found = {question.query_id: _place(file, question) for question in file.questions}
+    return {number: place for number, place in found.items() if place is not None}
+
+
+def _place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
+    asked = question.constraints.location
+    if asked and asked.point:
+        return AskedPlace(asked.keywords[0] if asked.keywords else "", *asked.point)
+    said = _spelled(" ".join(asked.keywords if asked else (question.text,)))
+    for name, place in listed_places(file).items():
+        if place.point and any(_spelled(word) in said for word in (name, *place.keywords)):
+            return AskedPlace(name, *place.point)
+    return None
+
+
+def listed_places(file: GoldFile) -> dict[str, Place]:
+    return gold_questions.places(file.document.get(gold_questions.PLACES))
+
+
+def _spelled(text: str) -> str:
+    words = re.findall(r"\w+", text.casefold())
+    return f" {' '.join(words)} "

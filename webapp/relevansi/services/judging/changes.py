@@ -1,0 +1,92 @@
+"""How far a study and a rater's clicks have come, to read again only what changed since."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, and_, bindparam, func, select, update
+from sqlalchemy.orm import Session
+
+from relevansi.db.engine import tables
+from relevansi.db.tables.evaluations import CardDecision, GoldVersion
+from relevansi.db.tables.judging import Event, JudgedThing
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Question, Study
+
+
+class Changes(NamedTuple):
+    """The changes since an earlier time.
+
+    The number of ``event`` alone could be another one's, after a rollback. ``touched`` are the
+    questions, with categories, that the rater changed; ``None`` where more changed, or at first.
+    """
+
+    revision: str
+    event: tuple[int, str, datetime] | None
+    touched: Mapping[int, str] | None
+
+
+def revise(session: Session, study_id: int) -> None:
+    """Give a study another revision: nothing that was kept of it is to be used again.
+
+    To be called wherever something changes that raters are asked or that pages sum up, except by
+    an event. The revision is drawn, since a number could come again after a rollback.
+    """
+    anew = update(Study).where(Study.id == study_id).values(revision=secrets.token_hex(16))
+    session.execute(anew, execution_options={"synchronize_session": False})
+
+
+def state(session: Session, study: Study) -> str:
+    """Return a name of all that a report on the study's runs is made from, as it is now."""
+    own = select(Rater.id).where(Rater.study_id == study.id)
+    newest = select(Event.event_id).where(Event.rater_id.in_(own)).order_by(Event.id.desc())
+    revision = select(Study.revision).where(Study.id == study.id)
+    version = select(func.max(GoldVersion.id)).where(GoldVersion.rater_id.in_(own))
+    decision = select(func.max(CardDecision.id)).where(CardDecision.rater_id.in_(own))
+    parts = (revision, newest.limit(1), version, decision)
+    return " ".join(str(session.scalar(part)) for part in parts)
+
+
+def since(session: Session, rater: Rater, before: Changes | None) -> Changes:
+    """Return the changes since `before`, of the same rater; one statement, at first two."""
+    connection = tables(session)
+    if before is None or before.event is None:
+        # Found by the rater: the statement below looks for newer events of any rater.
+        last = connection.scalar(select(func.max(Event.id)).where(Event.rater_id == rater.id))
+    else:
+        last = before.event[0]
+    rows = connection.execute(_changes(), {"rater_id": rater.id, "id": last or 0}).all()
+    revision = rows[0].revision
+    events = [tuple(row[:3]) for row in rows if row.id is not None]
+    latest = events[-1] if events else None
+    if before is None or before.revision != revision or not events or events[0] != before.event:
+        return Changes(revision, latest, None)
+    touched = {row.question_id: row.category for row in rows[1:] if row.question_id is not None}
+    return Changes(revision, latest, touched)
+
+
+@cache
+def _changes() -> Select[*tuple[Any, ...]]:
+    # Events are looked for by number: a rater has ten thousand, a few of them new.
+    # Adding 0 to the rater keeps databases from using the rater's index.
+    is_newer = and_(Event.id >= bindparam("id"), Event.rater_id + 0 == Rater.id)
+    question_id = func.coalesce(JudgedThing.question_id, Query.question_id)
+    return (
+        select(
+            *(Event.id, Event.event_id, Event.received_at, Study.revision),
+            *(Question.id.label("question_id"), Question.category),
+        )
+        .select_from(Rater)
+        .join(Study, Study.id == Rater.study_id)
+        .outerjoin(Event, is_newer)
+        .outerjoin(JudgedThing, JudgedThing.id == Event.judged_thing_id)
+        .outerjoin(Query, Query.id == Event.query_key)
+        .outerjoin(Question, Question.id == question_id)
+        .where(Rater.id == bindparam("rater_id"))
+        .order_by(Event.id)
+    )

@@ -1,0 +1,615 @@
+"""A rater's clicks: stored once as events and put in order; the one in force decides the row.
+
+Order is by device sequence, then by the earlier of client time and server receipt. An event can be
+no later than a later event of its own device, so a clock that runs ahead for a while cannot shadow
+the clicks of another device.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple, Self, TypeVar
+
+from msgspec import UNSET, Struct, UnsetType
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    CursorResult,
+    Row,
+    Select,
+    bindparam,
+    delete,
+    exists,
+    insert,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Session
+
+from relevansi import failures
+from relevansi.db.engine import added, tables, token_id, upsert
+from relevansi.db.tables.base import Base
+from relevansi.db.tables.judging import (
+    Event,
+    JudgedThing,
+    Judgment,
+    QueryRating,
+    Repeat,
+    RepeatRating,
+    Task,
+)
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.phase_3 import QuestionnaireAnswer
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.failures import Conflict, Missing, Refused
+from relevansi.i18n import mark
+from relevansi.metrics.judging.queries import BEST_QUALITY
+from relevansi.records import (
+    COMMENTS,
+    USABILITY_ITEMS,
+    Click,
+    EmptyOutcome,
+    QueryState,
+    Scale,
+)
+from relevansi.services.judging import live_metrics, notes
+
+PlacedT = TypeVar("PlacedT", bound=Any)
+"""An event with its ``device``, ``sequence``, ``client_time`` and ``received_at``."""
+
+
+def made_at(event: Any) -> datetime:
+    at: datetime = min(event.client_time or event.received_at, event.received_at)
+    return at
+
+
+def in_order(events: Iterable[PlacedT]) -> Sequence[PlacedT]:
+    """Return the events from first to last, for any order of `events`."""
+    placed: list[tuple[datetime, str, int, PlacedT]] = []
+    for event in sorted(events, key=_in_device, reverse=True):
+        bound = made_at(event)
+        if placed and placed[-1][1] == event.device:
+            bound = min(bound, placed[-1][0])
+        placed.append((bound, event.device, event.sequence, event))
+    placed.reverse()
+    return [entry[3] for entry in sorted(placed, key=lambda entry: entry[:3])]
+
+
+def standing(events: Iterable[PlacedT]) -> PlacedT | None:
+    """Return the event in force: the last one in order, ``None`` if there is none."""
+    return next(reversed(in_order(events)), None)
+
+
+def _in_device(event: Any) -> tuple[str, int, datetime]:
+    return event.device, event.sequence, made_at(event)
+
+
+QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
+"""The fields of events that are on no card and no answer."""
+AGAIN = {"verdict": "repeat", "quality": "repeat quality", "notes": "repeat notes"}
+"""The event fields of a hidden repeat, by field; they never change the verdict itself."""
+_REPEATS = frozenset(AGAIN.values())
+MANY = 50
+"""From so many targets on, the figures of all of a rater's questions are summed up at once."""
+
+
+class EventIdTaken(Conflict):
+    message = mark("This click was stored before as something else")
+    remedy = failures.RELOAD
+    program_remedy = mark("Give another click another event_id.")
+
+
+class NewEvent(NamedTuple):
+    event_id: str
+    new: str | None
+    device: str
+    sequence: int
+    client_time: datetime | None
+    received_at: datetime
+
+    @property
+    def click(self) -> Click:
+        return Click(self.event_id, self.received_at, self.client_time, self.device, self.sequence)
+
+
+_Made = Row[Any] | NewEvent
+
+
+class Target(NamedTuple):
+    """The value that one event changes: a verdict on a thing, quality or notes of a query.
+
+    ``query_key`` or ``task_id`` of a verdict name the place of the click.
+    """
+
+    field: str
+    thing_id: int | None = None
+    query_key: int | None = None
+    task_id: str | None = None
+
+    @classmethod
+    def of(cls, event: Event | Row[Any]) -> Self:
+        return cls(event.field, event.judged_thing_id, event.query_key, event.task_id)
+
+    @property
+    def is_repeat(self) -> bool:
+        return self.field in _REPEATS
+
+    @property
+    def about(self) -> Self:
+        task_id = self.task_id if self.is_repeat else None
+        query_key = self.query_key if self.thing_id is None else None
+        return self._replace(task_id=task_id, query_key=query_key)
+
+
+class TargetChange(NamedTuple):
+    target: Target
+    new: str | None
+    click: Click
+
+
+def lock(session: Session, rater: Rater) -> None:
+    """Make the writers of one rater queue (on PostgreSQL; SQLite has one writer anyway)."""
+    if session.get_bind().dialect.name != "sqlite":
+        session.execute(select(Rater.id).where(Rater.id == rater.id).with_for_update())
+
+
+def record(
+    session: Session,
+    rater: Rater,
+    target: Target,
+    new: str | None,
+    click: Click,
+    *,
+    cause: str = "click",
+    undoes: Event | None = None,
+) -> None:
+    """Store one event, and write the value of the event in force to the rater's row.
+
+    The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
+    something else already.
+    """
+    connection = tables(session)
+    history = _history(connection, rater, target)
+    event = _made(history, new, click)
+    if event is None:
+        return
+    values = _columns(rater, target, event, standing(history), cause)
+    values["undoes_id"] = undoes.id if undoes else None
+    values["token_id"] = token_id(session)
+    if not connection.execute(added(Event, connection.dialect.name, _UNIQUE), values).rowcount:
+        raise EventIdTaken(click.event_id)
+    made: list[_Made] = [*history, event]
+    _settle(connection, rater, {target: in_order(made)[-1]})
+
+
+def record_all(
+    session: Session, rater: Rater, changes: Iterable[TargetChange], *, cause: str = "click"
+) -> None:
+    """Store events as ``record`` would one after the other, in a few statements."""
+    connection = tables(session)
+    histories: defaultdict[Target, list[_Made]] = defaultdict(list)
+    taken = set()
+    stored: CursorResult[Any] = connection.execute(
+        select(*_SETTLED, *_TARGET).where(Event.rater_id == rater.id)
+    )
+    for known in stored:
+        histories[Target.of(known).about].append(known)
+        taken.add((known.event_id, known.field))
+    rows = []
+    for target, new, click in changes:
+        history = histories[target.about]
+        event = _made(history, new, click)
+        if event is None:
+            continue
+        if (event.event_id, target.field) in taken:
+            raise EventIdTaken(event.event_id)
+        taken.add((event.event_id, target.field))
+        values = _columns(rater, target, event, standing(history), cause)
+        rows.append((target, values | {"token_id": token_id(session)}))
+        history.append(event)
+    if rows:
+        connection.execute(insert(Event), [values for _, values in rows])
+        lasts = {target.about: in_order(histories[target.about])[-1] for target, _ in rows}
+        _settle(connection, rater, lasts)
+
+
+def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
+    """Delete events of a rater as if they had never been; what is left of each target counts."""
+    connection = tables(session)
+    targets = list(dict.fromkeys(Target.of(event).about for event in forgotten))
+    gone = [event.id for event in forgotten]
+    session.execute(delete(Event).where(or_(Event.id.in_(gone), Event.undoes_id.in_(gone))))
+    for target in targets:
+        model, key, _ = _row(rater, target, None)
+        session.execute(delete(model).filter_by(**key))
+        last = standing(_history(connection, rater, target))
+        if last is not None:
+            _settle(connection, rater, {target: last})
+    refresh(session, rater, targets)
+
+
+def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
+    """Rewrite the rater's summaries of every query that shows a target or is one."""
+    moved = dict.fromkeys(target.about for target in targets if not target.is_repeat)
+    if len(moved) < MANY:
+        for target in moved:
+            live_metrics.refresh_touched(session, rater.id, target.thing_id, target.query_key)
+    else:
+        in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == rater.study_id))
+        live_metrics.refresh(session, [rater.id], in_study)
+
+
+def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> Event | None:
+    """Return the rater's latest event that changed something and was not undone."""
+    undone = select(Event.undoes_id).where(Event.rater_id == rater.id, Event.undoes_id.is_not(None))
+    return session.scalar(
+        select(Event)
+        .outerjoin(Query, Query.id == Event.query_key)
+        .where(
+            Event.rater_id == rater.id,
+            Event.cause != "undo",
+            # An answer to a question asked again counts even with the same value.
+            or_(
+                Event.old.is_distinct_from(Event.new),
+                exists().where(Task.id == Event.task_id, Task.asked_again_at <= Event.received_at),
+            ),
+            Event.id.not_in(undone),
+            where,
+        )
+        .order_by(Event.id.desc())
+        .limit(1)
+    )
+
+
+_UNIQUE = ("rater_id", "event_id", "field")
+_SETTLED = (
+    *(Event.event_id, Event.new, Event.device, Event.sequence),
+    *(Event.client_time, Event.received_at),
+)
+_TARGET = (Event.field, Event.judged_thing_id, Event.query_key, Event.task_id)
+
+
+def _history(connection: Connection, rater: Rater, target: Target) -> Sequence[Row[Any]]:
+    on_thing = target.thing_id is not None
+    on_query = not on_thing and target.query_key is not None
+    values = {"rater_id": rater.id, "field": target.field, "task_id": target.task_id}
+    if on_thing or on_query:
+        values["of"] = target.thing_id if on_thing else target.query_key
+    statement = _history_of(on_thing, on_query, target.is_repeat)
+    return connection.execute(statement, values).all()
+
+
+@cache
+def _history_of(on_thing: bool, on_query: bool, in_task: bool) -> Select[*tuple[Any, ...]]:
+    own = select(*_SETTLED).where(
+        Event.rater_id == bindparam("rater_id"), Event.field == bindparam("field")
+    )
+    if in_task:
+        own = own.where(Event.task_id == bindparam("task_id"))
+    if on_thing:
+        return own.where(Event.judged_thing_id == bindparam("of"))
+    own = own.where(Event.judged_thing_id.is_(None))
+    return own.where(Event.query_key == bindparam("of") if on_query else Event.query_key.is_(None))
+
+
+def _made(history: Sequence[_Made], new: str | None, click: Click) -> NewEvent | None:
+    wanted = None if new is None else str(new)
+    for known in history:
+        if known.event_id == click.event_id:
+            if known.new != wanted:
+                raise EventIdTaken(click.event_id)
+            return None
+    device, sequence = place(click, history)
+    return NewEvent(click.event_id, wanted, device, sequence, click.client_time, click.received_at)
+
+
+def _columns(
+    rater: Rater, target: Target, event: NewEvent, before: _Made | None, cause: str
+) -> dict[str, object]:
+    return event._asdict() | {
+        "rater_id": rater.id,
+        "field": target.field,
+        "judged_thing_id": target.thing_id,
+        "query_key": target.query_key,
+        "task_id": target.task_id,
+        "old": before.new if before else None,
+        "cause": cause,
+    }
+
+
+def place(click: Click, history: Sequence[Any]) -> tuple[str, int]:
+    """Return the event's device and sequence; without a script the server counts."""
+    if click.device and click.sequence is not None:
+        return click.device, click.sequence
+    counted = (event.sequence for event in history if event.device == "")
+    return "", max(counted, default=0) + 1
+
+
+def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Made]) -> None:
+    written: defaultdict[tuple[type[Base], tuple[str, ...]], list[dict[str, object]]]
+    written = defaultdict(list)
+    for target, last in lasts.items():
+        model, key, said = _row(rater, target, last.new)
+        said["changed_at"] = last.received_at
+        written[model, tuple(said)].append(key | said)
+    for (model, given), rows in written.items():
+        connection.execute(upsert(model, connection.dialect.name, given), rows)
+
+
+def _row(
+    rater: Rater, target: Target, new: str | None
+) -> tuple[type[Base], dict[str, object], dict[str, object]]:
+    """Return the table, the key and the columns of the row in which `new` is kept."""
+    field, again = target.field, target.is_repeat
+    key: dict[str, object] = {"task_id": target.task_id} if again else {"rater_id": rater.id}
+    if field in QUESTIONNAIRE:
+        score = int(new) if new and field in USABILITY_ITEMS else None
+        text = new or "" if field in COMMENTS else ""
+        return QuestionnaireAnswer, key | {"item": field}, {"score": score, "text": text}
+    if target.thing_id is not None:
+        table: type[Base] = Repeat if again else Judgment
+        return table, key | {"judged_thing_id": target.thing_id}, {"verdict": new}
+    table, key["query_key"] = RepeatRating if again else QueryRating, target.query_key
+    if field in {"notes", AGAIN["notes"]}:
+        return table, key, {"notes": new or ""}
+    return table, key, {"quality": None if new is None else int(new)}
+
+
+MOST_NOTES = 10_000
+
+
+class UnknownQuery(Missing):
+    message = mark("This run has no such question or card")
+    remedy = failures.SEE_RUNS
+
+
+class UnknownItem(Missing):
+    message = mark("This study has no item %(name)s")
+    remedy = mark("Items have their numbers in the list of items.")
+
+
+class NotToJudge(Refused):
+    message = mark("There is nothing of that kind to judge here")
+    remedy = failures.RELOAD
+    program_remedy = mark(
+        "Send a verdict of the study's scale on an item, an outcome on an empty list."
+    )
+
+
+class NotesTooLong(Conflict):
+    message = mark("This note was changed elsewhere, and both texts together are too long")
+    remedy = mark("Shorten yours, or reload the page to see the other.")
+
+
+KEEP = UNSET
+"""The mark of a part of a rating that the rater left as it is."""
+
+
+class AnswerRating(Struct, frozen=True):
+    """A rater's rating of a whole answer; ``None`` takes a part back, ``KEEP`` leaves it.
+
+    ``notes_base`` is the text that the edit of the notes began from, where that is known.
+    """
+
+    quality: int | UnsetType | None = KEEP
+    notes: str | UnsetType = KEEP
+    empty_outcome: EmptyOutcome | UnsetType | None = KEEP
+    notes_base: str | None = None
+
+
+class Answer(NamedTuple):
+    """The answer that a rating is about: its query and, where it has one, its emptiness."""
+
+    query_key: int | None
+    emptiness_id: int | None
+    task_id: str | None = None
+    again: bool = False
+
+    def target(self, field: str) -> Target:
+        on_thing = field == "verdict"
+        return Target(
+            AGAIN[field] if self.again else field,
+            thing_id=self.emptiness_id if on_thing else None,
+            query_key=None if on_thing and self.task_id else self.query_key,
+            task_id=self.task_id,
+        )
+
+
+def judge_target(
+    session: Session, rater: Rater, target: Target, verdict: str | None, click: Click, scale: Any
+) -> None:
+    """Record a verdict on an item; raises ``NotToJudge`` for one that is not of the `scale`."""
+    if verdict is not None and not Scale.stored(scale).accepts(verdict):
+        raise NotToJudge
+    record(session, rater, target, verdict, click)
+    refresh(session, rater, [target])
+
+
+def rate_answer(
+    session: Session, rater: Rater, answer: Answer, rating: AnswerRating, click: Click
+) -> None:
+    """Record quality, notes and empty outcome of an answer, as far as they are given.
+
+    Raises ``NotToJudge`` for the outcome of an answer without emptiness, and ``ValueError``.
+    """
+    said: dict[str, str | None] = {}
+    if not isinstance(rating.empty_outcome, UnsetType):
+        if answer.emptiness_id is None:
+            raise NotToJudge
+        said["verdict"] = rating.empty_outcome
+    if not isinstance(rating.quality, UnsetType):
+        if rating.quality is not None and not 0 <= rating.quality <= BEST_QUALITY:
+            raise ValueError(f"response quality {rating.quality} is not within 0 to 5")
+        said["quality"] = None if rating.quality is None else str(rating.quality)
+    for field, value in said.items():
+        record(session, rater, answer.target(field), value, click)
+    if not isinstance(rating.notes, UnsetType):
+        target, text = answer.target("notes"), rating.notes[:MOST_NOTES]
+        if rating.notes_base is not None:
+            text, click = _beside(session, rater, target, rating.notes_base, text, click)
+        record(session, rater, target, text or None, click)
+    refresh(session, rater, [answer.target(field) for field in said])
+
+
+def _beside(
+    session: Session, rater: Rater, target: Target, base: str, text: str, click: Click
+) -> tuple[str, Click]:
+    """Return notes with what was written elsewhere since `base`, and the click that stores both.
+
+    Raises ``NotesTooLong``.
+    """
+    history = _history(tables(session), rater, target)
+    again = next((event for event in history if event.event_id == click.event_id), None)
+    if again is not None:  # sent twice: what it became then
+        stored = again.new or ""
+        return (stored if text in stored else text), click
+    last = standing(history)
+    if last is None:
+        return text, click
+    both = notes.merged(last.new or "", base, text)
+    if len(both) > MOST_NOTES:
+        raise NotesTooLong
+    if both != text or made_at(click) < made_at(last):  # later than what it knows, by any clock
+        click = click._replace(client_time=None)
+    return both, click
+
+
+def take_back(
+    session: Session, rater: Rater, click: Click, where: ColumnElement[bool]
+) -> Event | None:
+    """Take back the rater's latest change within `where` by a new event; return what was undone.
+
+    Each further undo goes one change further back; the same undo twice changes nothing.
+    """
+    lock(session, rater)
+    repeated = stored_undo(session, rater, click)
+    last = repeated or last_change(session, rater, where)
+    if last is not None and repeated is None:
+        target = Target.of(last)
+        record(session, rater, target, last.old, click, cause="undo", undoes=last)
+        refresh(session, rater, [target])
+    return last
+
+
+def stored_undo(session: Session, rater: Rater, click: Click) -> Event | None:
+    """Return the undo that `click` repeats; raises ``EventIdTaken`` for the id of other events."""
+    same = select(Event).where(Event.rater_id == rater.id, Event.event_id == click.event_id)
+    stored = session.scalar(same)
+    if stored is not None and stored.cause != "undo":
+        raise EventIdTaken(click.event_id)
+    return stored
+
+
+def judge_thing(
+    session: Session, rater: Rater, thing_id: int, verdict: str | None, click: Click
+) -> None:
+    """Record a verdict on an item, or on the emptiness of a list, whichever page shows it."""
+    lock(session, rater)
+    of_study = QuestionSet.study_id == rater.study_id
+    found = select(JudgedThing).join(Question).join(QuestionSet)
+    thing = session.scalar(found.where(JudgedThing.id == thing_id, of_study))
+    if thing is None:
+        raise UnknownItem(thing_id)
+    if thing.property_id is not None:
+        target = Target("verdict", thing.id)
+        judge_target(session, rater, target, verdict, click, rater.study.scale)
+        return
+    if verdict not in {None, *EmptyOutcome}:
+        raise NotToJudge
+    outcome = EmptyOutcome(verdict) if verdict else None
+    rate_answer(session, rater, Answer(None, thing.id), AnswerRating(empty_outcome=outcome), click)
+
+
+def judge(
+    session: Session,
+    rater: Rater,
+    run_id: str,
+    query_id: int,
+    rank: int,
+    relevance: str | None,
+    click: Click,
+) -> None:
+    """Record a verdict on the card at `rank` of a run's answer."""
+    lock(session, rater)
+    card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
+    shown = tables(session).execute(_shown(), card).first()
+    if shown is None:
+        raise UnknownQuery(run_id, query_id, rank)
+    target = Target("verdict", shown.judged_thing_id, shown.query_key)
+    judge_target(session, rater, target, relevance, click, shown.scale)
+
+
+@cache
+def _shown() -> Select[*tuple[Any, ...]]:
+    return (
+        select(Result.query_key, Result.judged_thing_id, Study.scale)
+        .join_from(Result, Query, Query.id == Result.query_key)
+        .join(Run, Run.id == Query.run_id)
+        .join(Study, Study.id == Run.study_id)
+        .where(
+            Query.run_id == bindparam("run_id"),
+            Query.query_id == bindparam("query_id"),
+            Result.rank == bindparam("rank"),
+            Result.judged_thing_id.is_not(None),
+            Run.study_id == bindparam("study_id"),
+        )
+    )
+
+
+def judge_open(
+    session: Session, rater: Rater, run_id: str, query_id: int, relevance: str, click: Click
+) -> None:
+    """Record the same verdict on every card still unjudged, logged as bulk.
+
+    Raises ``NotToJudge`` unless the study's owner allowed it: it biases.
+    """
+    query = lock_query(session, rater, run_id, query_id)
+    study = rater.study
+    if not study.allow_bulk or not Scale.stored(study.scale).accepts(relevance):
+        raise NotToJudge
+    done = select(Judgment.judged_thing_id).where(
+        Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
+    )
+    open_things = session.scalars(
+        select(Result.judged_thing_id)
+        .where(Result.query_key == query.id, Result.judged_thing_id.is_not(None))
+        .where(Result.judged_thing_id.not_in(done))
+        .group_by(Result.judged_thing_id)
+        .order_by(Result.judged_thing_id)
+    )
+    changes = []
+    for number, thing_id in enumerate(open_things):
+        part = Click(f"{click.event_id}:{number}", click.received_at, click.client_time)
+        changes.append(TargetChange(Target("verdict", thing_id, query.id), relevance, part))
+    record_all(session, rater, changes, cause="bulk")
+    refresh(session, rater, [change.target for change in changes])
+
+
+def rate(
+    session: Session, rater: Rater, run_id: str, query_id: int, rating: AnswerRating, click: Click
+) -> None:
+    query = lock_query(session, rater, run_id, query_id)
+    emptiness = query.emptiness_id if query.state == QueryState.EMPTY else None
+    rate_answer(session, rater, Answer(query.id, emptiness), rating, click)
+
+
+def undo(session: Session, rater: Rater, run_id: str, click: Click) -> int | None:
+    """Take back the rater's latest change in a run; return its query id. See ``take_back``."""
+    last = take_back(session, rater, click, Query.run_id == run_id)
+    return session.get_one(Query, last.query_key).query_id if last is not None else None
+
+
+def lock_query(session: Session, rater: Rater, run_id: str, query_id: int) -> Query:
+    lock(session, rater)
+    query = session.scalar(
+        select(Query)
+        .join(Run)
+        .where(Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id)
+    )
+    if query is None:
+        raise UnknownQuery(run_id, query_id)
+    return query

@@ -1,0 +1,181 @@
+"""Runs of one question set as the study's rules judge them, to be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.judging import Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.metrics.comparisons.differences import ComparedQuery, ComparedRun, conversations
+from relevansi.metrics.judging.graded import kept
+from relevansi.metrics.judging.queries import counted
+from relevansi.services.comparisons.chosen_runs import FEWEST, names_of
+from relevansi.services.judging import verdicts
+from relevansi.services.judging.verdicts import AskedQuery, Verdicts
+from relevansi.services.runs import reports
+from relevansi.services.runs.reports import ADJUDICATED, MAJORITY, Rule
+from relevansi.services.study import studies
+from relevansi.services.study.question_sets import unasked
+
+
+def judged_runs(
+    session: Session,
+    study: Study,
+    compared: Sequence[Run],
+    rule: Rule,
+    figures: Sequence[str] = (),
+) -> tuple[ComparedRun, ...]:
+    """Return runs of one question set as `rule` judges them, without comparing them.
+
+    Each question has the ranking figures among `figures`.
+    """
+    names = names_of(compared)
+    return RunsUnderRules(session, study, compared, names, kept(figures)).under(rule)
+
+
+class RunsUnderRules:
+    """The compared runs under any rule, made from one reading of the database."""
+
+    def __init__(
+        self,
+        session: Session,
+        study: Study,
+        compared: Sequence[Run],
+        names: Mapping[str, str],
+        further: Sequence[str] = (),
+    ) -> None:
+        self._session = session
+        self._further = further
+        self._merging = verdicts.merging_of(study)
+        self._cannot_tell = study.cannot_tell
+        self._runs = compared
+        self._names = names
+        self._scope = Query.run_id.in_([run.id for run in compared])
+        self._everybody = studies.raters(session, study)
+        ids = [rater.id for rater in self._everybody]
+        pooled = bool(further)
+        self._said = verdicts.by_rater(session, self._scope, ids, pooled=pooled)
+        self._settled = verdicts.settled(session, self._scope, pooled=pooled)
+        everything = verdicts.asked_queries(session, self._scope, pooled=pooled)
+        self._things = {thing for one in everything for thing in (*one.things, one.emptiness)}
+        asked = select(Query.id, Question).join_from(Query, Question).where(self._scope)
+        self._questions = dict(session.execute(asked).all())
+        left_out = unasked(session, study.id)
+        self._asked = [one for one in everything if self._questions[one.key].id not in left_out]
+        everywhere = self._questions.values()
+        self._conversations = conversations(
+            {one.position: one.context_dependent for one in everywhere}
+        )
+        self._made: dict[tuple[object, ...], ComparedQuery] = {}
+        self.unasked = sorted({one.position for one in everywhere if one.id in left_out})
+
+    def under(self, rule: Rule) -> tuple[ComparedRun, ...]:
+        if rule.rater is not None:
+            return self._compared(self._of(rule.rater))
+        return self._merged(self._everybody, adjudicated=rule.name == ADJUDICATED)
+
+    def without_each_rater(self, rule: Rule) -> dict[str, tuple[ComparedRun, ...]]:
+        """Return the runs under a merging rule once without each of their raters, by name."""
+        judging = self._judging()
+        if rule.rater is not None or len(judging) < FEWEST:
+            return {}
+        return {
+            left_out.name: self._merged(
+                [rater for rater in judging if rater is not left_out],
+                adjudicated=rule.name == ADJUDICATED,
+            )
+            for left_out in judging
+        }
+
+    def under_other_rules(self, rule: Rule) -> dict[str, tuple[ComparedRun, ...]]:
+        """Return the runs under every other rule that has verdicts on each of them."""
+        judging = self._judging()
+        rules = [reports.of_rater(rater) for rater in judging]
+        if len(judging) >= FEWEST:
+            rules.append(Rule(MAJORITY))
+        if self._settled:
+            rules.append(Rule(ADJUDICATED))
+        found = {other.name: self.under(other) for other in rules if other.name != rule.name}
+        return {
+            name: judged
+            for name, judged in found.items()
+            if all(
+                any(
+                    query.summary.judged_count or query.summary.empty_outcome
+                    for query in run.queries
+                )
+                for run in judged
+            )
+        }
+
+    def shares(self, rule: Rule) -> tuple[tuple[str, int], ...]:
+        raters = [rule.rater] if rule.rater is not None else self._judging()
+        return tuple(
+            (
+                studies.shown_owner(r.name) if r.is_owner else studies.called(r),
+                sum(thing in self._things for thing in self._of(r).by_thing),
+            )
+            for r in raters
+        )
+
+    def until(self, rule: Rule) -> datetime | None:
+        """Return when the last verdict under `rule` was given; ``None`` before the first."""
+        ids = [rule.rater.id] if rule.rater is not None else [r.id for r in self._everybody]
+        return self._session.scalar(
+            select(func.max(Judgment.changed_at)).where(
+                Judgment.rater_id.in_(ids),
+                Judgment.verdict.is_not(None),
+                Judgment.judged_thing_id.in_(verdicts.judged_things(self._scope)),
+            )
+        )
+
+    def _of(self, rater: Rater) -> Verdicts:
+        if rater.id not in self._said:
+            pooled = bool(self._further)
+            return verdicts.of_rater(self._session, self._scope, rater.id, pooled=pooled)
+        return self._said[rater.id]
+
+    def _judging(self) -> list[Rater]:
+        return [rater for rater in self._everybody if self._said[rater.id].by_thing]
+
+    def _merged(self, raters: Iterable[Rater], *, adjudicated: bool) -> tuple[ComparedRun, ...]:
+        said = [(rater.name, self._said[rater.id]) for rater in raters]
+        merged = verdicts.most(said, self._merging)
+        return self._compared(verdicts.overruled(merged, self._settled) if adjudicated else merged)
+
+    def _compared(self, said: Verdicts) -> tuple[ComparedRun, ...]:
+        queries: dict[str, list[ComparedQuery]] = {run.id: [] for run in self._runs}
+        for asked in self._asked:
+            queries[asked.run_id].append(self._query(asked, said))
+        return tuple(
+            ComparedRun(
+                run=run.id,
+                name=self._names[run.id],
+                search_method=run.search_method,
+                llm=run.llm,
+                queries=tuple(queries[run.id]),
+            )
+            for run in self._runs
+        )
+
+    def _query(self, asked: AskedQuery, said: Verdicts) -> ComparedQuery:
+        question, judgments = self._questions[asked.key], said.judgments(asked)
+        key = asked.key, judgments, said.ranked(asked) if self._further else None
+        if key not in self._made:
+            self._made[key] = ComparedQuery(
+                position=question.position,
+                query_id=asked.query_id,
+                question=question.text,
+                category=question.category,
+                conversation=self._conversations.get(question.position),
+                summary=said.summary(asked, cannot_tell=self._cannot_tell, further=self._further),
+                verdicts=counted(judgments.verdicts, cannot_tell=self._cannot_tell),
+                is_open=bool(said.open_items(asked)),
+            )
+        return self._made[key]

@@ -1,0 +1,188 @@
+"""Which judged thing a shown card belongs to: the pooling that makes one verdict serve all."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.orm import Session
+
+from relevansi.db.engine import insert_rows, tables, to_json
+from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.runs import Result
+from relevansi.kinds import from_row, of, to_row
+from relevansi.records import Item
+
+PORTION = 5_000
+_Key = tuple[int, str | None, str | None, int]
+_KEY = JudgedThing.question_id, JudgedThing.run_id, Property.identity, JudgedThing.content
+
+
+class PooledItem(Struct, gc=False):
+    """A judged thing of a pool: ``id`` is 0 until it is stored, ``card`` the fullest version.
+
+    ``text`` is its card in JSON, once it is stored here.
+
+    ``identity`` and ``card`` are ``None`` for a question's emptiness.
+    """
+
+    question_id: int
+    run_id: str | None
+    identity: str | None
+    content: int
+    card: Item | None
+    id: int = 0
+    text: str | None = None
+
+    @property
+    def key(self) -> _Key:
+        return self.question_id, self.run_id, self.identity, self.content
+
+    def joins(self, card: Item) -> bool:
+        """Whether a verdict on it holds for `card`, which then fills its gaps."""
+        assert self.card is not None
+        if self.card.differences(card):
+            return False
+        self.card = self.card.fullest(card)
+        return True
+
+
+class Pool:
+    """The judged things of some questions, growing as lists are read; then stored at once.
+
+    ``changed`` has the identities of items whose versions stored before are contradicted. Where
+    they are the `same_documents` in spite of that, the last version becomes what is read now.
+    """
+
+    def __init__(
+        self, session: Session, question_ids: Collection[int], *, same_documents: bool = False
+    ) -> None:
+        self._session = session
+        self._same_documents = same_documents
+        self.changed: set[str] = set()
+        self._versions: dict[tuple[int, str | None, str | None], list[PooledItem]]
+        self._versions = defaultdict(list)
+        self._stored: dict[int, tuple[PooledItem, Item | None]] = {}
+        self._new: dict[_Key, PooledItem] = {}
+        found = (
+            select(*_KEY, JudgedThing.card, JudgedThing.id)
+            .outerjoin(Property)
+            .where(JudgedThing.question_id.in_(question_ids))
+            .order_by(JudgedThing.content)
+        )
+        for row in tables(session).execute(found).all():
+            card = from_row(row.card) if row.card else None
+            item = PooledItem(row.question_id, row.run_id, row.identity, row.content, card, row.id)
+            self._versions[item.key[:3]].append(item)
+            self._stored[item.id] = item, card
+
+    def place(
+        self, question_id: int, run_id: str | None, card: Item | None, identity: str = ""
+    ) -> PooledItem:
+        """Return the judged thing of a card, or of an empty list: a new one where none fits.
+
+        `run_id` is that of the answer where it depends on its conversation; `identity` is stated
+        of a card that does not say by what it is known.
+        """
+        scope = question_id, run_id, identity or (card.identity if card else None)
+        versions = self._versions[scope]
+        item = self._fitting(versions, card)
+        if item is None:
+            item = PooledItem(*scope, len(versions) + 1, card)
+            versions.append(item)
+            self._new[item.key] = item
+        return item
+
+    def fill(self, question_id: int, card: Item) -> None:
+        """Let the judged thing of a card, if there is one, be as full as the card is."""
+        self._fitting(self._versions[question_id, None, card.identity], card)
+
+    def _fitting(self, versions: Sequence[PooledItem], card: Item | None) -> PooledItem | None:
+        for item in versions:
+            if card is None or item.joins(card):
+                return item
+        before = [item for item in versions if item.id]
+        if not before:
+            return None
+        last = before[-1]
+        assert card is not None
+        assert last.identity is not None
+        self.changed.add(last.identity)
+        if not self._same_documents:
+            return None
+        assert last.card is not None
+        last.card = last.card.renewed(card)
+        return last
+
+    def place_again(self, thing_id: int, card: Item) -> PooledItem:
+        """Return the judged thing of a result whose card has more fields now."""
+        item, _ = self._stored[thing_id]
+        return item if item.joins(card) else self.place(item.question_id, item.run_id, card)
+
+    def store(self) -> None:
+        """Store the new things, which get their ids, and those that became fuller."""
+        connection = tables(self._session)
+        if self._new:
+            keys = self._properties()
+            rows = [_row(item, keys) for item in self._new.values()]
+            insert_rows(connection, JudgedThing, _COLUMNS, rows)
+            questions = {item.question_id for item in self._new.values()}
+            there = select(*_UNIQUE, JudgedThing.id).where(JudgedThing.question_id.in_(questions))
+            ids = {tuple(key): thing_id for *key, thing_id in connection.execute(there)}
+            for item, row in zip(self._new.values(), rows, strict=True):
+                item.id = ids[row[:4]]
+            self._new.clear()
+        fuller = [
+            {"of": item.id, "fuller": to_row(item.card)}
+            for item, before in self._stored.values()
+            if item.card is not None and item.card != before
+        ]
+        if fuller:
+            rewrite = update(JudgedThing).where(JudgedThing.id == bindparam("of"))
+            connection.execute(rewrite.values(card=bindparam("fuller")), fuller)
+            for thing in self._session:
+                if isinstance(thing, JudgedThing):
+                    self._session.expire(thing, ["card"])
+
+    def _properties(self) -> dict[str, int]:
+        """Return the keys of the items of new things, by identity; those that lack get a row."""
+        connection = tables(self._session)
+        names = sorted({item.identity for item in self._new.values() if item.identity})
+        rows = [(name,) for name in names]
+        insert_rows(connection, Property, "identity", rows, unless_taken=True)
+        keys: dict[str, int] = {}
+        for start in range(0, len(names), PORTION):
+            portion = names[start : start + PORTION]
+            found = select(Property.identity, Property.id).where(Property.identity.in_(portion))
+            keys.update(connection.execute(found).all())
+        return keys
+
+
+_UNIQUE = (
+    *(JudgedThing.question_id, JudgedThing.property_id, JudgedThing.content, JudgedThing.run_id),
+)
+_COLUMNS = "question_id, property_id, content, run_id, card"
+
+
+def _row(item: PooledItem, keys: Mapping[str, int]) -> tuple[Any, ...]:
+    shown = keys[item.identity] if item.identity else None
+    item.text = to_json(to_row(item.card)) if item.card else None
+    return item.question_id, shown, item.content, item.run_id, item.text
+
+
+def identity_of(result: Result) -> str:
+    shown = result.judged_thing.property
+    assert shown is not None  # only an emptiness has none, and nothing shows one
+    return shown.identity
+
+
+def blind_identity_of(result: Result) -> str:
+    """Return the identity of a result, as a hash where an id could tell its system."""
+    identity = identity_of(result)
+    if of(result.card).of_one_run is None:
+        return identity
+    return f"sha256:{sha256(identity.encode()).hexdigest()}"

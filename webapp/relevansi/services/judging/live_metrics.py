@@ -1,0 +1,369 @@
+"""The figures of a run, kept in step: summary rows that every click rewrites, and their sums."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from operator import methodcaller
+from typing import Any
+
+from msgspec import Struct, field, json
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Row,
+    Select,
+    String,
+    Text,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Session, aliased
+
+from relevansi.db.engine import tables, upsert
+from relevansi.db.tables.judging import (
+    JudgedThing,
+    Judgment,
+    Property,
+    QueryRating,
+    StoredSummary,
+)
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.metrics.judging import graded
+from relevansi.metrics.judging.figures import COLUMNS, COUNTS, Sum, Totals, columns, sums_of
+from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.queries import QUERY_FIGURES, Span
+from relevansi.metrics.judging.queries import QuerySummary as Summary
+from relevansi.records import EmptyOutcome, QueryState, Scale
+from relevansi.services.judging import changes, verdicts
+from relevansi.services.judging.verdicts import HOLE, TAIL, AskedQuery, Scope, Verdicts
+from relevansi.services.study.question_sets import is_put_to_raters
+
+_PLAIN = Summary._fields[: Summary._fields.index(QUERY_FIGURES[0])]
+RESULT_COUNTS = tuple(name for name in _PLAIN if name.endswith("_count"))
+_PARTS = methodcaller("split", " ")
+_BETWEEN = "\x1f"
+"""Stands between the items of a pool: their identities are words of files."""
+_COUNTING = (Study.cannot_tell, Study.scale, Study.measures, Study.kind, Study.pool_depth)
+_SPANS = json.Decoder(list[dict[str, tuple[float | None, float | None, float | None]]])
+
+
+def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
+    """Rewrite the summary rows of these raters of one study for the queries in `scope`.
+
+    The study gets another revision. A fixed number of statements for each rater, for runs of any
+    size.
+    """
+    session.flush()
+    study_id = select(Rater.study_id).where(Rater.id.in_(rater_ids)).limit(1).scalar_subquery()
+    study = session.execute(select(Study.id, *_COUNTING).where(Study.id == study_id)).first()
+    if study is None:
+        return
+    changes.revise(session, study.id)
+    further = _further(study)
+    for rater_id in rater_ids:
+        read = _read(session, scope, rater_id, further)
+        rows = [_row_of(query, rater_id, further) for query in read]
+        session.execute(
+            delete(StoredSummary).where(
+                StoredSummary.rater_id == rater_id,
+                StoredSummary.query_key.in_(select(Query.id).where(scope)),
+            )
+        )
+        if rows:
+            # One statement: else rows that miss different figures would go in groups.
+            session.execute(insert(StoredSummary), rows, execution_options={"render_nulls": True})
+
+
+def refresh_all(session: Session) -> None:
+    """Rewrite every summary row: an upgrade may bring another definition of a figure."""
+    raters: dict[int, list[int]] = defaultdict(list)
+    for rater_id, study_id in session.execute(select(Rater.id, Rater.study_id)):
+        raters[study_id].append(rater_id)
+    for run_id, study_id in session.execute(select(Run.id, Run.study_id)).all():
+        refresh(session, raters[study_id], Query.run_id == run_id)
+
+
+def refresh_touched(
+    session: Session, rater_id: int, thing_id: int | None, query_key: int | None
+) -> None:
+    """Rewrite one rater's summaries of the queries that one change touches.
+
+    Those are the queries that show the thing; in a study of ranking figures, which rest on the
+    pool, all queries of its question.
+    """
+    # One statement to read and one to write, since every click waits for it.
+    by_thing = thing_id is not None
+    values = {"rater_id": rater_id, "of": thing_id if by_thing else query_key}
+    connection = tables(session)
+    rows = connection.execute(_touched(by_thing=by_thing, pooled=False), values).all()
+    further = _further(rows[0]) if rows else ()
+    if further or not rows:  # an item that no run lists may be in the pool
+        rows = connection.execute(_touched(by_thing=by_thing, pooled=True), values).all()
+        further = _further(rows[0]) if rows else ()
+    write = upsert(StoredSummary, connection.dialect.name, kept=("run_id",))
+    if rows:
+        connection.execute(write, [_row_of(query, rater_id, further) for query in rows])
+
+
+def _further(study: Row[Any] | Study) -> tuple[str, ...]:
+    return graded.kept(headline_of(study))
+
+
+def _read(
+    session: Session, scope: Scope, rater_id: int, further: Sequence[str]
+) -> Iterable[Row[Any]]:
+    read = _judged(scope, literal(rater_id), pooled=bool(further))
+    return tables(session).execute(read)
+
+
+@cache
+def _touched(*, by_thing: bool, pooled: bool) -> Select[*tuple[Any, ...]]:
+    of, rater_id = bindparam("of", type_=Integer), bindparam("rater_id", type_=Integer)
+    shown = select(Result.query_key).where(Result.judged_thing_id == of)
+    empty = select(Query.id).where(Query.emptiness_id == of)
+    touched = Query.id.in_(shown.union_all(empty)) if by_thing else Query.id == of
+    if by_thing and pooled:
+        asked = select(JudgedThing.question_id).where(JudgedThing.id == of)
+        touched = Query.question_id == asked.scalar_subquery()
+    return _judged(touched, rater_id, pooled=pooled)
+
+
+def _judged(
+    scope: Scope, rater_id: ColumnElement[int], *, pooled: bool
+) -> Select[*tuple[Any, ...]]:
+    # One row for each query, its results in a text: else the rest would be read as many times.
+    of_empty = aliased(Judgment)
+    item = func.coalesce(Result.judged_thing_id, HOLE)
+    numbers = cast(Result.rank, String) + " " + cast(item, String)
+    listed = (
+        select(func.aggregate_strings(numbers + " " + func.coalesce(Judgment.verdict, ""), ","))
+        .join_from(
+            Result,
+            Judgment,
+            and_(Judgment.judged_thing_id == Result.judged_thing_id, Judgment.rater_id == rater_id),
+            isouter=True,
+        )
+        .where(Result.query_key == Query.id)
+        .correlate(Query)
+    )
+    return (
+        select(
+            *(Query.id, Query.run_id, Query.query_id, Query.state),
+            *(Query.emptiness_id, Query.asks_quality),
+            of_empty.verdict.label("outcome"),
+            QueryRating.quality,
+            listed.scalar_subquery().label("listed"),
+            *(
+                _COUNTING
+                if not pooled
+                else (*_COUNTING, _pool(rater_id), Query.extra[TAIL].label("tail"))
+            ),
+        )
+        .join(Run, Run.id == Query.run_id)
+        .join(Study, Study.id == Run.study_id)
+        .outerjoin(
+            of_empty,
+            and_(of_empty.judged_thing_id == Query.emptiness_id, of_empty.rater_id == rater_id),
+        )
+        .outerjoin(
+            QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == rater_id)
+        )
+        .where(scope)
+        .order_by(Query.id)
+    )
+
+
+def _pool(rater_id: ColumnElement[int]) -> ColumnElement[str]:
+    """Return the items of a query's question, with the verdict and the identity of each."""
+    verdict = func.coalesce(Judgment.verdict, "")
+    identity = func.replace(Property.identity, _BETWEEN, "")
+    said = cast(JudgedThing.id, String) + " " + verdict + " " + identity
+    return (
+        select(func.aggregate_strings(said, _BETWEEN))
+        .join_from(JudgedThing, Property)
+        .outerjoin(
+            Judgment,
+            and_(Judgment.judged_thing_id == JudgedThing.id, Judgment.rater_id == rater_id),
+        )
+        .where(
+            JudgedThing.question_id == Query.question_id,
+            or_(JudgedThing.run_id.is_(None), JudgedThing.run_id == Query.run_id),
+        )
+        .correlate(Query)
+        .scalar_subquery()
+        .label("pool")
+    )
+
+
+def _row_of(query: Row[Any], rater_id: int, further: Sequence[str]) -> dict[str, Any]:
+    told = map(_PARTS, query.listed.split(",")) if query.listed else ()
+    listed = sorted([(int(rank), int(thing), verdict) for rank, thing, verdict in told])
+    by_thing = {thing: verdict for _, thing, verdict in listed if verdict}
+    if query.outcome:
+        by_thing[query.emptiness_id] = query.outcome
+    asked = AskedQuery(
+        *(query.id, query.run_id, query.query_id, QueryState(query.state)),
+        *(tuple([thing for _, thing, _ in listed]), query.emptiness_id, query.asks_quality),
+        pooled=query.pool_depth,
+    )
+    if further:
+        pool = [one.split(" ", 2) for one in query.pool.split(_BETWEEN)] if query.pool else []
+        by_thing |= {int(thing): verdict for thing, verdict, _ in pool if verdict}
+        own = {int(thing): identity for thing, _, identity in pool}
+        asked = verdicts.with_pool(asked, own, query.tail)
+    quality = {} if query.quality is None else {query.id: query.quality}
+    said = Verdicts(by_thing, quality, scale=Scale.stored(query.scale))
+    summary = said.summary(asked, cannot_tell=query.cannot_tell, further=further)
+    spans = {"further": {name: [*span] for name, span in summary.further.items()}}
+    return (spans if further else {}) | {
+        **{name: getattr(summary, name) for name in _PLAIN},
+        **columns(summary),
+        "rater_id": rater_id,
+        "query_key": query.id,
+        "run_id": query.run_id,
+        "state": str(summary.state),
+        "asks_quality": summary.asks_quality,
+        "open_judgments": len(said.open_items(asked)),
+        "empty_outcome": summary.empty_outcome and str(summary.empty_outcome),
+    }
+
+
+def is_open(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
+    return or_(row.open_judgments > 0, is_unrated(row))
+
+
+def is_unrated(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
+    """Return the condition on ``StoredSummary`` that a readable answer lacks its quality."""
+    is_readable = row.state != str(QueryState.UNREADABLE)
+    return and_(row.asks_quality, is_readable, row.quality.is_(None))
+
+
+def summary(row: StoredSummary | Row[Any]) -> Summary:
+    known: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
+    known["state"] = QueryState(row.state)
+    known["asks_quality"] = row.asks_quality
+    known["empty_outcome"] = EmptyOutcome(row.empty_outcome) if row.empty_outcome else None
+    for figure in QUERY_FIGURES:
+        known[figure] = Span(*(getattr(row, figure + end) for end in ("", "_lower", "_upper")))
+    if row.further:
+        known["further"] = {name: Span(*numbers) for name, numbers in row.further.items()}
+    return Summary(**known)
+
+
+Disagreement = tuple[str, str, int, str, object, object]
+"""A rater, run, query and column, and its stored and its computed value."""
+
+
+def check(session: Session) -> list[Disagreement]:
+    """Return where the stored summaries differ from the judgments; empty means equal."""
+    found: list[Disagreement] = []
+    for rater in session.scalars(select(Rater).order_by(Rater.id)):
+        own = select(Run.id).where(Run.study_id == rater.study_id)
+        for run_id in session.scalars(own.order_by(Run.sequence, Run.id)):
+            found.extend(_check_run(session, rater, run_id))
+    return found
+
+
+def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[Disagreement]:
+    scope = Query.run_id == run_id
+    mine = StoredSummary.rater_id == rater.id, StoredSummary.run_id == run_id
+    rows = session.execute(select(*StoredSummary.__table__.columns).where(*mine)).mappings()
+    stored = {row["query_key"]: row for row in rows}
+    further = _further(rater.study)
+    for query in _read(session, scope, rater.id, further):
+        was: Mapping[Any, Any] = stored.get(query.id, {})
+        for column, value in ({"further": None} | _row_of(query, rater.id, further)).items():
+            if was.get(column) != value:
+                yield rater.name, run_id, query.query_id, column, was.get(column), value
+
+
+class Standing(Struct, frozen=True):
+    """One rater's progress in some queries of a run: the sums, and the work left."""
+
+    totals: Totals = field(default_factory=Totals)
+    open_judgments: int = 0
+    open_queries: int = 0
+
+    @property
+    def work_left(self) -> tuple[int, int, int, int]:
+        lists = self.totals.n_unclassified
+        return self.open_judgments - lists, lists, self.open_queries, self.totals.n_unrated
+
+    @classmethod
+    def together(cls, disjoint: Iterable[Standing]) -> Standing:
+        """Return the rater's progress in several sets of queries that have none in common."""
+        listed = tuple(disjoint)
+        return cls(
+            Totals.together(one.totals for one in listed),
+            sum(one.open_judgments for one in listed),
+            sum(one.open_queries for one in listed),
+        )
+
+
+def by_category(
+    session: Session, rater_id: int, run_id: str, *, further: bool = False
+) -> dict[str, Standing]:
+    """Return a rater's progress in a run, by category in question order; one statement.
+
+    Where `further`, with the sums of the ranking figures.
+    """
+    values = {"rater_id": rater_id, "run_id": run_id}
+    rows = tables(session).execute(_by_category(further=further), values).all()
+    found = {}
+    for category, *numbers in rows:
+        spans = numbers.pop() if further else ""
+        open_judgments, open_queries, *stated = (number or 0 for number in numbers)
+        sums = stated[len(COUNTS) :]
+        by_column = dict(zip(COLUMNS, map(Sum, sums[::2], sums[1::2]), strict=True))
+        if spans:
+            by_column |= sums_of(_SPANS.decode(f"[{spans}]"))
+        totals = Totals(**dict(zip(COUNTS, stated, strict=False)), sums=by_column)
+        found[category] = Standing(totals, open_judgments, open_queries)
+    return found
+
+
+@cache
+def _by_category(*, further: bool) -> Select[Any]:
+    # The spans in one text: ten times as fast as sums over paths into JSON.
+    spans = func.aggregate_strings(cast(StoredSummary.further, Text), ",")
+    return (
+        select(Question.category, *_sums(), *([spans] if further else []))
+        .join_from(StoredSummary, Query, Query.id == StoredSummary.query_key)
+        .join(Question, Question.id == Query.question_id)
+        .where(
+            StoredSummary.rater_id == bindparam("rater_id"),
+            StoredSummary.run_id == bindparam("run_id"),
+            is_put_to_raters(Question.id),
+        )
+        .group_by(Question.category)
+        .order_by(func.min(Question.position))
+    )
+
+
+def _sums() -> Iterator[ColumnElement[Any]]:
+    # Nothing is bound that need not be: each click carries this out.
+    row = StoredSummary
+    yield func.sum(row.open_judgments)
+    yield func.count().filter(is_open())
+    yield func.count()
+    yield func.count().filter(row.complete.is_(True))
+    for state in QueryState.RESULTS, QueryState.EMPTY, QueryState.FAILED, QueryState.UNREADABLE:
+        yield func.count().filter(row.state == str(state))
+    for outcome in EmptyOutcome:
+        yield func.count().filter(row.empty_outcome == str(outcome))
+    for column in RESULT_COUNTS:
+        yield func.sum(getattr(row, column))
+    for column in COLUMNS:
+        yield func.sum(getattr(row, column))
+        yield func.count(getattr(row, column))

@@ -1,0 +1,436 @@
+"""The verdicts on some queries: of one rater, or merged from several by a named rule.
+
+And how blind they were given: the page of the event that made each decides. A task's page names
+neither run nor method, a run's page names both. An event from elsewhere (a file, a machine), or
+none, leaves it unknown. A click that was taken back made nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from statistics import median
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    and_,
+    case,
+    cast,
+    exists,
+    func,
+    or_,
+    select,
+    union,
+)
+from sqlalchemy.orm import Session, aliased
+
+from relevansi.db.engine import tables
+from relevansi.db.tables.judging import (
+    Adjudication,
+    Event,
+    JudgedThing,
+    Judgment,
+    Property,
+    QueryRating,
+)
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Study
+from relevansi.metrics.judging.graded import RankedGrades, spans_of
+from relevansi.metrics.judging.queries import QueryJudgments, QuerySummary, Span, summarise
+from relevansi.records import (
+    BINARY,
+    REPEATED,
+    Blindness,
+    CannotTell,
+    EmptyOutcome,
+    GivenOn,
+    Number,
+    QueryState,
+    Relevance,
+    Scale,
+)
+
+TAIL = "tail"
+"""The key under which a query keeps the ids of the ranks below those that were pooled."""
+HOLE = 0
+"""Stands for the item at a rank whose result could not be read."""
+Scope = ColumnElement[bool]
+"""Which queries are meant, as a condition on ``Query``."""
+Merging = Callable[[tuple[str, ...]], str | None]
+"""Makes one verdict of the votes on a judged thing; ``None`` where they leave it open."""
+
+
+class AskedQuery(Struct, frozen=True):
+    """One query and the judged things it rests on, those of its results in rank order.
+
+    Ranking figures rest on two kinds more: those of the ranks below, ``None`` where no item of
+    that id was ever to be judged, and the ``others`` of the question. ``pooled`` of the results,
+    from the first, are within the depth of the study's pool.
+    """
+
+    key: int
+    run_id: str
+    query_id: int
+    state: QueryState
+    things: tuple[int, ...]
+    emptiness: int | None
+    asks_quality: bool = True
+    tail: tuple[int | None, ...] = ()
+    others: tuple[int, ...] = ()
+    pooled: int | None = None
+
+
+class Verdicts(Struct, frozen=True):
+    """The verdicts under one rule, by judged thing, with quality and notes by query.
+
+    A verdict is a text of the study's `scale`, or an ``EmptyOutcome``.
+    """
+
+    by_thing: Mapping[int, str] = field(default_factory=dict)
+    quality: Mapping[int, float] = field(default_factory=dict)
+    notes: Mapping[int, str] = field(default_factory=dict)
+    scale: Scale = BINARY
+
+    def relevance(self, thing: int) -> Relevance | None:
+        """Return the verdict on a card, read at the threshold of the scale.
+
+        What could not be read holds its rank and is not relevant.
+        """
+        if thing == HOLE:
+            return Relevance.NOT_RELEVANT
+        return self.scale.relevances[self.by_thing.get(thing)]
+
+    def outcome(self, emptiness: int | None) -> EmptyOutcome | None:
+        verdict = self.by_thing.get(emptiness) if emptiness is not None else None
+        return EmptyOutcome(verdict) if verdict is not None else None
+
+    def judgments(self, asked: AskedQuery) -> QueryJudgments:
+        return QueryJudgments(
+            state=asked.state,
+            verdicts=tuple(map(self.relevance, asked.things)),
+            empty_outcome=self.outcome(asked.emptiness),
+            quality=self.quality.get(asked.key),
+            asks_quality=asked.asks_quality,
+        )
+
+    def summary(
+        self, asked: AskedQuery, *, cannot_tell: CannotTell, further: Sequence[str] = ()
+    ) -> QuerySummary:
+        """Return the summary of a query, with the ranking figures `further` by name."""
+        found = summarise(self.judgments(asked), cannot_tell=cannot_tell)
+        if not further:
+            return found
+        if asked.state is QueryState.UNREADABLE:
+            return found._replace(further=dict.fromkeys(further, Span.settled(None)))
+        return found._replace(further=spans_of(self.ranked(asked), tuple(further)))
+
+    def ranked(self, asked: AskedQuery) -> RankedGrades:
+        """Return the grades of a query that was asked with its pool."""
+        listed, tail, others = (
+            tuple(map(self._grade, things)) for things in (asked.things, asked.tail, asked.others)
+        )
+        if len({*asked.things, *asked.tail}) < len(asked.things) + len(asked.tail):
+            places = (*asked.things, *asked.tail)
+            once = [
+                REPEATED if thing is not None and thing in places[:at] else grade
+                for at, (thing, grade) in enumerate(zip(places, listed + tail, strict=True))
+            ]
+            listed, tail = tuple(once[: len(listed)]), tuple(once[len(listed) :])
+        pool = tuple([one for one in (*listed, *tail, *others) if isinstance(one, int)])
+        return RankedGrades(listed, pool, self.scale, tail)
+
+    def _grade(self, thing: int | None) -> Number:
+        """Return the grade of an item; of a hole that it is decided, without gain."""
+        if thing == HOLE:
+            return Relevance.UNSURE.value
+        return self.scale.numbers[self.by_thing.get(thing) if thing else None]
+
+    def open_items(self, asked: AskedQuery) -> set[int]:
+        """Return the judged things that one query waits for; one listed twice is there once."""
+        items = {*asked.things[: asked.pooled], asked.emptiness}
+        return {item for item in items if item and item not in self.by_thing}
+
+
+def holes(session: Session, scope: Scope) -> dict[int, tuple[int, ...]]:
+    """Return, by query, the ranks whose results could not be read; nothing of the others."""
+    unread = select(Result.query_key, Result.rank).join(Query)
+    unread = unread.where(scope, Result.judged_thing_id.is_(None))
+    ranks: dict[int, tuple[int, ...]] = {}
+    for key, rank in tables(session).execute(unread.order_by(Result.query_key, Result.rank)):
+        ranks[key] = (*ranks.get(key, ()), rank)
+    return ranks
+
+
+def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> list[AskedQuery]:
+    """Return the queries in `scope`; `pooled` with what ranking figures rest on."""
+    things: dict[int, list[int]] = defaultdict(list)
+    results = select(Result.query_key, Result.judged_thing_id).join(Query).where(scope)
+    for key, thing in (
+        tables(session).execute(results.order_by(Result.query_key, Result.rank)).all()
+    ):
+        things[key].append(thing or HOLE)
+    columns = (Query.id, Query.run_id, Query.query_id, Query.state, Query.emptiness_id)
+    wanted = select(*columns, Query.asks_quality, Study.pool_depth).where(scope).order_by(Query.id)
+    wanted = wanted.join(Run, Run.id == Query.run_id).join(Study, Study.id == Run.study_id)
+    found = [
+        AskedQuery(
+            *(key, run_id, query_id, QueryState(state), tuple(things[key]), emptiness, asks),
+            pooled=depth,
+        )
+        for key, run_id, query_id, state, emptiness, asks, depth in tables(session).execute(wanted)
+    ]
+    return [*_pooled(session, scope, found)] if pooled else found
+
+
+def _pooled(session: Session, scope: Scope, asked: Iterable[AskedQuery]) -> Iterator[AskedQuery]:
+    pools: dict[int, list[Any]] = defaultdict(list)
+    everything = (
+        select(JudgedThing.question_id, JudgedThing.id, JudgedThing.run_id, Property.identity)
+        .join_from(JudgedThing, Property)
+        .where(JudgedThing.question_id.in_(select(Query.question_id).where(scope)))
+    )
+    for thing in tables(session).execute(everything):
+        pools[thing.question_id].append(thing)
+    lists = select(Query.id, Query.question_id, Query.extra[TAIL]).where(scope)
+    stated = {key: (of, tail) for key, of, tail in tables(session).execute(lists)}
+    for one in asked:
+        question_id, tail = stated[one.key]
+        pool = (thing for thing in pools[question_id] if thing.run_id in {None, one.run_id})
+        yield with_pool(one, {thing.id: thing.identity for thing in pool}, tail)
+
+
+def with_pool(asked: AskedQuery, pool: Mapping[int, str], tail: Sequence[str] | None) -> AskedQuery:
+    """Return a query with the items of a `tail` of identities, and the others of its `pool`.
+
+    The pool has the identity of each judged thing; several of one identity are told apart by
+    what they show, and a tail means the first.
+    """
+    below: tuple[int | None, ...] = ()
+    if tail:
+        first = {pool[thing]: thing for thing in sorted(pool, reverse=True)}
+        below = tuple(first.get(identity) for identity in tail)
+    others = tuple(sorted(pool.keys() - {*asked.things, *below}))
+    return replace(asked, tail=below, others=others)
+
+
+def of_rater(session: Session, scope: Scope, rater_id: int, *, pooled: bool = False) -> Verdicts:
+    said = by_rater(session, scope, [rater_id], pooled=pooled)
+    return said.get(rater_id, Verdicts())
+
+
+def majority(
+    session: Session, scope: Scope, raters: Sequence[Rater], *, pooled: bool = False
+) -> Verdicts:
+    """Return the verdicts of `raters` merged as their study merges them."""
+    said = by_rater(session, scope, [rater.id for rater in raters], pooled=pooled)
+    merging = merging_of(raters[0].study) if raters else None
+    return most([(rater.name, said[rater.id]) for rater in raters], merging)
+
+
+def merging_of(study: Study) -> Merging:
+    """Return how a study merges votes: grades by their median unless it says majority."""
+    is_median = Scale.stored(study.scale).merging(study.merging) == "median"
+    return lower_median if is_median else merge
+
+
+def most(
+    said: Sequence[tuple[str, Verdicts]],
+    merging: Merging | None = None,
+) -> Verdicts:
+    """Return the majority verdicts of named raters: "cannot tell" does not vote, a tie is open.
+
+    `merging` is another function of the votes: ``lower_median``, where verdicts are grades.
+    Quality is the median of the grades; the notes are those of all, with names once there
+    are several.
+    """
+    votes: dict[int, list[str]] = defaultdict(list)
+    grades: dict[int, list[float]] = defaultdict(list)
+    notes: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for name, own in said:
+        for thing, verdict in own.by_thing.items():
+            votes[thing].append(verdict)
+        for key, grade in own.quality.items():
+            grades[key].append(grade)
+        for key, text in own.notes.items():
+            notes[key].append((name, text))
+    merged = {thing: (merging or merge)(tuple(cast)) for thing, cast in votes.items()}
+    return Verdicts(
+        by_thing={thing: verdict for thing, verdict in merged.items() if verdict is not None},
+        quality={key: float(median(given)) for key, given in grades.items()},
+        notes={key: _signed(texts) for key, texts in notes.items()},
+        scale=said[0][1].scale if said else BINARY,
+    )
+
+
+def adjudicated(
+    session: Session, scope: Scope, raters: Sequence[Rater], *, pooled: bool = False
+) -> Verdicts:
+    """Return the adjudicated verdicts, and the majority of `raters` where there is none."""
+    merged = majority(session, scope, raters, pooled=pooled)
+    return overruled(merged, settled(session, scope, pooled=pooled))
+
+
+def settled(session: Session, scope: Scope, *, pooled: bool = False) -> dict[int, str]:
+    things = pool_of(scope) if pooled else judged_things(scope)
+    found = session.scalars(select(Adjudication).where(Adjudication.judged_thing_id.in_(things)))
+    return {row.judged_thing_id: row.verdict for row in found}
+
+
+def overruled(merged: Verdicts, by_adjudication: Mapping[int, str]) -> Verdicts:
+    return replace(merged, by_thing={**merged.by_thing, **by_adjudication})
+
+
+def judged_things(scope: Scope) -> Select[int | None]:
+    """Return the statement over the judged things of the queries in `scope`, emptiness too."""
+    shown = select(Result.judged_thing_id).join(Query).where(scope)
+    shown = shown.where(Result.judged_thing_id.is_not(None))
+    empty = select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None))
+    both = union(shown, empty).subquery()
+    return select(both.c[0])
+
+
+def pool_of(scope: Scope) -> Select[int]:
+    """Return the statement over all judged things of the questions in `scope`."""
+    return select(JudgedThing.id).where(
+        JudgedThing.question_id.in_(select(Query.question_id).where(scope))
+    )
+
+
+@lru_cache(maxsize=4096)  # thousands of things have the same few votes
+def merge(votes: tuple[str, ...]) -> str | None:
+    """Return the verdict that most decided votes gave; ``None`` on a tie.
+
+    Where every vote is "cannot tell", that is the verdict.
+
+    >>> merge(("1", "0", "1")), merge(("1", "0")), merge(("unsure", "0"))
+    ('1', None, '0')
+    """
+    decided = Counter(vote for vote in votes if vote != Relevance.UNSURE)
+    if not decided:
+        return Relevance.UNSURE if votes else None
+    (first, count), *rest = decided.most_common(2)
+    return None if rest and rest[0][1] == count else first
+
+
+def lower_median(votes: tuple[str, ...]) -> str | None:
+    """Return the middle grade, of two middles the lower: no tie stays open. Else as ``merge``.
+
+    "Cannot tell" does not vote; outcomes of empty lists have no order and are merged by majority.
+
+    >>> lower_median(("1", "0")), lower_median(("0", "3", "2")), lower_median(("unsure", "2"))
+    ('0', '2', '2')
+    """
+    grades = sorted(int(vote) for vote in votes if vote.isdecimal())
+    return str(grades[(len(grades) - 1) // 2]) if grades else merge(votes)
+
+
+def by_rater(
+    session: Session, scope: Scope, rater_ids: Sequence[int], *, pooled: bool = False
+) -> dict[int, Verdicts]:
+    """Return each rater's verdicts in `scope`; `pooled` on all items of its questions."""
+    verdicts: dict[int, dict[int, str]] = defaultdict(dict)
+    qualities: dict[int, dict[int, float]] = defaultdict(dict)
+    notes: dict[int, dict[int, str]] = defaultdict(dict)
+    judgments = select(Judgment.rater_id, Judgment.judged_thing_id, Judgment.verdict).where(
+        Judgment.rater_id.in_(rater_ids),
+        Judgment.verdict.is_not(None),
+        Judgment.judged_thing_id.in_(pool_of(scope) if pooled else judged_things(scope)),
+    )
+    for rater_id, thing, verdict in tables(session).execute(judgments).all():
+        if verdict is not None:
+            verdicts[rater_id][thing] = verdict
+    ratings = (
+        select(QueryRating.rater_id, QueryRating.query_key, QueryRating.quality, QueryRating.notes)
+        .join(Query, Query.id == QueryRating.query_key)
+        .where(scope, QueryRating.rater_id.in_(rater_ids))
+    )
+    for rater_id, key, quality, text in tables(session).execute(ratings).all():
+        if quality is not None:
+            qualities[rater_id][key] = quality
+        if text:
+            notes[rater_id][key] = text
+    of_study = select(Study.scale).join(Rater).where(Rater.id.in_(rater_ids)).limit(1)
+    scale = Scale.stored(tables(session).scalar(of_study))
+    return {
+        rater_id: Verdicts(verdicts[rater_id], qualities[rater_id], notes[rater_id], scale)
+        for rater_id in rater_ids
+    }
+
+
+def _signed(texts: Sequence[tuple[str, str]]) -> str:
+    return " | ".join(f"{name}: {text}" if len(texts) > 1 else text for name, text in texts)
+
+
+Judged = type[Judgment] | type[QueryRating]
+
+GIVEN = {Judgment: Judgment.verdict, QueryRating: cast(QueryRating.quality, String)}
+"""The value that a row holds, as its event has it; null while it holds none."""
+ON_TASK = Event.task_id.is_not(None)
+ON_RUN = and_(ON_TASK.is_(False), Event.query_key.is_not(None), Event.cause.in_(["click", "bulk"]))
+
+_made, _undo = aliased(Event), aliased(Event)
+_ABOUT = {
+    Judgment: (Judgment.judged_thing_id, _made.judged_thing_id, _made.field == "verdict"),
+    QueryRating: (
+        QueryRating.query_key,
+        _made.query_key,
+        and_(_made.field == "quality", _made.judged_thing_id.is_(None)),
+    ),
+}
+"""The key of a row, the same in an event, and the condition that events are about such rows."""
+
+
+def counts(session: Session, scope: Scope, rater_ids: Sequence[int]) -> Blindness:
+    """Return how blind these raters' current verdicts on the queries in `scope` are."""
+    things, answers = judged_things(scope), select(Query.id).where(scope)
+    return Blindness(
+        verdicts=_counted(session, Judgment, rater_ids, things),
+        grades=_counted(session, QueryRating, rater_ids, answers),
+    )
+
+
+@cache
+def made_by(row: Judged) -> ColumnElement[bool]:
+    """Return the condition on (``Event``, `row`) that this event made the row's current value.
+
+    The order of events is that of ``events.standing``.
+    """
+    key, about, is_about = _ABOUT[row]
+    is_earlier = _made.client_time < _made.received_at
+    at = case((is_earlier, _made.client_time), else_=_made.received_at)
+    taken_back = or_(_made.undoes_id.is_not(None), exists().where(_undo.undoes_id == _made.id))
+    in_device = func.row_number().over(
+        partition_by=_made.device, order_by=[_made.sequence.desc(), at.desc(), _made.id.desc()]
+    )
+    own = (
+        select(_made.id, _made.device, at.label("at"), in_device.label("place"))
+        .where(_made.rater_id == row.rater_id, about == key, is_about, ~taken_back)
+        .correlate(row)
+        .subquery()
+    )
+    last = select(own.c.id).where(own.c.place == 1)
+    last = last.order_by(own.c["at"].desc(), own.c.device.desc()).limit(1)
+    return and_(Event.id == last.scalar_subquery(), Event.new == GIVEN[row])
+
+
+def _counted(session: Session, row: Judged, rater_ids: Sequence[int], keys: Select[Any]) -> GivenOn:
+    key, _, _ = _ABOUT[row]
+    found = (
+        select(
+            func.count(),
+            func.count(case((ON_TASK, 1))),
+            func.count(case((ON_RUN, 1))),
+            func.max(case((ON_RUN, Event.received_at))),
+        )
+        .select_from(row)
+        .outerjoin(Event, made_by(row))
+        .where(row.rater_id.in_(rater_ids), GIVEN[row].is_not(None), key.in_(keys))
+    )
+    return GivenOn(*tables(session).execute(found).one())

@@ -1,0 +1,466 @@
+"""A machine judge at work: one judged thing at a time is claimed, asked about and kept.
+
+A call whose caller died is known by its lease (see ``workers.loop``) and is made again. A session
+is stored, so that it outlives a page, a thread and the process; who asks the model goes on from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from relevansi.chatbot import mappings
+from relevansi.chatbot.answers import Message
+from relevansi.chatbot.client import Chatbot, Patience
+from relevansi.chatbot.failures import CallFailed, NotTheContract
+from relevansi.chatbot.mappings import MissingKey
+from relevansi.config import JudgeEndpoint
+from relevansi.db.tables.judging import JudgedThing
+from relevansi.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
+from relevansi.db.tables.study import Question
+from relevansi.failures import Conflict
+from relevansi.i18n import SOURCE_LANGUAGE, gettext, mark, speaking
+from relevansi.importers.runs.json_documents import storable_text
+from relevansi.kinds import from_row
+from relevansi.records import BINARY, Click, Scale
+from relevansi.services.judging import events
+from relevansi.services.judging.events import Target
+from relevansi.services.machine_judges import judges, prompts
+from relevansi.services.machine_judges.judges import (
+    LANGUAGE,
+    NotConfigured,
+    OtherConfiguration,
+    OtherLanguage,
+)
+from relevansi.services.machine_judges.prompts import FENCED, MachineVerdict, UnreadableVerdict
+from relevansi.services.runs.reports import UnknownRater
+from relevansi.services.workers import loop
+from relevansi.services.workers.loop import Lease, Nothing, OutsideWork
+
+MOST_FAILURES = 5
+"""The failed calls in a row that end a session: repeating them would only cost money."""
+MOST_AT_ONCE = MOST_FAILURES
+"""The most calls at once: with more, too many could fail before the first one is back."""
+MISSING_KEY, OTHER_CONFIGURATION, UNEXPECTED = "missing_key", "other_configuration", "unexpected"
+
+SENTENCES: Mapping[str, str] = {
+    **prompts.EXPLANATIONS,
+    "not_reached": mark("The endpoint could not be reached."),
+    "no_answer_in_time": mark("The answer was not there in time."),
+    "connection_cut": mark("The connection was cut before the answer was complete."),
+    "too_many_requests": mark("The endpoint is busy and refused (429)."),
+    "pause_too_long": mark("The endpoint asks for a longer pause than is waited for."),
+    "server_failed": mark("The endpoint failed."),
+    "not_the_contract": mark("What came back is not an answer of an OpenAI-compatible endpoint."),
+    "answer_too_large": mark("The answer is too large and was not read further."),
+    "question_refused": mark("The endpoint refused the call."),
+    "nothing_there": mark("There is nothing at the address of the endpoint (404)."),
+    "redirected": mark("The address of the endpoint leads elsewhere."),
+    MISSING_KEY: mark("The environment variable for the key is empty or not set."),
+    OTHER_CONFIGURATION: mark("Another endpoint or model is configured by now."),
+    UNEXPECTED: mark("Something went wrong on our side."),
+}
+"""Why a call or a session failed, in words, as message ids."""
+
+
+class AlreadyRunning(Conflict):
+    message = mark("%(name)s is at work already")
+    remedy = mark("Stop it on its page first.")
+
+
+class NothingToJudge(Conflict):
+    message = mark("%(name)s has judged every card of the study")
+    remedy = mark("Import another run first.")
+
+
+class SessionState(StrEnum):
+    """The state of a session; ``INTERRUPTED`` is never stored."""
+
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    CAPPED = "capped"
+    FAILING = "failing"
+
+
+class CallState(StrEnum):
+    """The state of the last call about a judged thing, once it is not on its way any more."""
+
+    JUDGED = "judged"
+    FAILED = "failed"
+
+
+class Terms(Struct, frozen=True):
+    """The terms the owner agreed to: prices for a million tokens, caps, calls at once."""
+
+    prompt_price: float | None = None
+    completion_price: float | None = None
+    currency: str = ""
+    most_calls: int | None = None
+    at_once: int = 2
+
+
+def mapping(endpoint: JudgeEndpoint, model: str, temperature: float) -> mappings.Mapping:
+    """Return how the endpoint is spoken to; its key comes from the environment."""
+    bearer = f"Bearer {{env:{endpoint.key_variable}}}"
+    spoken = mappings.openai(model, {"temperature": temperature})
+    return replace(spoken, headers={"Authorization": bearer} if endpoint.key_variable else {})
+
+
+def start(
+    session: Session,
+    judge: MachineJudge,
+    endpoint: JudgeEndpoint | None,
+    terms: Terms,
+    now: datetime,
+) -> MachineSession:
+    """Return a new session of a judge, running, logged with its estimate."""
+    if endpoint is None:
+        raise NotConfigured
+    if not judges.fits(judge, endpoint):
+        raise OtherConfiguration(f"{judge.model} ({judge.endpoint})")
+    if judge.language != LANGUAGE:
+        raise OtherLanguage(judge.rater.name)
+    mappings.filled(mapping(endpoint, judge.model, judge.temperature).headers)
+    events.lock(session, judge.rater)
+    if running(session, judge.rater_id) is not None:
+        raise AlreadyRunning(judge.rater.name)
+    if judge.rater.removed_at is not None:
+        raise UnknownRater(judge.rater.name)
+    expected = prompts.estimate(session, judge, terms.most_calls)
+    if not expected.things:
+        raise NothingToJudge(judge.rater.name)
+    begun = MachineSession(
+        rater_id=judge.rater_id,
+        state=str(SessionState.RUNNING),
+        started_at=now,
+        things=expected.things,
+        estimated_prompt_tokens=expected.prompt_tokens,
+        estimated_completion_tokens=expected.completion_tokens,
+        **asdict(terms),
+    )
+    session.add(begun)
+    session.flush()
+    tokens = expected.prompt_tokens + expected.completion_tokens
+    told = f"{expected.things} cards, about {tokens} tokens"
+    judges.log(session, judge, "start machine judge", told, now)
+    return begun
+
+
+def stop(session: Session, judge: MachineJudge, now: datetime) -> None:
+    """End the running session, logged; calls that are on their way are still kept."""
+    found = running(session, judge.rater_id)
+    if found is not None:
+        end(found, SessionState.STOPPED, now)
+        judges.log(session, judge, "stop machine judge", f"{found.calls} calls", now)
+
+
+def running(session: Session, rater_id: int) -> MachineSession | None:
+    """Return the judge's running session, locked against other changes."""
+    is_open = MachineSession.ended_at.is_(None)
+    return _locked(session, (MachineSession.rater_id == rater_id) & is_open)
+
+
+def _locked(session: Session, where: ColumnElement[bool]) -> MachineSession | None:
+    wanted = select(MachineSession).where(where).with_for_update()
+    return session.scalar(wanted.execution_options(populate_existing=True))
+
+
+def state_of(session: Session, found: MachineSession, now: datetime) -> SessionState:
+    """Return the state of a session; interrupted when no caller has worked on it for a while."""
+    if found.ended_at is not None:
+        return SessionState(found.state)
+    of_session = MachineCall.session_id == found.id
+    last = session.scalar(select(func.max(MachineCall.at)).where(of_session))
+    quiet = now - (last or found.started_at) > loop.ALIVE
+    is_asking = bool(still_asking(session, found, now))
+    return SessionState.INTERRUPTED if quiet and not is_asking else SessionState.RUNNING
+
+
+def still_asking(session: Session, found: MachineSession, now: datetime) -> list[MachineCall]:
+    theirs = MachineCall.rater_id == found.rater_id
+    wanted = select(MachineCall).where(theirs, loop.are_held(MachineCall, now))
+    return list(session.scalars(wanted))
+
+
+def end(found: MachineSession, became: SessionState, now: datetime, why: str | None = None) -> None:
+    found.state, found.ended_at, found.why = str(became), now, why
+
+
+def at_work(session: Session) -> list[tuple[int, int]]:
+    """Return the machine judges with a running session, and how many calls each makes at once."""
+    found = session.scalars(select(MachineSession).where(MachineSession.ended_at.is_(None)))
+    return [(one.rater_id, one.at_once) for one in found]
+
+
+PATIENCE = Patience(seconds=60, tries=2, first_pause=1, longest_pause=5, longest_wait=30)
+
+
+class JudgeCall(Struct, frozen=True):
+    """One judged thing to ask about: the whole text, and how many tries the budget allows.
+
+    ``scale`` is that of the study, by which the answer is read.
+    """
+
+    lease: Lease
+    session_id: int
+    model: str
+    temperature: float
+    prompt: str
+    tries: int
+    scale: Scale = BINARY
+
+
+class CallOutcome(Struct, frozen=True):
+    """The outcome of a call: the model's verdict, or a failure's code, detail and excerpt."""
+
+    said: MachineVerdict | None = None
+    tries: int = 1
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    answered: bool = True
+    code: str = ""
+    detail: str = ""
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
+    """The work of one machine judge, for the session that it has running."""
+
+    rater_id: int
+    endpoint: JudgeEndpoint | None
+    patience: Patience = PATIENCE
+
+    def claim(self, session: Session, now: datetime) -> JudgeCall | Nothing:
+        """Return the next call, with its part of the budget reserved; else why there is none.
+
+        A session ends here when everything is judged, when the next call could exceed its
+        budget, when the judge was removed, or when another model is configured than its own.
+        So few calls are on their way that no more can fail in a row than end the session.
+        """
+        found = running(session, self.rater_id)
+        if found is None:
+            return Nothing.MORE
+        judge = session.get_one(MachineJudge, self.rater_id)
+        if judge.rater.removed_at is not None:
+            end(found, SessionState.STOPPED, now)
+        elif self.endpoint is None or not judges.fits(judge, self.endpoint):
+            end(found, SessionState.FAILING, now, OTHER_CONFIGURATION)
+        if found.ended_at is not None:
+            return Nothing.MORE
+        asking = still_asking(session, found, now)
+        if len(asking) >= min(found.at_once, MOST_FAILURES - found.failed_in_a_row):
+            return Nothing.YET
+        call = _prepared(session, judge, found, asking, now)
+        if isinstance(call, JudgeCall):
+            return call
+        if asking:
+            return Nothing.YET
+        end(found, call, now)
+        return Nothing.MORE
+
+    def ask(self, call: JudgeCall) -> CallOutcome:
+        assert self.endpoint is not None  # or nothing would have been claimed
+        try:
+            client = Chatbot(
+                judges.address(self.endpoint),
+                mapping(self.endpoint, call.model, call.temperature),
+                replace(self.patience, tries=min(call.tries, self.patience.tries)),
+            )
+            answer = client.ask(Message(message=call.prompt, session_id="", user_id="", method=""))
+        except CallFailed as failure:
+            with speaking(SOURCE_LANGUAGE):
+                detail = " ".join(failure.values.values())
+                if isinstance(failure, NotTheContract):
+                    detail = gettext(failure.what, **failure.values)
+            code, excerpt, tries = failure.code, failure.excerpt, failure.tries
+            return CallOutcome(
+                tries=tries, answered=False, code=code, detail=detail, excerpt=excerpt
+            )
+        except MissingKey as missing:
+            why = str(missing.args[0])
+            return CallOutcome(tries=0, answered=False, code=MISSING_KEY, detail=why)
+        stated = answer.usage or {}
+        prompt, completion = (
+            found if type(found) is int and 0 <= found < 10**9 else None
+            for found in (stated.get("prompt_tokens"), stated.get("completion_tokens"))
+        )
+        try:
+            return CallOutcome(
+                prompts.read(answer.text, call.scale), answer.tries, prompt, completion
+            )
+        except UnreadableVerdict as wrong:
+            code, excerpt = str(wrong), answer.text[:2000]
+            return CallOutcome(None, answer.tries, prompt, completion, code=code, excerpt=excerpt)
+
+    def keep(self, session: Session, call: JudgeCall, outcome: CallOutcome, now: datetime) -> None:
+        """Store the outcome of a call: the verdict through the judge's event, or the failure."""
+        found = _locked(session, MachineSession.id == call.session_id)
+        if found is None:
+            return  # the judge was deleted meanwhile
+        _count(found, call, outcome)
+        row = loop.own(session, MachineCall, call.lease)
+        if row is None:
+            return
+        row.prompt_tokens, row.completion_tokens = outcome.prompt_tokens, outcome.completion_tokens
+        row.at, row.reserved_calls = now, 0
+        if outcome.said is not None:
+            _judge(session, row, outcome.said, now)
+            found.failed_in_a_row = 0
+            return
+        loop.give_back(row, CallState.FAILED)
+        row.error_code, row.error = outcome.code, storable_text(outcome.detail)
+        row.excerpt = storable_text(outcome.excerpt) or None
+        found.failed += 1
+        found.failed_in_a_row += 1
+        if found.failed_in_a_row >= MOST_FAILURES and found.ended_at is None:
+            end(found, SessionState.FAILING, now, outcome.code)
+
+    def unforeseen(self, error: Exception) -> CallOutcome:  # noqa: ARG002 (the log has it)
+        return CallOutcome(answered=False, code=UNEXPECTED)
+
+
+def _prepared(
+    session: Session,
+    judge: MachineJudge,
+    found: MachineSession,
+    asking: Sequence[MachineCall],
+    now: datetime,
+) -> JudgeCall | SessionState:
+    mine = MachineCall.rater_id == judge.rater_id
+    failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == found.id)
+    held = loop.are_held(MachineCall, now)
+    busy = select(MachineCall.judged_thing_id).where(mine, or_(failed, held))
+    left = prompts.open_things(session, judge, JudgedThing.id.not_in(busy))
+    if not left:
+        return SessionState.FINISHED
+    thing_id = left[0]
+    ((_, prompt),) = prompts.prompts_of(session, judge, [thing_id])
+    row = session.get(MachineCall, (judge.rater_id, thing_id)) or MachineCall(
+        rater_id=judge.rater_id, judged_thing_id=thing_id, state="", attempt=0
+    )
+    if loop.is_lost(row, now):
+        # Its caller died: it counts at its estimated cost, which it may have had.
+        died_in = session.get(MachineSession, row.session_id)
+        if died_in is not None:
+            died_in.calls += 1
+            died_in.uncounted += 1
+            died_in.prompt_tokens += prompts.Rates().prompt(row.prompt_characters)
+        row.reserved_calls = 0
+    tries = _tries_left(found, asking)
+    if not tries:
+        return SessionState.CAPPED
+    row.session_id, row.prompt_characters, row.at = found.id, len(prompt), now
+    row.verdict, row.reason, row.error, row.error_code, row.excerpt = None, "", None, None, None
+    row.prompt_tokens = row.completion_tokens = None
+    row.reserved_calls = tries
+    session.add(row)
+    session.flush()
+    lease = loop.take(session, row, now)
+    assert lease is not None  # the session is locked, and no call on its way was looked at
+    scale = Scale.stored(judge.rater.study.scale)
+    return JudgeCall(lease, found.id, judge.model, judge.temperature, prompt, tries, scale)
+
+
+def _tries_left(found: MachineSession, asking: Sequence[MachineCall]) -> int:
+    """Return how many tries the session's limit of calls leaves, those under way counted."""
+    if found.most_calls is None:
+        return PATIENCE.tries
+    held = sum(call.reserved_calls for call in asking)
+    return min(PATIENCE.tries, max(0, found.most_calls - found.calls - held))
+
+
+def _count(found: MachineSession, call: JudgeCall, outcome: CallOutcome) -> None:
+    """Add a call's tokens and cost; an answer that states no tokens counts the usual number."""
+    found.calls += outcome.tries
+    if not outcome.answered:
+        return
+    rates, prompt, completion = prompts.Rates(), outcome.prompt_tokens, outcome.completion_tokens
+    found.uncounted += prompt is None or completion is None
+    found.prompt_tokens += rates.prompt(len(call.prompt)) if prompt is None else prompt
+    found.completion_tokens += round(rates.completion) if completion is None else completion
+
+
+def _judge(session: Session, row: MachineCall, said: MachineVerdict, now: datetime) -> None:
+    judge = session.get_one(MachineJudge, row.rater_id)
+    loop.give_back(row, CallState.JUDGED)
+    row.verdict, row.reason = str(said.verdict), storable_text(said.reason)
+    row.error_code = said.flaw
+    target = Target("verdict", thing_id=row.judged_thing_id)
+    click = Click(f"machine:{row.session_id}:{row.judged_thing_id}:{row.attempt}", now)
+    events.lock(session, judge.rater)
+    events.record(session, judge.rater, target, said.verdict, click, cause="machine")
+    events.refresh(session, judge.rater, [target])
+
+
+MOST_FAILED = 10
+
+
+class SessionNow(NamedTuple):
+    """A session as it is now, and how many cards it judged."""
+
+    line: MachineSession
+    state: SessionState
+    judged: int
+
+
+class Work(Struct, frozen=True):
+    """The numbers of cards judged and left, the running session if any, and those before.
+
+    ``n_failed`` cards had an answer that could not be used, ``failed`` are the latest: (call,
+    position, title); the next session asks again. ``n_fenced`` of those judged had theirs in a
+    code fence.
+    """
+
+    judged: int
+    left: int
+    n_failed: int
+    n_fenced: int
+    current: SessionNow | None
+    earlier: tuple[SessionNow, ...]
+    failed: tuple[tuple[MachineCall, int, str], ...]
+
+
+def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
+    is_judged = MachineCall.state == str(CallState.JUDGED)
+    of_session = MachineCall.session_id == MachineSession.id
+    judged = select(func.count()).where(of_session, is_judged).scalar_subquery()
+    own_sessions = select(MachineSession, judged).where(MachineSession.rater_id == judge.rater_id)
+    rows = session.execute(own_sessions.order_by(MachineSession.id.desc()))
+    found = [SessionNow(one, state_of(session, one, now), count) for one, count in rows]
+    own = MachineCall.rater_id == judge.rater_id
+    is_failed = MachineCall.state == str(CallState.FAILED)
+
+    def count(*which: ColumnElement[bool]) -> int:
+        return session.scalar(select(func.count()).where(own, *which)) or 0
+
+    failed = session.execute(
+        select(MachineCall, JudgedThing, Question.position)
+        .join(JudgedThing, JudgedThing.id == MachineCall.judged_thing_id)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .where(own, is_failed)
+        .order_by(MachineCall.at.desc(), MachineCall.judged_thing_id)
+        .limit(MOST_FAILED)
+    )
+    return Work(
+        judged=count(is_judged),
+        left=len(prompts.open_things(session, judge)),
+        n_failed=count(is_failed),
+        n_fenced=count(is_judged, MachineCall.error_code == FENCED),
+        current=next((one for one in found if one.line.ended_at is None), None),
+        earlier=tuple(one for one in found if one.line.ended_at is not None),
+        failed=tuple(
+            (call, position, from_row(thing.card or {"title": ""}).title)
+            for call, thing, position in failed
+        ),
+    )

@@ -1,0 +1,285 @@
+"""Machine judges: models with a prompt that judge as raters of their own, marked as machines.
+
+A judge is never altered: another model or another prompt is another judge. Its verdicts
+are in no figure of people, and no figure of its own may be chosen before its owner has seen how
+far it agrees with people and released it (see ``beside_people``).
+
+Beside a machine, people's verdict on a card is the adjudicated one, else the majority of all
+raters; the machine never is one of them. "Cannot tell" is a verdict in the table and missing in
+every coefficient, as between people.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import Row, exists, func, select
+from sqlalchemy.orm import Session
+
+from relevansi.chatbot.client import UnusableAddress, full_address, public_address
+from relevansi.config import JudgeEndpoint
+from relevansi.db.tables.judging import JudgedThing, Judgment
+from relevansi.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Question, Study
+from relevansi.failures import Conflict, Refused
+from relevansi.i18n import mark
+from relevansi.kinds import from_row
+from relevansi.metrics.agreement.agreement import Agreement
+from relevansi.metrics.agreement.report import ItemKind, measure
+from relevansi.records import Item, Relevance, Scale
+from relevansi.services.judging import live_metrics, verdicts
+from relevansi.services.machine_judges import prompts
+from relevansi.services.people import raters
+from relevansi.services.runs.reports import UnknownRater, in_study
+from relevansi.services.study import studies
+
+PATH = "/chat/completions"
+LANGUAGE = "en"
+"""The language in which a machine is asked, but for the words of the study and of its cards."""
+
+
+class NotConfigured(Conflict):
+    message = mark("No endpoint for a machine judge is configured")
+    remedy = mark("The page under Study, Machine judges, says how to configure one.")
+    command_remedy = mark(
+        "Set RELEVANSI_JUDGE_URL and RELEVANSI_JUDGE_MODEL (docs/machine-judge.md)."
+    )
+
+
+class UnusableEndpoint(Refused):
+    """The configured endpoint is not an address; it may hold a password and is not repeated."""
+
+    message = mark("RELEVANSI_JUDGE_URL is not an http or https address")
+    remedy = mark("Correct it, then start Relevansi again.")
+    command_remedy = mark("Correct it (docs/machine-judge.md).")
+
+
+class OtherConfiguration(Conflict):
+    """The configured endpoint or model is not the judge's; its own is the argument."""
+
+    message = mark("This judge is %(name)s; another endpoint or model is configured")
+    remedy = mark("Configure its own again, or make a new machine judge with the other model.")
+
+
+class OtherLanguage(Conflict):
+    """The judge was asked in a language in which none is asked any more."""
+
+    message = mark("%(name)s was asked in Indonesian; machine judges are asked in English now")
+    remedy = mark("Its verdicts stay. Make a new machine judge to go on.")
+
+
+def address(endpoint: JudgeEndpoint) -> str:
+    """Return where the endpoint is asked; raises ``UnusableEndpoint``."""
+    try:
+        return full_address(endpoint.url, PATH)
+    except UnusableAddress:
+        raise UnusableEndpoint from None
+
+
+def make(
+    session: Session,
+    study: Study,
+    name: str,
+    endpoint: JudgeEndpoint,
+    prompt: str,
+    now: datetime,
+) -> MachineJudge:
+    """Return a new machine judge with the configured model and this prompt, logged."""
+    prompt = prompt.replace("\r\n", "\n").strip()
+    prompts.check(prompt)
+    if raters.named(session, study, name) is not None:
+        raise raters.NameTaken(name)
+    digest = _digest(prompt)
+    judge = MachineJudge(
+        rater=Rater(study=study, name=name, is_machine=True, created_at=now),
+        endpoint=public_address(address(endpoint)),
+        model=endpoint.model,
+        prompt=prompt,
+        prompt_sha256=digest,
+        temperature=0.0,
+        created_at=now,
+    )
+    session.add(judge)
+    session.flush()
+    live_metrics.refresh(session, [judge.rater_id], in_study(study))
+    log(session, judge, "make machine judge", f"{name}: {judge.model}, prompt {digest}", now)
+    return judge
+
+
+def usual_prompt(study: Study) -> str:
+    """Return the prompt that a judge of the study begins with."""
+    told = studies.guidelines(study, LANGUAGE)
+    return prompts.default(told, study.kind, Scale.stored(study.scale))
+
+
+def find(session: Session, study: Study, rater_id: int) -> MachineJudge:
+    """Return a machine judge of the study; raises ``UnknownRater``."""
+    judge = session.get(MachineJudge, rater_id)
+    if judge is None or judge.rater.study_id != study.id:
+        raise UnknownRater(rater_id)
+    return judge
+
+
+def named(session: Session, study: Study, name: str) -> MachineJudge:
+    """Return the machine judge of that name; raises ``UnknownRater``."""
+    rater = raters.named(session, study, name)
+    if rater is None or not rater.is_machine:
+        raise UnknownRater(name)
+    return find(session, study, rater.id)
+
+
+def changed_prompts(session: Session) -> list[str]:
+    """Return the machine judges whose prompt is not the one with the recorded SHA-256."""
+    judges = session.execute(
+        select(Rater.name, MachineJudge.prompt, MachineJudge.prompt_sha256)
+        .join(Rater, Rater.id == MachineJudge.rater_id)
+        .order_by(MachineJudge.rater_id)
+    )
+    return [name for name, prompt, stated in judges if _digest(prompt) != stated]
+
+
+def lines(session: Session, study: Study) -> Sequence[Row[Any]]:
+    """Return the study's machine judges, the newest first, as ``relevansi judge list`` does."""
+    own = MachineJudge.rater_id
+    judged = select(func.count()).where(Judgment.rater_id == own, Judgment.verdict.is_not(None))
+    is_running = exists().where(MachineSession.rater_id == own, MachineSession.ended_at.is_(None))
+    wanted = (
+        *(Rater.id, Rater.name, MachineJudge.model, MachineJudge.prompt_sha256),
+        *(MachineJudge.created_at, MachineJudge.released_at, Rater.removed_at),
+        *(judged.scalar_subquery().label("judged"), is_running.label("is_running")),
+    )
+    of_study = select(*wanted).join(Rater, Rater.id == own).where(Rater.study_id == study.id)
+    return session.execute(of_study.order_by(own.desc())).all()
+
+
+def fits(judge: MachineJudge, endpoint: JudgeEndpoint) -> bool:
+    return (public_address(address(endpoint)), endpoint.model) == (judge.endpoint, judge.model)
+
+
+def _digest(prompt: str) -> str:
+    return sha256(prompt.encode()).hexdigest()
+
+
+FEWEST_SHARED = 20
+"""The fewest cards both must have decided before the machine's figures may be used."""
+
+
+class TooLittleShared(Conflict):
+    """Machine and people decided too few of the same cards; how many is the argument."""
+
+    message = mark("Machine and people have decided too few of the same cards")
+    remedy = mark("Nothing was changed. Its page of agreement says how many are needed.")
+
+
+class Beside(Struct, frozen=True):
+    """One card that both judged, with the machine's reason."""
+
+    position: int
+    question: str
+    card: Item
+    machine: str
+    people: str
+    reason: str
+
+    @property
+    def is_apart(self) -> bool:
+        return self.machine != self.people and Relevance.UNSURE not in (self.machine, self.people)
+
+
+class BesidePeople(Struct, frozen=True):
+    """What a machine and people both judged; coefficients are over the cards that both decided.
+
+    Above a binary scale the grades are an order, and there are weighted kappas too.
+    """
+
+    table: Mapping[tuple[str, str], int]
+    agreement: Agreement
+    people: tuple[tuple[str, Agreement], ...]
+    cards: tuple[Beside, ...]
+    machine_judged: int
+
+    @property
+    def n(self) -> int:
+        return self.agreement.raw.n
+
+    @property
+    def may_release(self) -> bool:
+        return self.n >= FEWEST_SHARED
+
+
+def beside_people(session: Session, study: Study, judge: MachineJudge) -> BesidePeople:
+    """Return how far a machine judge agrees with the study's people."""
+    scope = in_study(study)
+    people = studies.raters(session, study)
+    own = verdicts.of_rater(session, scope, judge.rater_id).by_thing
+    merged = verdicts.adjudicated(session, scope, people).by_thing
+    each = verdicts.by_rater(session, scope, [rater.id for rater in people])
+    scale = Scale.stored(study.scale)
+    both = ((verdict, merged[thing]) for thing, verdict in own.items() if thing in merged)
+    alone = ((rater.name, each[rater.id].by_thing) for rater in people)
+    shared = ((name, said) for name, said in alone if own.keys() & said.keys())
+    return BesidePeople(
+        table=Counter(both),
+        agreement=_agreement(own, merged, scale),
+        people=tuple((name, _agreement(own, said, scale)) for name, said in shared),
+        cards=_cards(session, judge, own, merged),
+        machine_judged=len(own),
+    )
+
+
+def release(
+    session: Session, judge: MachineJudge, now: datetime, *, is_released: bool = True
+) -> None:
+    """Let the judge's figures be chosen, or no more, logged with n and kappa as they are now."""
+    found = beside_people(session, judge.rater.study, judge)
+    if is_released and not found.may_release:
+        raise TooLittleShared(found.n)
+    if (judge.released_at is not None) != is_released:
+        judge.released_at = now if is_released else None
+        weighted = found.agreement.quadratic
+        kappa = (weighted or found.agreement.cohen).value
+        name = "quadratic kappa" if weighted else "kappa"
+        told = f"n = {found.n}, {name} = {'-' if kappa is None else format(kappa, '.4f')}"
+        log(session, judge, f"{'release' if is_released else 'withdraw'} machine judge", told, now)
+
+
+def log(session: Session, judge: MachineJudge, action: str, told: str, now: datetime) -> None:
+    subject = studies.rater_subject(judge.rater)
+    studies.log(session, judge.rater.study, action, subject, None, told, now)
+
+
+def _agreement(own: Mapping[int, str], said: Mapping[int, str], scale: Scale) -> Agreement:
+    both = own.keys() & said.keys()
+    table = ((scale.grade(own[thing]), scale.grade(said[thing])) for thing in both)
+    return measure(table, ItemKind.CARDS, scale.top)
+
+
+def _cards(
+    session: Session, judge: MachineJudge, own: Mapping[int, str], merged: Mapping[int, str]
+) -> tuple[Beside, ...]:
+    rows = session.execute(
+        select(JudgedThing, Question, MachineCall.reason)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .join(MachineCall, MachineCall.judged_thing_id == JudgedThing.id)
+        .where(MachineCall.rater_id == judge.rater_id)
+        .order_by(Question.question_set_id, Question.position, JudgedThing.id)
+    )
+    found = [
+        Beside(
+            position=question.position,
+            question=question.text,
+            card=from_row(thing.card or {"title": ""}),
+            machine=own[thing.id],
+            people=merged[thing.id],
+            reason=reason,
+        )
+        for thing, question, reason in rows
+        if thing.id in own and thing.id in merged
+    ]
+    return tuple(sorted(found, key=lambda one: (not one.is_apart, one.machine == one.people)))

@@ -1,0 +1,120 @@
+"""A run as it goes into a file that is rated without a server, and which run such a file is of."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from relevansi.db.tables.judging import JudgedThing
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Study
+from relevansi.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
+from relevansi.kinds import shown
+from relevansi.kinds.property import CardParticulars
+from relevansi.metrics.judging.headline import headline_of
+from relevansi.records import Item, QueryState, Scale
+from relevansi.services.judging import verdicts
+from relevansi.services.judging.judged_things import blind_identity_of, identity_of
+from relevansi.services.rating import particulars
+from relevansi.services.runs import reports, runs
+from relevansi.services.study import studies
+
+_LONGEST_NAME = 60
+
+
+def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
+    """Return a run to be rated from a file; where the study is blind, without its labels.
+
+    Ratings given already are not in it. Raises ``UnknownRun``.
+    """
+    run = runs.find(session, study, run_id)
+    blind, top = studies.is_blind(session, study), Scale.stored(study.scale).top
+    return OfflineRun(
+        identity=run.session_key,
+        name=run.session_key[:8] if blind else _name(run),
+        questions=tuple(_questions(session, study, run, blind=blind)),
+        blind=blind,
+        search_method=None if blind else run.search_method,
+        llm=None if blind else run.llm,
+        version=version("relevansi"),
+        unasked=reports.unasked(session, run.id),
+        suggests=top == 1
+        and (bool(study.suggest_quality) if blind else study.suggest_quality is not False),
+        cannot_tell=study.cannot_tell,
+        headline=headline_of(study),
+        marks_words=study.marks_words,
+        top=top,
+    )
+
+
+def _name(run: Run) -> str:
+    said = "_".join(filter(None, (run.search_method, run.llm, run.timestamp)))
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", said).strip("_")[:_LONGEST_NAME] or run.session_key[:8]
+
+
+def _questions(
+    session: Session, study: Study, run: Run, *, blind: bool
+) -> Iterator[OfflineQuestion]:
+    conversation: list[OfflineTurn] = []
+    told = particulars.of_run(session, run, Query.run_id == run.id, with_record=study.show_record)
+    known = {answer.id: cards for answer, _, cards in told}
+    holes = verdicts.holes(session, Query.run_id == run.id)
+    left_out = set(reports.unasked(session, run.id))
+    things = selectinload(Query.results).joinedload(Result.judged_thing)
+    rows = select(Query).where(Query.run_id == run.id).order_by(Query.id)
+    whole = rows.options(joinedload(Query.question), things.joinedload(JudgedThing.property))
+    for query in session.scalars(whole):
+        question = query.question
+        if not question.context_dependent:
+            conversation = []
+        turns = tuple(conversation)
+        turn = OfflineTurn(query.query_id, question.text, query.response)
+        conversation = [*conversation, turn]
+        if query.query_id in left_out:
+            continue  # but a question that follows it shows it
+        yield OfflineQuestion(
+            query_id=query.query_id,
+            question=question.text,
+            category=question.category,
+            context_dependent=question.context_dependent,
+            state=QueryState(query.state),
+            response=query.response,
+            error=query.error,
+            note=question.note or "",
+            turns=turns,
+            cards=_cards(query, known[query.id], blind=blind),
+            holes=() if blind else holes.get(query.id, ()),
+            asks_quality=query.asks_quality,
+        )
+
+
+def _cards(
+    query: Query, known: Mapping[int, CardParticulars], *, blind: bool
+) -> tuple[OfflineCard, ...]:
+    ranks: defaultdict[int, list[int]] = defaultdict(list)
+    for result in query.results:
+        ranks[result.judged_thing.id].append(result.rank)
+    numbers = {thing: number for number, thing in enumerate(ranks)}
+    has_prices = any(result.card.get("price") for result in query.results)
+    return tuple(
+        OfflineCard(
+            number=result.rank,
+            card=_card(result, blind=blind),
+            thing=numbers[result.judged_thing.id],
+            identity=(blind_identity_of if blind else identity_of)(result),
+            repeats=tuple(r for r in ranks[result.judged_thing.id] if r != result.rank),
+            known=known.get(result.rank),
+            has_prices=has_prices,
+        )
+        for result in query.results
+    )
+
+
+def _card(result: Result, *, blind: bool) -> Item:
+    card = shown(result.card, result.judged_thing.card)
+    return card.uniform(None) if blind and card.of_one_run is not None else card

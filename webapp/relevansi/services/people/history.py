@@ -1,0 +1,326 @@
+"""The change log: time, rater, field, old and new value, as people read and download it.
+
+The owner sees every rater's events. A rater sees their own, where a hidden repeat looks like
+any other judgment.
+While the study is blind no entry names a run: an answer is called by its letter, to the owner
+by its number too. Numbers follow the runs, so a rater would see which answers belong together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.judging import Event, JudgedThing, Property, Task
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Question
+from relevansi.exporters.frame.csv_cells import csv_bytes
+from relevansi.failures import Conflict
+from relevansi.i18n import mark
+from relevansi.records import Click
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AGAIN, Target, in_order
+from relevansi.services.people import tokens
+from relevansi.services.rating import tasks
+from relevansi.services.rating.tasks import letter
+from relevansi.services.study import studies
+
+PAGE_SIZE = 50
+
+
+class ChangeKind(StrEnum):
+    VERDICT = "verdict"
+    OUTCOME = "outcome"
+    QUALITY = "quality"
+    NOTES = "notes"
+    REPEAT = "repeat"
+    REPEAT_QUALITY = "repeat quality"
+    REPEAT_NOTES = "repeat notes"
+
+
+_AGAIN = {name: ChangeKind(field) for field, name in AGAIN.items()}
+"""The change that a repeat looks like to its rater, by the event's field."""
+
+
+class NoLongerLatest(Conflict):
+    message = mark("This is no longer your latest change")
+    remedy = mark("Nothing was undone. Reload the page to see what is.")
+
+
+class WantedEvents(Struct, frozen=True):
+    """Which events are wanted; ``before`` is the event to go back in time from."""
+
+    rater: int | None = None
+    question: int | None = None
+    change: ChangeKind | None = None
+    before: int | None = None
+
+
+class HistoryEntry(Struct, frozen=True):
+    """One event as its reader sees it, and whether it ``stands``, was ``undone`` or ``overtaken``.
+
+    An overtaken event was never in force: when it arrived, a later one was stored already.
+
+    ``question`` is ``None`` once its run was deleted. ``title``, ``identity`` and ``content``
+    name a card; ``answer`` is the number of a whole answer, which a blind rater never sees, and
+    ``letter`` its name on the rater's page. ``query`` is ``None`` while the study is blind.
+    ``program`` names the token by which it was written, of others' tokens only to the owner.
+    """
+
+    event: Event
+    rater: str
+    question: Question | None
+    change: ChangeKind
+    title: str | None
+    identity: str | None
+    content: int | None
+    answer: int | None
+    letter: str | None
+    query: Query | None
+    stands: bool
+    undone: bool
+    overtaken: bool
+    program: str | None
+
+
+class History(Struct, frozen=True):
+    """One page of the log, the latest event first, and the filters for it: ids and names.
+
+    ``older`` is the event to go back from, ``None`` on the last page. ``latest`` is the
+    reader's own latest change, if it can be undone. ``raters`` is empty for a rater.
+    """
+
+    entries: list[HistoryEntry]
+    older: int | None
+    total: int
+    raters: list[tuple[int, str]]
+    questions: list[tuple[int, str]]
+    changes: list[ChangeKind]
+    latest: HistoryEntry | None
+
+
+def history(session: Session, reader: Rater, wanted: WantedEvents) -> History:
+    rows = _rows(reader).where(*_narrowed(reader, wanted))
+    page = rows if wanted.before is None else rows.where(Event.id < wanted.before)
+    entries = _entries(session, reader, page.order_by(Event.id.desc()).limit(PAGE_SIZE + 1))
+    asked = select(Query.question_id).join(Run).where(Run.study_id == reader.study_id)
+    questions = session.scalars(
+        select(Question)
+        .where(Question.id.in_(asked))
+        .order_by(Question.question_set_id, Question.position)
+    )
+    people = studies.people_and_machines(session, reader.study) if reader.is_owner else []
+    last = _last_change(session, reader)
+    latest = _entries(session, reader, _rows(reader).where(Event.id == last.id)) if last else None
+    return History(
+        entries=entries[:PAGE_SIZE],
+        older=entries[PAGE_SIZE - 1].event.id if len(entries) > PAGE_SIZE else None,
+        total=session.scalar(select(func.count()).select_from(rows.subquery())) or 0,
+        raters=[(rater.id, studies.called(rater)) for rater in people],
+        questions=[(row.id, f"{row.position}. {row.text}") for row in questions],
+        changes=[one for one in ChangeKind if reader.is_owner or one not in _AGAIN],
+        latest=latest[0] if latest else None,
+    )
+
+
+def undo(session: Session, rater: Rater, latest: int, click: Click) -> None:
+    """Take back the rater's own change `latest`, once; raises ``NoLongerLatest``."""
+    events.lock(session, rater)
+    if events.stored_undo(session, rater, click) is not None:
+        return
+    last = _last_change(session, rater)
+    if last is None or last.id != latest:
+        raise NoLongerLatest
+    if last.task_id is not None:
+        tasks.undo(session, rater, click)
+    else:
+        query = session.get_one(Query, last.query_key)
+        events.undo(session, rater, query.run_id, click)
+
+
+def _narrowed(reader: Rater, wanted: WantedEvents) -> Iterator[ColumnElement[bool]]:
+    if wanted.rater is not None:
+        yield Event.rater_id == wanted.rater
+    if wanted.question is not None:
+        yield Question.id == wanted.question
+    if wanted.change is None:
+        return
+    is_emptiness = and_(JudgedThing.id.is_not(None), JudgedThing.property_id.is_(None))
+    field = str(wanted.change)
+    if wanted.change is ChangeKind.OUTCOME:
+        field = "verdict"
+        yield is_emptiness
+    elif wanted.change is ChangeKind.VERDICT:
+        yield ~is_emptiness
+    # To its rater a hidden repeat is a plain judgment.
+    yield Event.field.in_([field] if reader.is_owner else [field, AGAIN.get(field, field)])
+
+
+def _rows(reader: Rater) -> Select[Event, str, Question, JudgedThing, str, Query]:
+    asked = func.coalesce(JudgedThing.question_id, Query.question_id)
+    mine = Event.rater_id == reader.id
+    return (
+        select(Event, Rater.name, Question, JudgedThing, Property.identity, Query)
+        .join(Rater, Rater.id == Event.rater_id)
+        .outerjoin(JudgedThing, JudgedThing.id == Event.judged_thing_id)
+        .outerjoin(Property, Property.id == JudgedThing.property_id)
+        .outerjoin(Query, Query.id == Event.query_key)
+        .outerjoin(Question, Question.id == asked)
+        .where(Rater.study_id == reader.study_id if reader.is_owner else mine)
+    )
+
+
+def _entries(
+    session: Session,
+    reader: Rater,
+    wanted: Select[Event, str, Question, JudgedThing, str, Query],
+) -> list[HistoryEntry]:
+    rows = session.execute(wanted).all()
+    found = [row[0] for row in rows]
+    stand, overtaken = _standing(session, found)
+    undone = set(session.scalars(select(Event.undoes_id).where(Event.undoes_id.is_not(None))))
+    letters = _letters(session, found)
+    programs = {one.id: one.name or str(one.id) for one in session.scalars(tokens.of(reader))}
+    blind = studies.is_blind(session, reader.study)
+    return [
+        HistoryEntry(
+            event=event,
+            rater=name,
+            question=question,
+            change=_change(event, thing, reader),
+            title=thing.card["title"] if thing and thing.card else None,
+            identity=identity,
+            content=thing.content if thing and identity else None,
+            answer=None if thing or (blind and not reader.is_owner) else event.query_key,
+            letter=letters.get((event.task_id, event.query_key)),
+            query=None if blind else query,
+            stands=event.id in stand,
+            undone=event.id in undone,
+            overtaken=event.id in overtaken,
+            program=programs.get(event.token_id, "") if event.token_id else None,
+        )
+        for event, name, question, thing, identity, query in rows
+    ]
+
+
+def _change(event: Event, thing: JudgedThing | None, reader: Rater) -> ChangeKind:
+    found = ChangeKind(event.field)
+    if not reader.is_owner:
+        found = _AGAIN.get(event.field, found)
+    if found is ChangeKind.VERDICT and thing is not None and thing.property_id is None:
+        return ChangeKind.OUTCOME
+    return found
+
+
+def _standing(session: Session, found: Sequence[Event]) -> tuple[set[int], set[int]]:
+    wanted = select(Event).where(Event.rater_id.in_({event.rater_id for event in found}))
+    if len(found) <= PAGE_SIZE + 1:  # the whole log names more things than a statement may
+        things = {event.judged_thing_id for event in found} - {None}
+        answers = {event.query_key for event in found if event.judged_thing_id is None} - {None}
+        wanted = wanted.where(or_(Event.judged_thing_id.in_(things), Event.query_key.in_(answers)))
+    rivals: dict[tuple[int, Target], list[Event]] = defaultdict(list)
+    for event in session.scalars(wanted):
+        target = _target(event)
+        if target is not None:
+            rivals[event.rater_id, target].append(event)
+    stand, overtaken = set(), set()
+    for history in rivals.values():
+        *_, last = ordered = in_order(history)
+        stand.add(last.id)
+        overtaken |= _overtaken([event.id for event in ordered])
+    return stand, overtaken
+
+
+def _overtaken(ids: Sequence[int]) -> set[int]:
+    """Return the events that were received after one that comes later in order.
+
+    >>> _overtaken([1, 4, 2, 3])
+    {4}
+    """
+    return {id_ for place, id_ in enumerate(ids) if any(later < id_ for later in ids[place:])}
+
+
+def _target(event: Event) -> Target | None:
+    if event.judged_thing_id is None and event.query_key is None:
+        return None
+    if event.field in _AGAIN:
+        return Target.of(event)
+    if event.judged_thing_id is not None:
+        return Target(event.field, thing_id=event.judged_thing_id)
+    return Target(event.field, query_key=event.query_key)
+
+
+def _letters(session: Session, found: Sequence[Event]) -> dict[tuple[str | None, int | None], str]:
+    named = {event.task_id for event in found if event.task_id and event.query_key}
+    return {
+        (task.id, query.id): letter(number)
+        for task in session.scalars(select(Task).where(Task.id.in_(named)))
+        for number, query in enumerate(tasks.answers(session, task))
+    }
+
+
+def _last_change(session: Session, rater: Rater) -> Event | None:
+    return events.last_change(
+        session, rater, or_(Event.task_id.is_not(None), Event.query_key.is_not(None))
+    )
+
+
+_COLUMNS: Mapping[str, Callable[[HistoryEntry], Any]] = {
+    "id": lambda entry: entry.event.id,
+    "rater": lambda entry: entry.rater,
+    "client_time": lambda entry: entry.event.client_time and entry.event.client_time.isoformat(),
+    "received_at": lambda entry: entry.event.received_at.isoformat(),
+    "question_position": lambda entry: entry.question and entry.question.position,
+    "question": lambda entry: entry.question and entry.question.text,
+    "field": lambda entry: str(entry.change),
+    "property": lambda entry: entry.identity,
+    "content": lambda entry: entry.content,
+    "title": lambda entry: entry.title,
+    "answer": lambda entry: entry.letter if entry.answer is None else entry.answer,
+    "run": lambda entry: entry.query and entry.query.run_id,
+    "query_id": lambda entry: entry.query and entry.query.query_id,
+    "task": lambda entry: entry.event.task_id,
+    "old": lambda entry: entry.event.old,
+    "new": lambda entry: entry.event.new,
+    "cause": lambda entry: entry.event.cause,
+    "undoes": lambda entry: entry.event.undoes_id,
+    "device": lambda entry: entry.event.device,
+    "sequence": lambda entry: entry.event.sequence,
+    "event_id": lambda entry: entry.event.event_id,
+    "stands": lambda entry: entry.stands,
+    "undone": lambda entry: entry.undone,
+    "overtaken": lambda entry: entry.overtaken,
+    "token": lambda entry: entry.event.token_id,
+}
+
+COLUMNS = tuple(_COLUMNS)
+"""The columns of the CSV file and the keys of every line of the JSON one."""
+
+
+def as_csv(session: Session, reader: Rater) -> bytes:
+    """Return all events that `reader` may see, one line each; booleans are 1 and 0."""
+    rows = (
+        [int(one) if isinstance(one, bool) else one for one in row] for row in _log(session, reader)
+    )
+    return csv_bytes([COLUMNS, *rows])
+
+
+def as_json_lines(session: Session, reader: Rater) -> bytes:
+    lines = (
+        json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)
+        for row in _log(session, reader)
+    )
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _log(session: Session, reader: Rater) -> Iterator[list[Any]]:
+    for entry in _entries(session, reader, _rows(reader).order_by(Event.id)):
+        yield [read(entry) for read in _COLUMNS.values()]

@@ -1,0 +1,298 @@
+"""The raters of a study: their progress, their names, their removal and its cost."""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import ColumnElement, delete, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from relevansi import failures
+from relevansi.db.tables.base import belonging_to
+from relevansi.db.tables.evaluations import CardDecision
+from relevansi.db.tables.judging import Event, Judgment, QueryRating, Task
+from relevansi.db.tables.people import Invitation, LogEntry, Rater, Token
+from relevansi.db.tables.study import Study
+from relevansi.failures import Conflict, Missing
+from relevansi.i18n import mark
+from relevansi.printable import look_alike
+from relevansi.services.rating import tasks
+from relevansi.services.runs.reports import UnknownRater
+from relevansi.services.study import studies
+from relevansi.services.workers import jobs
+
+LONGEST_NAME = 200
+
+
+class NameTaken(Conflict):
+    message = mark("There is a rater of this name already")
+    remedy = mark("Choose another name; a removed rater keeps theirs.")
+
+
+class OwnerStays(Conflict):
+    message = mark("The owner cannot be removed")
+    remedy = failures.RELOAD
+
+
+class RaterLine(Struct, frozen=True):
+    id: int
+    name: str
+    is_owner: bool
+    is_machine: bool
+    judgments: int
+    ratings: int
+    last_seen: datetime | None
+    removed_at: datetime | None
+
+
+def lines(session: Session, study: Study) -> list[RaterLine]:
+    """Return every rater and machine with their progress, the owner first, removed ones last."""
+    judged = _by_rater(session, func.count(), Judgment, Judgment.verdict.is_not(None))
+    rated = _by_rater(session, func.count(), QueryRating, QueryRating.quality.is_not(None))
+    seen = _by_rater(session, func.max(Event.received_at), Event)
+    found = [
+        RaterLine(
+            *(rater.id, rater.name, rater.is_owner, rater.is_machine, judged.get(rater.id, 0)),
+            *(rated.get(rater.id, 0), seen.get(rater.id), rater.removed_at),
+        )
+        for rater in studies.people_and_machines(session, study)
+    ]
+    return sorted(found, key=lambda line: (line.removed_at is not None, not line.is_owner))
+
+
+def find(session: Session, study: Study, rater_id: int) -> Rater:
+    rater = session.get(Rater, rater_id)
+    if rater is None or rater.study_id != study.id:
+        raise UnknownRater(rater_id)
+    return rater
+
+
+def owner(session: Session, study: Study) -> Rater:
+    return session.scalars(
+        select(Rater).where(Rater.study_id == study.id, Rater.is_owner).order_by(Rater.id).limit(1)
+    ).one()
+
+
+def named(session: Session, study: Study, name: str) -> Rater | None:
+    """Return the rater or machine of that name, or of one that looks like it; else ``None``."""
+    everybody = studies.people_and_machines(session, study)
+    found = [rater for rater in everybody if look_alike(rater.name, name)]
+    return min(found, key=lambda rater: rater.name.casefold() != name.casefold(), default=None)
+
+
+def add(session: Session, study: Study, name: str, now: datetime) -> Rater:
+    if named(session, study, name) is not None:
+        raise NameTaken(name)
+    rater = studies.add_rater(session, study, name, now)
+    studies.log(session, study, "add rater", studies.rater_subject(rater), None, name, now)
+    return rater
+
+
+def rename(session: Session, rater: Rater, name: str, now: datetime) -> None:
+    other = named(session, rater.study, name)
+    if other is not None and other.id != rater.id:
+        raise NameTaken(name)
+    studies.rename_rater(session, rater, name, now)
+
+
+def removal_cost(session: Session, rater: Rater) -> dict[str, int]:
+    """Return how many judgments, ratings (grades and notes) and events (clicks) are a rater's."""
+
+    def count(table: type[Any], *where: ColumnElement[bool]) -> int:
+        found = select(func.count()).select_from(table).where(table.rater_id == rater.id, *where)
+        return session.scalar(found) or 0
+
+    return {
+        "judgments": count(Judgment, Judgment.verdict.is_not(None)),
+        "ratings": count(QueryRating),
+        "events": sum(map(count, (Event, CardDecision))),
+    }
+
+
+def remove(session: Session, rater: Rater, now: datetime) -> None:
+    """End a rater's sign-in and judging; judgments stay, unfinished tasks are free. Logged."""
+    _stop(session, rater, now)
+    study = rater.study
+    unfinished = session.scalars(
+        select(Task.id).where(Task.rater_id == rater.id, tasks.is_open(study))
+    ).all()
+    session.execute(delete(Task).where(Task.id.in_(unfinished)))
+    studies.log(session, study, "remove rater", studies.rater_subject(rater), None, None, now)
+
+
+def restore(session: Session, rater: Rater, now: datetime) -> None:
+    if rater.removed_at is not None:
+        rater.removed_at = None
+        subject = studies.rater_subject(rater)
+        studies.log(session, rater.study, "restore rater", subject, None, None, now)
+
+
+def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
+    """Delete a rater with all they gave and what was made of it; the log keeps numbers."""
+    study, subject = rater.study, studies.rater_subject(rater)
+    about = (LogEntry.study_id == study.id) & (LogEntry.subject == subject)
+    named = about & LogEntry.action.in_(["add rater", "rename rater"])
+    logged = session.execute(select(LogEntry.old, LogEntry.new).where(named))
+    names = {rater.name, *(name for row in logged for name in row if name)}
+    jobs.forget(session, study, rater.id, names)
+    cost = removal_cost(session, rater)
+    _stop(session, rater, now)
+    session.flush()
+    for column in belonging_to(Rater.id):
+        session.execute(delete(column.table).where(column == rater.id))
+    told = [
+        column.contains(f"({name})", autoescape=True)  # as settled disputes are logged
+        for name in names
+        for column in (LogEntry.old, LogEntry.new)
+    ]
+    holds = (LogEntry.study_id == study.id) & or_(LogEntry.subject == subject, *told)
+    session.execute(update(LogEntry).where(holds).values(old=None, new=None))
+    session.execute(delete(Rater).where(Rater.id == rater.id))
+    gone = ", ".join(f"{count} {name}" for name, count in cost.items())
+    studies.log(session, study, "delete rater", subject, gone, None, now)
+    session.flush()
+    session.expire_all()
+
+
+def _stop(session: Session, rater: Rater, now: datetime) -> None:
+    if rater.is_owner:
+        raise OwnerStays
+    rater.removed_at = rater.removed_at or now
+    for way_in in (Invitation, Token):
+        held = (way_in.rater_id == rater.id) & way_in.withdrawn_at.is_(None)
+        session.execute(update(way_in).where(held).values(withdrawn_at=now))
+
+
+def _by_rater(
+    session: Session, what: ColumnElement[Any], table: type[Any], *where: ColumnElement[bool]
+) -> dict[int, Any]:
+    rows = session.execute(
+        select(table.rater_id, what).select_from(table).where(*where).group_by(table.rater_id)
+    )
+    return {rater_id: value for rater_id, value in rows}  # noqa: C416 (to mypy rows are not pairs)
+
+
+TOKEN_BYTES = 24
+DAYS, MOST_DAYS = 30, 365
+OPEN, EXPIRED, WITHDRAWN = "open", "expired", "withdrawn"
+
+
+class NoWayIn(Missing):
+    """A link is not valid, for any reason: a stranger does not learn which."""
+
+    message = mark("This link lets nobody in")
+    remedy = mark(
+        "It may be incomplete, too old or withdrawn. Ask the person who sent it for a new one."
+    )
+
+
+class OwnerIsNotInvited(Conflict):
+    message = mark("The owner signs in with the password")
+    remedy = mark("A link would open every page to its holder, so the owner gets none.")
+
+
+class MachineIsNotInvited(Conflict):
+    message = mark("Nobody can sign in as a machine")
+    remedy = mark("It has no link. Its own page, under Study, is where it is started.")
+
+
+class NewLink(Struct, frozen=True):
+    """A link just made, and whose it is, "" for everybody's; ``token`` is in the link only."""
+
+    token: str
+    expires_at: datetime
+    name: str = ""
+
+
+class InvitationLine(Struct, frozen=True):
+    """One invitation in a list; ``state`` is "open", "expired" or "withdrawn"."""
+
+    id: int
+    created_at: datetime
+    expires_at: datetime
+    state: str
+
+
+def invite(
+    session: Session, study: Study, name: str, now: datetime, *, days: int = DAYS
+) -> NewLink:
+    """Return an invitation for the rater of that name, who is added if new; see ``make``."""
+    rater = named(session, study, name) or add(session, study, name, now)
+    return make(session, rater, now, days=days)
+
+
+def make(session: Session, rater: Rater, now: datetime, *, days: int = DAYS) -> NewLink:
+    """Return a new invitation for a rater, who is no owner, machine or removed one; logged."""
+    if rater.is_owner:
+        raise OwnerIsNotInvited
+    if rater.is_machine:
+        raise MachineIsNotInvited(rater.name)
+    if rater.removed_at is not None:
+        raise NameTaken(rater.name)
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    expires_at = now + timedelta(days=days)
+    session.add(
+        Invitation(
+            rater_id=rater.id, token_hash=hashed(token), created_at=now, expires_at=expires_at
+        )
+    )
+    studies.log(session, rater.study, "invite", studies.rater_subject(rater), None, None, now)
+    return NewLink(token, expires_at, rater.name)
+
+
+def accept(session: Session, study: Study, token: str, now: datetime) -> Invitation:
+    """Return the invitation of a link, whose rater it lets in; raises ``NoWayIn``."""
+    found = session.scalar(
+        select(Invitation)
+        .join(Rater)
+        .where(
+            Invitation.token_hash == hashed(token),
+            Rater.study_id == study.id,
+            ~Rater.is_machine,
+            Rater.removed_at.is_(None),
+        )
+    )
+    if found is None or state_of(found.withdrawn_at, found.expires_at, now) != OPEN:
+        raise NoWayIn
+    return found
+
+
+def withdraw(session: Session, study: Study, invitation_id: int, now: datetime) -> None:
+    """Take an invitation back, logged; those who came in by it are out. Raises ``NoWayIn``."""
+    found = session.get(Invitation, invitation_id)
+    if found is None or found.rater.study_id != study.id:
+        raise NoWayIn(invitation_id)
+    if found.withdrawn_at is None:
+        found.withdrawn_at = now
+        subject = studies.rater_subject(found.rater)
+        studies.log(session, study, "withdraw invitation", subject, None, None, now)
+
+
+def invitation_lines(
+    session: Session, study: Study, now: datetime
+) -> dict[int, list[InvitationLine]]:
+    found: dict[int, list[InvitationLine]] = defaultdict(list)
+    for row in session.scalars(
+        select(Invitation)
+        .join(Rater)
+        .where(Rater.study_id == study.id)
+        .order_by(Invitation.created_at.desc(), Invitation.id.desc())
+    ):
+        state = state_of(row.withdrawn_at, row.expires_at, now)
+        found[row.rater_id].append(InvitationLine(row.id, row.created_at, row.expires_at, state))
+    return found
+
+
+def state_of(withdrawn_at: datetime | None, expires_at: datetime, now: datetime) -> str:
+    if withdrawn_at is not None:
+        return WITHDRAWN
+    return EXPIRED if expires_at <= now else OPEN
+
+
+def hashed(token: str) -> str:
+    return sha256(token.encode(errors="replace")).hexdigest()

@@ -1,0 +1,316 @@
+"""Sign-in: the owner by a password, a rater by an invitation, with a limit on tries.
+
+A browser carries a session cookie. It is compared with the database at every request, so that
+a removed rater, a withdrawn invitation, a changed password and signing out take effect at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import unicodedata
+from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import cache
+from threading import BoundedSemaphore, Lock
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from sqlalchemy import (
+    Boolean,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Session, aliased
+from werkzeug.security import check_password_hash, generate_password_hash
+
+from relevansi import labels
+from relevansi.db.engine import tables
+from relevansi.db.tables.people import Attempt, Invitation, Rater, SignedOut
+from relevansi.db.tables.phase_3 import ParticipantLink
+from relevansi.db.tables.study import Study
+from relevansi.failures import Busy, Refused
+from relevansi.i18n import mark
+from relevansi.records import Scale
+from relevansi.services.people import raters
+from relevansi.services.study import studies
+
+LONGEST_WINDOW = timedelta(hours=1)
+"""A row is kept for so long, and not longer than until the next try."""
+
+
+class TooManyTries(Busy):
+    message = mark("Too many tries")
+    remedy = mark(
+        "Wait a quarter of an hour, then try again. A browser in which you signed in before "
+        "does not wait for the tries of others."
+    )
+    status = 429
+
+
+def count_try(
+    session: Session, study: Study, name: str, now: datetime, *, most: int, window: timedelta
+) -> None:
+    """Count a try under a name before it is made; raises ``TooManyTries``.
+
+    Counting first, one at a time, lets no number of tries at once exceed the limit.
+    """
+    session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
+    # Rows of a later time were written before the clock was put back: they do not count.
+    over = or_(Attempt.at <= now - LONGEST_WINDOW, Attempt.at > now + LONGEST_WINDOW)
+    session.execute(delete(Attempt).where(over))
+    recent = (Attempt.at > now - window) & (Attempt.at <= now + window)
+    counted = select(func.count()).where(Attempt.source == _source(study, name), recent)
+    if (session.scalar(counted) or 0) >= most:
+        raise TooManyTries
+    session.add(Attempt(source=_source(study, name), at=now))
+
+
+def _source(study: Study, name: str) -> str:
+    return f"{study.id}/{name}"[:128]
+
+
+SHORTEST, LONGEST = 10, 200
+TRIES, WINDOW = 5, timedelta(minutes=15)
+"""Wrong passwords within the window, after which one address or one known browser waits."""
+TRIES_OF_STRANGERS = 30
+"""Those of all browsers that nobody knows together, from whatever addresses."""
+WAITING = 2
+"""How many passwords may wait until the one before them is compared."""
+REMEMBERED = timedelta(days=60)
+"""How long a sign-out is kept: twice as long as any browser carries a cookie."""
+COST, BLOCK, LANES = 2**14, 8, 5
+FORMER = "scrypt$"
+"""How hashes begin that were stored before werkzeug made them."""
+SEAL_LENGTH = 16
+
+
+class WrongPassword(Refused):
+    message = mark("This is not the password")
+    remedy = mark("Type it again.")
+
+
+class UnfitPassword(Refused):
+    message = mark("A password has %(least)s to %(most)s characters")
+    remedy = mark("Choose another one.")
+
+
+class TooBusy(Busy):
+    message = mark("Many are signing in at this moment")
+    remedy = mark("Try again in a few seconds.")
+    retry_after = 3
+
+
+class SessionCookie(Struct, frozen=True):
+    """The session cookie of a signed-in browser: the rater, the invitation and a seal.
+
+    ``seal`` changes with the password or the invitation that let the browser in. Without
+    sign-in it is empty and the cookie only names the rater who was chosen on this machine.
+    ``sign_in`` names one sign-in, which signing out ends for every copy of the cookie.
+    """
+
+    rater_id: int
+    invitation_id: int | None = None
+    seal: str = ""
+    sign_in: str = ""
+
+
+class CurrentUser(NamedTuple):
+    """The user behind a request, by the database; ``rater_id`` is ``None`` for a stranger.
+
+    The study is the one that is open. ``is_open_house``: no sign-in is needed, so each user
+    is the rater they chose.
+    """
+
+    study_id: int
+    study_made_at: datetime
+    is_open_house: bool
+    rater_id: int | None = None
+    is_owner: bool = False
+
+
+def current_user(
+    session: Session, cookie: SessionCookie | None, now: datetime, *, stays_open: bool = False
+) -> CurrentUser:
+    """Return the user of a session cookie, in one statement: every request waits for it.
+
+    No sign-in is needed while no password was set and no rater was ever invited: then it is
+    the rater who was chosen, else the owner. With `stays_open` invitations change nothing of
+    that. A cookie is void once its password or invitation is gone.
+    """
+    named = cookie or SessionCookie(rater_id=0)
+    values = {
+        "rater_id": named.rater_id,
+        "invitation_id": named.invitation_id,
+        "sign_in": named.sign_in,
+        "stays_open": stays_open,
+    }
+    found = tables(session).execute(_looked_up(), values).one()
+    labels.about(found.kind, Scale.stored(found.scale), found.merging)
+    is_open = found.owner_id is not None
+    study = found.id, found.created_at, is_open
+    stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
+    if stays and (is_open or _holds(named, found, now)):
+        return CurrentUser(*study, found.rater_id, found.is_owner)
+    return CurrentUser(*study, found.owner_id, is_owner=is_open)
+
+
+@cache
+def _looked_up() -> Select[Any]:
+    """Return the statement behind `current_user`; the owner is named where nobody signs in."""
+    owner = aliased(Rater)
+    owner_id = select(func.min(owner.id)).where(owner.study_id == Study.id, owner.is_owner)
+    invited = exists().where(Rater.id == Invitation.rater_id, Rater.study_id == Study.id)
+    is_open_to_users = exists().where(ParticipantLink.study_id == Study.id)
+    nobody_invited = and_(~invited.correlate(Study), ~is_open_to_users.correlate(Study))
+    stays_open = bindparam("stays_open", type_=Boolean)
+    is_open = and_(Study.password.is_(None), or_(stays_open, nobody_invited))
+    return (
+        select(
+            *(Study.id, Study.created_at, Study.password),
+            *(Study.kind, Study.scale, Study.merging),
+            case((is_open, owner_id.correlate(Study).scalar_subquery())).label("owner_id"),
+            *(Rater.id.label("rater_id"), Rater.is_owner, Rater.is_machine, Rater.removed_at),
+            Invitation.rater_id.label("invited_id"),
+            *(Invitation.withdrawn_at, Invitation.expires_at, Invitation.token_hash),
+            SignedOut.id.label("signed_out"),
+        )
+        .select_from(Study)
+        .outerjoin(Rater, and_(Rater.id == bindparam("rater_id"), Rater.study_id == Study.id))
+        .outerjoin(Invitation, Invitation.id == bindparam("invitation_id"))
+        .outerjoin(SignedOut, SignedOut.id == bindparam("sign_in"))
+        .where(Study.id == select(func.min(aliased(Study).id)).scalar_subquery())
+    )
+
+
+def _holds(cookie: SessionCookie, found: Row[Any], now: datetime) -> bool:
+    if found.signed_out is not None:
+        by = None
+    elif cookie.invitation_id is None:
+        by = found.password if found.is_owner else None
+    elif found.invited_id != cookie.rater_id or found.withdrawn_at or found.expires_at <= now:
+        by = None
+    else:
+        by = found.token_hash
+    return by is not None and hmac.compare_digest(cookie.seal, seal(by))
+
+
+def owner_cookie(session: Session, study: Study) -> SessionCookie:
+    """Return the owner's cookie, which holds until the password changes."""
+    assert study.password is not None
+    return SessionCookie(raters.owner(session, study).id, seal=seal(study.password))
+
+
+def rater_cookie(invitation: Invitation) -> SessionCookie:
+    return SessionCookie(invitation.rater_id, invitation.id, seal(invitation.token_hash))
+
+
+def sign_out(session: Session, sign_in: str, now: datetime) -> None:
+    """End one sign-in, for the browser and for every copy of its cookie."""
+    session.execute(delete(SignedOut).where(SignedOut.at <= now - REMEMBERED))
+    session.merge(SignedOut(id=sign_in, at=now))
+
+
+class PasswordQueue:
+    """The queue of password checks: one at a time, few waiting, so raters keep a processor."""
+
+    def __init__(self) -> None:
+        self._places = BoundedSemaphore(1 + WAITING)
+        self._turn = Lock()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait until it is one's turn; raises ``TooBusy`` where too many wait already."""
+        if not self._places.acquire(blocking=False):
+            raise TooBusy
+        try:
+            with self._turn:
+                yield
+        finally:
+            self._places.release()
+
+
+def check_password(stored: str | None, password: str) -> None:
+    """Raise ``WrongPassword`` unless this is what was stored; it takes a third of a second."""
+    if stored is None or len(password) > LONGEST:
+        raise WrongPassword
+    fits = _fits_former if stored.startswith(FORMER) else check_password_hash
+    if not fits(stored, _normal(password)):
+        raise WrongPassword
+
+
+def hashed(password: str) -> str:
+    """Return a password as it is stored; raises ``UnfitPassword``."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise UnfitPassword(least=SHORTEST, most=LONGEST)
+    return generate_password_hash(_normal(password), f"scrypt:{COST}:{BLOCK}:{LANES}")
+
+
+def set_password(session: Session, study: Study, stored: str | None, now: datetime) -> None:
+    """Set the owner's password from its `hashed` form (``None`` forgets it), signing all out."""
+    study.password = stored
+    action = "forget password" if stored is None else "set password"
+    studies.log(session, study, action, study.name, None, None, now)
+
+
+def setup_key(study: Study, secret: str) -> str:
+    """Return the key of the link that sets the first password from another machine."""
+    said = f"set-up/{study.id}/{study.created_at.isoformat()}"
+    return hmac.new(secret.encode(), said.encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def is_setup_key(study: Study, secret: str, key: str) -> bool:
+    wanted = setup_key(study, secret).encode()
+    return study.password is None and hmac.compare_digest(wanted, key.encode(errors="replace"))
+
+
+def knock(
+    session: Session, study: Study, source: str, now: datetime, *, is_known: bool = True
+) -> None:
+    """Count a try at the password before it is made; raises ``TooManyTries``.
+
+    `source` names the address that asks, or a browser in which the owner signed in before (then it
+    `is_known`): wrong passwords from elsewhere never count against it. A try of another one counts
+    for all whom nobody knows as well.
+    """
+    if not is_known:
+        most = TRIES_OF_STRANGERS
+        count_try(session, study, "password of strangers", now, most=most, window=WINDOW)
+    count_try(session, study, f"password/{source}", now, most=TRIES, window=WINDOW)
+
+
+def forgive(session: Session, study: Study, source: str, *, is_known: bool = True) -> None:
+    """Forget the tries of a source, and of strangers together the last one, which was right."""
+    mine = Attempt.source == _source(study, f"password/{source}")
+    session.execute(delete(Attempt).where(mine))
+    if not is_known:
+        last = select(func.max(Attempt.id)).where(
+            Attempt.source == _source(study, "password of strangers")
+        )
+        session.execute(delete(Attempt).where(Attempt.id == last.scalar_subquery()))
+
+
+def _normal(password: str) -> str:
+    return unicodedata.normalize("NFKC", password).encode(errors="replace").decode()
+
+
+def _fits_former(stored: str, password: str) -> bool:
+    _, cost, block, lanes, salt, wanted = stored.split("$")
+    numbers = {"n": int(cost), "r": int(block), "p": int(lanes), "maxmem": 2**26}
+    found = hashlib.scrypt(password.encode(), salt=b64decode(salt), **numbers)
+    return hmac.compare_digest(found, b64decode(wanted))
+
+
+def seal(secret: str) -> str:
+    """Return the seal that a session cookie carries of what let its browser in."""
+    return hashlib.sha256(f"seal/{secret}".encode()).hexdigest()[:SEAL_LENGTH]

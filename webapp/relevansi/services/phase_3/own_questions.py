@@ -1,0 +1,522 @@
+"""A participant's own questions: asked, asked again, given up, done with, and listed.
+
+They are stored here and wait; ``asking`` puts them to the chatbot.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session, contains_eager
+
+from relevansi import failures
+from relevansi.chatbot.answers import Answer, Message, answered
+from relevansi.chatbot.client import public_address
+from relevansi.chatbot.failures import CallFailed
+from relevansi.chatbot.mappings import MissingKey
+from relevansi.db.tables.judging import StoredSummary
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.phase_3 import OwnQuestion, Participant, UserStudy
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Question, QuestionSet
+from relevansi.exporters.exports.run_folders import STAMP, collected_run_file
+from relevansi.failures import Busy, Conflict, Missing, Refused
+from relevansi.i18n import gettext, mark, ngettext
+from relevansi.importers.runs import json_runs
+from relevansi.importers.runs.json_runs import question_key
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.phase_3 import user_studies
+from relevansi.services.phase_3.participants import PhaseClosed
+from relevansi.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
+from relevansi.services.runs import stored_runs
+from relevansi.services.workers import loop
+from relevansi.services.workers.loop import Lease, Nothing, OutsideWork
+
+
+class State(StrEnum):
+    """The state of a question; ``INTERRUPTED`` is never stored."""
+
+    WAITING = "waiting"
+    ASKING = "asking"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+    ANSWERED = "answered"
+    GIVEN_UP = "given up"
+
+
+WAITING = OwnQuestion.state == str(State.WAITING)
+
+
+def state_of(own: OwnQuestion, now: datetime) -> State:
+    """Return the state of a question; interrupted when its caller died."""
+    return State.INTERRUPTED if loop.is_lost(own, now) else State(own.state)
+
+
+def next_waiting(session: Session) -> OwnQuestion | None:
+    return session.scalar(
+        select(OwnQuestion)
+        .where(WAITING)
+        .order_by(OwnQuestion.put_at, OwnQuestion.id)
+        .limit(1)
+        .execution_options(populate_existing=True)
+    )
+
+
+def calls_at_once(session: Session) -> int:
+    """Return how many calls may be made at the same time; none while no question waits."""
+    waiting = next_waiting(session)
+    phase = session.get(UserStudy, waiting.participant.study_id) if waiting else None
+    return phase.at_once if phase else 0
+
+
+def waiting_before(session: Session, own: OwnQuestion, now: datetime) -> int:
+    """Return how many questions are on their way or have waited longer than `own`."""
+    earlier = WAITING & (OwnQuestion.put_at < own.put_at)
+    held = loop.are_held(OwnQuestion, now)
+    wanted = select(func.count()).select_from(OwnQuestion).where(or_(held, earlier))
+    return session.scalar(wanted) or 0
+
+
+TEST_SECONDS = 30
+NOT_SET_UP, UNREADABLE, UNEXPECTED = "not_set_up", "unreadable", "unexpected"
+
+
+class QuestionCall(Struct, frozen=True):
+    """A question on its way: its lease, the request and the chatbot."""
+
+    lease: Lease
+    asked: Message
+    settings: UserStudySettings
+
+
+class Failed(Struct, frozen=True):
+    """Why a call gave no answer: its kind, in words, and how the unusable answer began."""
+
+    code: str
+    error: str
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
+    """The work of asking the chatbot the questions that wait, of any participant."""
+
+    def claim(self, session: Session, now: datetime) -> QuestionCall | Nothing:
+        """Return the question that is next, now being asked; else why there is none.
+
+        Never more are asked at once than the study allows: the next one is then claimed by a
+        thread that has its answer.
+        """
+        waiting = next_waiting(session)
+        if waiting is None:
+            return Nothing.MORE
+        phase = user_studies.lock(session, waiting.participant.study)
+        # Between the read and the lock another caller may have taken it.
+        waiting = next_waiting(session)
+        on_their_way = (
+            select(func.count())
+            .select_from(OwnQuestion)
+            .join(Participant)
+            .where(Participant.study_id == phase.study_id, loop.are_held(OwnQuestion, now))
+        )
+        if waiting is None or (session.scalar(on_their_way) or 0) >= phase.at_once:
+            return Nothing.MORE
+        lease = loop.take(session, waiting, now)
+        assert lease is not None  # it waited, and only who has the lock takes one
+        settings = user_studies.settings(phase)
+        return QuestionCall(lease, _message(session, waiting, settings), settings)
+
+    def ask(self, call: QuestionCall) -> Answer | Failed:
+        return _answer(call.settings, call.asked)
+
+    def keep(
+        self, session: Session, call: QuestionCall, outcome: Answer | Failed, now: datetime
+    ) -> None:
+        """Keep an answer with its cards, or why there is none, if it is still waited for."""
+        own = session.get(OwnQuestion, call.lease.key)
+        if own is None:
+            return
+        events.lock(session, rater(own.participant))
+        own = loop.own(session, OwnQuestion, call.lease)
+        if own is None:
+            return
+        entry = _read(own.question, outcome) if isinstance(outcome, Answer) else outcome
+        if isinstance(entry, Failed):
+            loop.give_back(own, State.FAILED)
+            own.error, own.error_code, own.excerpt = entry.error, entry.code, entry.excerpt or None
+            return
+        loop.give_back(own, State.ANSWERED)
+        own.answered_at = now
+        named = outcome.session_id if isinstance(outcome, Answer) else None
+        if named and user_studies.assigns_sessions(call.settings):
+            own.session_id = named
+        keep_entry(session, own, entry)
+
+    def unforeseen(self, error: Exception) -> Failed:
+        return Failed(UNEXPECTED, type(error).__name__)
+
+
+def ask_for_a_test(settings: UserStudySettings, text: str) -> ReadQuery | Failed:
+    """Return the chatbot's answer to the owner's test question, asked once; nothing is stored."""
+    once = replace(settings, tries=1, answer_seconds=min(settings.answer_seconds, TEST_SECONDS))
+    asked = Message(
+        message=text,
+        session_id="" if user_studies.assigns_sessions(once) else f"test_{secrets.token_hex(8)}",
+        user_id="test",
+        method=once.search_method,
+    )
+    answer = _answer(once, asked)
+    if isinstance(answer, Failed):
+        return answer
+    question = Question(position=1, text=text, category="", context_dependent=False)
+    return _read(question, answer)
+
+
+def _answer(settings: UserStudySettings, asked: Message) -> Answer | Failed:
+    try:
+        return user_studies.chatbot(settings).ask(asked)
+    except CallFailed as failure:
+        return Failed(failure.code, str(failure), failure.excerpt)
+    except UnfitChatbot as unfit:
+        return Failed(NOT_SET_UP, gettext(unfit.why))
+    except MissingKey as missing:
+        return Failed(NOT_SET_UP, str(missing))
+
+
+def rater(participant: Participant) -> Rater:
+    assert participant.rater is not None
+    return participant.rater
+
+
+def _read(question: Question, answer: Answer) -> ReadQuery | Failed:
+    """Return an answer with its cards, read as ``relevansi collect`` has its file read."""
+    kept = CollectedAnswer(
+        query_id=question.position,
+        question=question.text,
+        category=question.category,
+        context_dependent=question.context_dependent,
+    )
+    head = ("timestamp", "thread_id", "user_id", "search_method", "llm", "endpoint")
+    answers = (answered(kept, answer),)
+    run = CollectedRun(**dict.fromkeys(head, ""), total_questions=1, answers=answers)
+    try:
+        (entry,) = json_runs.read("answer", collected_run_file(run)).queries
+    except ImportRefused as refused:
+        return Failed(UNREADABLE, str(refused), answer.text)
+    return entry
+
+
+def keep_entry(session: Session, own: OwnQuestion, entry: ReadQuery) -> None:
+    participant = own.participant
+    assert participant.run is not None
+    stored_runs.add_answers(session, {participant.run.id: [(own.question, entry)]})
+    of_run = Query.run_id == participant.run.id, Query.query_id == entry.query_id
+    own.query_key = session.scalars(select(Query.id).where(*of_run)).one()
+    live_metrics.refresh(session, [rater(participant).id], Query.id == own.query_key)
+
+
+def _message(session: Session, own: OwnQuestion, settings: UserStudySettings) -> Message:
+    earlier = tuple(
+        (one.question.text, one.query.response)
+        for one in _asked(session, own.participant)
+        if one.query and (one.conversation, one.state) == (own.conversation, State.ANSWERED)
+    )
+    is_theirs = not earlier and user_studies.assigns_sessions(settings)
+    return Message(
+        message=own.question.text,
+        session_id="" if is_theirs else own.session_id,
+        user_id=own.participant.run_id or "",
+        method=settings.search_method,
+        earlier=earlier,
+    )
+
+
+LONGEST = 2000
+"""The most characters of a question, by the chatbots' contract."""
+TRIES_PER_QUESTION = 3
+"""A participant's tries, as a multiple of the questions they may ask."""
+
+
+class UnfitQuestion(Refused):
+    message = mark("A question has 1 to %(most)s characters")
+    remedy = mark("Please change it and send it again.")
+    status = 422
+
+
+class QuestionStillOpen(Conflict):
+    message = mark("You have not finished your other question yet")
+    remedy = mark("This one waits here.")
+
+
+class TooSoon(Busy):
+    """The chatbot is to be spared for a while; the argument is how many seconds."""
+
+    message = mark("You asked only just now")
+    status = 429
+
+    remedy = mark("Please wait a little, then send it again.")
+
+    def advice(self) -> str:
+        return ngettext(
+            "Please wait %(n)s second, then send it again.",
+            "Please wait %(n)s seconds, then send it again.",
+            self.args[0],
+        )
+
+
+class NoQuestionLeft(Conflict):
+    message = mark("You have asked all the questions that one participant can ask")
+    remedy = mark("Their answers stay here to be rated.")
+
+
+class TriedTooOften(Conflict):
+    message = mark("It was tried too often")
+    remedy = mark("Please leave this question and ask another.")
+    status = 429
+
+
+NOT_ASKED = (UnfitQuestion, QuestionStillOpen, TooSoon, NoQuestionLeft, TriedTooOften)
+"""Why a question is not put to the chatbot, each told on the page where it was typed."""
+
+
+class UnknownQuestion(Missing):
+    message = mark("You asked no such question")
+    remedy = failures.RELOAD
+
+
+class OwnQuestionLine(Struct, frozen=True):
+    """One question as it is now; ``before`` counts the questions of all that are asked first."""
+
+    own: OwnQuestion
+    question: Question
+    state: State
+    answer_state: QueryState | None
+    open_judgments: int
+    quality: float | None
+    before: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self.own.closed_at is None
+
+    @property
+    def is_unrated(self) -> bool:
+        """Whether the answer asks for a quality, as every readable one does, and has none."""
+        return self._asks and self.quality is None
+
+    @property
+    def is_rated(self) -> bool:
+        return self._asks and not self.open_judgments and self.quality is not None
+
+    @property
+    def _asks(self) -> bool:
+        return self.state is State.ANSWERED and self.answer_state is not QueryState.UNREADABLE
+
+
+def ask(
+    session: Session,
+    participant: Participant,
+    text: str,
+    now: datetime,
+    *,
+    new_conversation: bool = False,
+) -> int:
+    """Return the position (from 1) of a new question, which now waits to be asked.
+
+    Questions are put to the chatbot in the order in which they came. A question whose answer is
+    rated in full is done with; the text of one that is open once more is that question. Raises
+    ``UnfitQuestion``, ``QuestionStillOpen``, ``TooSoon``, ``NoQuestionLeft`` and
+    ``PhaseClosed``.
+    """
+    text = text.strip()
+    if not 1 <= len(text) <= LONGEST:
+        raise UnfitQuestion(most=LONGEST)
+    phase = _begin(session, participant)
+    for line in lines(session, participant, now):
+        if line.is_open and line.is_rated:
+            done(session, participant, line.question.position, now)
+    asked = _asked(session, participant)
+    for known in asked:
+        if known.closed_at is None:
+            if known.question.text == text:
+                return known.question.position
+            raise QuestionStillOpen(known.question.position)
+    if _left(phase, asked) <= 0:
+        raise NoQuestionLeft
+    _spare(phase, asked, now)
+    conversation, session_id = _conversation(asked, new_conversation)
+    room = rater(participant).study_id
+    question_set = session.scalars(select(QuestionSet).where(QuestionSet.study_id == room)).one()
+    question = Question(
+        question_set_id=question_set.id,
+        position=len(asked) + 1,
+        text=text,
+        key=question_key(text),
+        category="",
+        context_dependent=any(
+            own.conversation == conversation and own.state == State.ANSWERED for own in asked
+        ),
+    )
+    own = OwnQuestion(
+        conversation=conversation,
+        session_id=session_id,
+        attempt=0,
+        state=str(State.WAITING),
+        put_at=now,
+    )
+    own.participant, own.question = participant, question
+    session.add_all((question, own))
+    if participant.run_id is None:
+        participant.run = _new_run(phase, question_set, now)
+    session.flush()
+    return question.position
+
+
+def ask_again(session: Session, participant: Participant, position: int, now: datetime) -> None:
+    """Let a question that failed or was interrupted wait to be asked once more.
+
+    One that is waiting, being asked or answered stays as it is. Raises ``UnknownQuestion``,
+    ``TooSoon``, ``TriedTooOften`` and ``PhaseClosed``.
+    """
+    phase = _begin(session, participant)
+    found = _find(session, participant, position)
+    if state_of(found, now) not in {State.FAILED, State.INTERRUPTED}:
+        return
+    asked = _asked(session, participant)
+    if sum(known.attempt for known in asked) >= TRIES_PER_QUESTION * phase.most_questions:
+        raise TriedTooOften
+    _spare(phase, asked, now)
+    found.state, found.put_at = str(State.WAITING), now
+    found.alive_until = found.error = found.error_code = found.excerpt = None
+
+
+def give_up(session: Session, participant: Participant, position: int, now: datetime) -> None:
+    """Close a question that failed or was interrupted: it counts as a failed call."""
+    events.lock(session, rater(participant))
+    found = _find(session, participant, position)
+    if found.state == State.GIVEN_UP:
+        return
+    if state_of(found, now) not in {State.FAILED, State.INTERRUPTED}:
+        raise UnknownQuestion(position)
+    entry = ReadQuery(
+        query_id=position,
+        question=found.question.text,
+        category=found.question.category,
+        response="",
+        state=QueryState.FAILED,
+        error=found.error or str(State.INTERRUPTED),
+        extra={"error_code": found.error_code, "answer_excerpt": found.excerpt},
+    )
+    keep_entry(session, found, entry)
+    found.state, found.closed_at = str(State.GIVEN_UP), now
+
+
+def done(session: Session, participant: Participant, position: int, now: datetime) -> None:
+    """Close an answered question, rated in full or not; raises ``UnknownQuestion``."""
+    events.lock(session, rater(participant))
+    found = _find(session, participant, position)
+    if found.state == State.GIVEN_UP:
+        return
+    if found.state != State.ANSWERED:
+        raise UnknownQuestion(position)
+    found.closed_at = found.closed_at or now
+
+
+def lines(session: Session, participant: Participant, now: datetime) -> tuple[OwnQuestionLine, ...]:
+    rows = session.execute(
+        select(OwnQuestion, Question, Query.state, StoredSummary)
+        .join(Question, Question.id == OwnQuestion.question_id)
+        .outerjoin(Query, Query.id == OwnQuestion.query_key)
+        .outerjoin(StoredSummary, StoredSummary.query_key == Query.id)
+        .where(OwnQuestion.participant_id == participant.id)
+        .order_by(Question.position)
+    )
+    return tuple(
+        OwnQuestionLine(
+            own=own,
+            question=question,
+            state=state_of(own, now),
+            answer_state=QueryState(answer) if answer else None,
+            open_judgments=summary.open_judgments if summary else 0,
+            quality=summary.quality if summary else None,
+            before=waiting_before(session, own, now) if own.state == State.WAITING else 0,
+        )
+        for own, question, answer, summary in rows
+    )
+
+
+def allowance(session: Session, participant: Participant) -> int | None:
+    """Return how many more questions a participant may ask; ``None`` while phase 3 is closed."""
+    phase = session.get(UserStudy, participant.study_id)
+    if phase is None or not phase.is_open:
+        return None
+    return max(0, _left(phase, _asked(session, participant)))
+
+
+def _begin(session: Session, participant: Participant) -> UserStudy:
+    events.lock(session, rater(participant))
+    phase = session.get(UserStudy, participant.study_id)
+    if phase is None or not phase.is_open:
+        raise PhaseClosed
+    return phase
+
+
+def _asked(session: Session, participant: Participant) -> list[OwnQuestion]:
+    wanted = (
+        select(OwnQuestion)
+        .join(OwnQuestion.question)
+        .where(OwnQuestion.participant_id == participant.id)
+        .order_by(Question.position)
+        .options(contains_eager(OwnQuestion.question))
+    )
+    return list(session.scalars(wanted))
+
+
+def _find(session: Session, participant: Participant, position: int) -> OwnQuestion:
+    for own in _asked(session, participant):
+        if own.question.position == position:
+            return own
+    raise UnknownQuestion(position)
+
+
+def _left(phase: UserStudy, asked: list[OwnQuestion]) -> int:
+    got = sum(own.state != State.GIVEN_UP for own in asked)
+    calls = TRIES_PER_QUESTION * phase.most_questions - sum(own.attempt for own in asked)
+    return min(phase.most_questions - got, calls)
+
+
+def _spare(phase: UserStudy, asked: list[OwnQuestion], now: datetime) -> None:
+    if not asked:
+        return
+    pause = max(own.put_at for own in asked) + timedelta(seconds=phase.pause_seconds) - now
+    if pause > timedelta(0):
+        raise TooSoon(-(-pause // timedelta(seconds=1)))
+
+
+def _conversation(asked: list[OwnQuestion], new: bool) -> tuple[int, str]:
+    if asked and not new:
+        return asked[-1].conversation, asked[-1].session_id
+    number = asked[-1].conversation + 1 if asked else 1
+    return number, f"relevansi_{secrets.token_hex(8)}"
+
+
+def _new_run(phase: UserStudy, question_set: QuestionSet, now: datetime) -> Run:
+    return Run(
+        id=secrets.token_hex(6),
+        study_id=question_set.study_id,
+        question_set=question_set,
+        search_method=phase.search_method or None,
+        llm=phase.llm or None,
+        timestamp=now.strftime(STAMP),
+        session_key=secrets.token_hex(32),
+        extra={"endpoint": public_address(phase.endpoint)},
+        imported_at=now,
+    )

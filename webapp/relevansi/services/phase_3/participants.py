@@ -1,0 +1,483 @@
+"""The participants of phase 3: their links, who agreed, what they answered.
+
+Each one's questions and judgments live in a study of their own (docs/decisions/0011). A
+participant has no account: the holder of the personal link continues where it was left.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy.orm import Session, joinedload
+
+from relevansi import failures
+from relevansi.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
+from relevansi.db.tables.people import LogEntry, Rater, SignedOut
+from relevansi.db.tables.phase_3 import (
+    ConsentText,
+    OwnQuestion,
+    Participant,
+    ParticipantLink,
+    QuestionnaireAnswer,
+)
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.failures import Busy, Conflict, Missing, Refused
+from relevansi.i18n import mark
+from relevansi.metrics.phase_3.user_study import LEAST, MOST
+from relevansi.printable import look_alike
+from relevansi.records import COMMENTS, USABILITY_ITEMS, Click
+from relevansi.services.judging import events
+from relevansi.services.judging.events import MOST_NOTES, Target
+from relevansi.services.people import sign_in
+from relevansi.services.people.raters import (
+    DAYS,
+    OPEN,
+    TOKEN_BYTES,
+    NewLink,
+    NoWayIn,
+    hashed,
+    state_of,
+)
+from relevansi.services.people.sign_in import TooManyTries
+from relevansi.services.phase_3 import user_studies
+from relevansi.services.study import studies
+
+LONGEST_PSEUDONYM = 40
+PSEUDONYMS = (
+    *("Melati", "Kenanga", "Cempaka", "Anggrek", "Teratai", "Dahlia", "Seruni", "Kamboja"),
+    *("Merpati", "Kenari", "Cendrawasih", "Kutilang", "Merak", "Jalak", "Gelatik", "Camar"),
+    *("Jati", "Cemara", "Pinus", "Beringin", "Mahoni", "Bambu", "Kelapa", "Rotan"),
+)
+"""Flowers, birds and trees: not the names of people, and known in both languages."""
+PERSONAL_DAYS = 90
+HOUR = timedelta(hours=1)
+_TOKEN = re.compile("[A-Za-z0-9_-]{32}")
+
+
+class PseudonymTaken(Conflict):
+    message = mark("Somebody else has this pseudonym")
+    remedy = mark("Please choose another.")
+
+
+class PhaseClosed(Conflict):
+    message = mark("The study accepts no further questions")
+    remedy = mark(
+        "The person who sent you the link has closed it. Your answers are kept. Thank you."
+    )
+
+
+class TooManyNewcomers(Busy):
+    message = mark("Many people have just begun from this network")
+    remedy = mark(
+        "You did nothing wrong, and your link stays valid. Please open it again in an "
+        "hour, or through another network, such as mobile data."
+    )
+    status = 429
+    retry_after = 3600
+
+
+class UnknownParticipant(Missing):
+    message = mark("This study has no such participant")
+    remedy = mark("They may have withdrawn. The page of the participants lists who is here.")
+
+
+def offered(session: Session, study: Study) -> str:
+    """Return a free pseudonym; the choice reveals nothing about the order of participants."""
+    taken = everybody(session, study)
+    free = [name for name in PSEUDONYMS if not _is_among(taken, name)]
+    while not free:
+        numbered = f"{secrets.choice(PSEUDONYMS)} {secrets.randbelow(900) + 100}"
+        free = [] if _is_among(taken, numbered) else [numbered]
+    return secrets.choice(free)
+
+
+def _is_among(taken: Sequence[Participant], pseudonym: str) -> bool:
+    return any(look_alike(one.pseudonym, pseudonym) for one in taken)
+
+
+def subject(participant: Participant) -> str:
+    """Return the log's name of a participant: the number, never the pseudonym."""
+    return f"participant {participant.number}"
+
+
+class ParticipantCookie(Struct, frozen=True):
+    """The session cookie of a participant; ``seal`` is made from the link that let them in.
+
+    ``sign_in`` names one sign-in, which signing out ends for every copy of the cookie.
+    """
+
+    participant_id: int
+    link_id: int
+    seal: str
+    sign_in: str = ""
+
+
+def make_link(
+    session: Session, study: Study, now: datetime, *, days: int = DAYS, token: str = ""
+) -> NewLink:
+    """Return a new open link, logged: every person who opens it may take part."""
+    studies.log(session, study, "phase 3 link", study.name, None, None, now)
+    token = token or new_token()
+    link = _keep(session, study, None, token, now, days)
+    return NewLink(token, link.expires_at)
+
+
+def invite(session: Session, study: Study, pseudonym: str, now: datetime) -> NewLink:
+    """Return a link for one new participant, logged; raises ``PseudonymTaken``."""
+    participant = _add(session, study, pseudonym, now)
+    studies.log(session, study, "phase 3 invite", subject(participant), None, None, now)
+    return personal_link(session, participant, now, days=DAYS)
+
+
+def personal_link(
+    session: Session, participant: Participant, now: datetime, *, days: int = PERSONAL_DAYS
+) -> NewLink:
+    """Return one more link by which a participant goes on, on this or another device."""
+    token = new_token()
+    link = _keep(session, participant.study, participant, token, now, days)
+    return NewLink(token, link.expires_at, participant.pseudonym)
+
+
+def new_token() -> str:
+    """Return a token for the link of a person about to agree: agreeing twice makes one person."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def _keep(
+    session: Session, study: Study, holder: Participant | None, token: str, now: datetime, days: int
+) -> ParticipantLink:
+    link = ParticipantLink(
+        study_id=study.id,
+        participant=holder,
+        token_hash=hashed(token),
+        created_at=now,
+        expires_at=now + timedelta(days=days),
+    )
+    session.add(link)
+    session.flush()
+    return link
+
+
+def accept(session: Session, study: Study, token: str, now: datetime) -> ParticipantLink:
+    """Return the link of a token, which lets in as often as wanted; raises ``NoWayIn``."""
+    found = _by_token(session, study, token)
+    if found is None or state_of(found.withdrawn_at, found.expires_at, now) != OPEN:
+        raise NoWayIn
+    return found
+
+
+def _by_token(session: Session, study: Study, token: str) -> ParticipantLink | None:
+    return session.scalar(
+        select(ParticipantLink).where(
+            ParticipantLink.token_hash == hashed(token), ParticipantLink.study_id == study.id
+        )
+    )
+
+
+def withdraw_link(session: Session, study: Study, link_id: int, now: datetime) -> None:
+    """Take a link back, logged: its holders are out at once; raises ``NoWayIn``."""
+    found = session.get(ParticipantLink, link_id)
+    if found is None or found.study_id != study.id:
+        raise NoWayIn(link_id)
+    if found.withdrawn_at is None:
+        found.withdrawn_at = now
+        about = subject(found.participant) if found.participant else study.name
+        studies.log(session, study, "withdraw phase 3 link", about, None, None, now)
+
+
+def listed_links(
+    session: Session, study: Study, now: datetime
+) -> list[tuple[ParticipantLink, str]]:
+    """Return the open links and those of participants yet to agree, newest first, with state."""
+    rows = session.scalars(
+        select(ParticipantLink)
+        .outerjoin(ParticipantLink.participant)
+        .options(joinedload(ParticipantLink.participant))
+        .where(ParticipantLink.study_id == study.id, Participant.agreed_at.is_(None))
+        .order_by(ParticipantLink.created_at.desc(), ParticipantLink.id.desc())
+    )
+    return [(link, state_of(link.withdrawn_at, link.expires_at, now)) for link in rows]
+
+
+def delete_links(session: Session, participant: Participant) -> None:
+    session.execute(delete(ParticipantLink).where(ParticipantLink.participant_id == participant.id))
+
+
+def recognise(
+    session: Session, study: Study, carried: ParticipantCookie, now: datetime
+) -> Participant | None:
+    """Return the participant of a session cookie; ``None`` once its link or the person is gone."""
+    link = session.get(ParticipantLink, carried.link_id)
+    if link is None or link.study_id != study.id or link.participant is None:
+        return None
+    holds = (
+        link.participant_id == carried.participant_id
+        and link.participant.agreed_at is not None
+        and state_of(link.withdrawn_at, link.expires_at, now) == OPEN
+        and hmac.compare_digest(carried.seal, sign_in.seal(link.token_hash))
+        and session.get(SignedOut, carried.sign_in) is None
+    )
+    return link.participant if holds else None
+
+
+def agree(
+    session: Session,
+    link: ParticipantLink,
+    consent: ConsentText,
+    pseudonym: str,
+    token: str,
+    now: datetime,
+    *,
+    was_offered: bool = False,
+    source: str = "",
+) -> ParticipantCookie:
+    """Return the cookie of a person who agrees to `consent`, a new participant by an open link.
+
+    The same `token` (see ``new_token``) again is the same participant. A pseudonym that we
+    offered, and another person was given meanwhile, is replaced by another one: two people
+    who open the link at once need not choose again. `source` is derived from the
+    address that asks, and newcomers are counted by it. Raises ``PhaseClosed``,
+    ``TooManyNewcomers``, ``PseudonymTaken``, and ``NoWayIn`` for an invalid token.
+    """
+    study = session.get_one(Study, link.study_id)
+    phase = user_studies.lock(session, study)
+    most = phase.most_newcomers
+    own = link if link.participant_id is not None else _by_token(session, study, token)
+    if (own is None or _is_undecided(own)) and not phase.is_open:
+        raise PhaseClosed
+    if own is None:
+        if not _TOKEN.fullmatch(token):
+            raise NoWayIn
+        if not _has_room(session, study, f"phase 3/{link.id}/{source}", now, most):
+            raise TooManyNewcomers
+        if was_offered and _is_among(everybody(session, study), pseudonym):
+            pseudonym = offered(session, study)
+        participant = _add(session, study, pseudonym, now)
+        own = _keep(session, study, participant, token, now, PERSONAL_DAYS)
+    if own.participant is None:
+        raise NoWayIn
+    if _is_undecided(own):
+        _let_in(session, own.participant, consent, pseudonym, now)
+    return ParticipantCookie(own.participant.id, own.id, sign_in.seal(own.token_hash))
+
+
+def find(session: Session, study: Study, participant_id: int) -> Participant:
+    found = session.get(Participant, participant_id)
+    if found is None or found.study_id != study.id:
+        raise UnknownParticipant(participant_id)
+    return found
+
+
+def everybody(session: Session, study: Study) -> list[Participant]:
+    wanted = select(Participant).where(Participant.study_id == study.id)
+    return list(session.scalars(wanted.order_by(Participant.number)))
+
+
+def rename(session: Session, participant: Participant, pseudonym: str) -> None:
+    if not look_alike(pseudonym, participant.pseudonym):
+        _need_free(session, participant.study, pseudonym)
+    participant.pseudonym = pseudonym
+    if participant.rater is not None:
+        participant.rater.name = pseudonym
+
+
+def finish(participant: Participant, now: datetime) -> None:
+    """Note that a participant is done; they may still see and change their judgments."""
+    participant.finished_at = participant.finished_at or now
+
+
+def _has_room(session: Session, study: Study, name: str, now: datetime, most: int) -> bool:
+    try:
+        sign_in.count_try(session, study, name, now, most=most, window=HOUR)
+    except TooManyTries:
+        return False
+    return True
+
+
+def _need_free(session: Session, study: Study, pseudonym: str) -> None:
+    if _is_among(everybody(session, study), pseudonym):
+        raise PseudonymTaken(pseudonym)
+
+
+def _add(session: Session, study: Study, pseudonym: str, now: datetime) -> Participant:
+    phase = user_studies.lock(session, study)  # numbers and pseudonyms go one at a time
+    _need_free(session, study, pseudonym)
+    # The number of a person who withdrew is not given again: the log names them by it.
+    phase.last_number += 1
+    participant = Participant(
+        study=study, number=phase.last_number, pseudonym=pseudonym, created_at=now
+    )
+    session.add(participant)
+    session.flush()
+    return participant
+
+
+def _let_in(
+    session: Session, participant: Participant, consent: ConsentText, pseudonym: str, now: datetime
+) -> None:
+    rename(session, participant, pseudonym)
+    study = participant.study
+    room = Study(
+        name=f"{study.name} / {subject(participant)}",
+        blind=False,
+        show_pictures=study.show_pictures,
+        show_record=study.show_record,
+        cannot_tell=study.cannot_tell,
+        repeat_percent=0,
+        created_at=now,
+    )
+    participant.rater = Rater(study=room, name=pseudonym, created_at=now)
+    session.add(participant.rater)
+    session.flush()
+    session.add(QuestionSet(study_id=room.id, created_at=now))
+    participant.consent, participant.agreed_at = consent, now
+    session.flush()
+
+
+def _is_undecided(link: ParticipantLink) -> bool:
+    return link.participant is not None and link.participant.agreed_at is None
+
+
+class UnfitAnswer(Refused, ValueError):
+    message = mark("This request cannot be answered")
+    remedy = failures.RELOAD
+
+
+class Questionnaire(Struct, frozen=True):
+    """One rater's answers: ten of 1 to 5 (``None`` if unanswered), and two texts."""
+
+    usability: tuple[int | None, ...]
+    helped: str
+    missing: str
+
+    @property
+    def unanswered(self) -> tuple[int, ...]:
+        """The numbers (from 1) of the scale's items without an answer."""
+        return tuple(n for n, answer in enumerate(self.usability, start=1) if answer is None)
+
+
+def answer(session: Session, rater: Rater, item: str, said: str | None, click: Click) -> None:
+    """Record a rater's answer to one item; ``None`` takes it back.
+
+    The same event twice changes nothing. Raises ``UnfitAnswer`` for an unknown item or an
+    answer outside 1 to 5, and ``EventIdTaken``.
+    """
+    if item in USABILITY_ITEMS:
+        if said is not None and said not in {str(n) for n in range(LEAST, MOST + 1)}:
+            raise UnfitAnswer(f"{said!r} is not within {LEAST} to {MOST}")
+    elif item in COMMENTS:
+        said = (said or "")[:MOST_NOTES] or None
+    else:
+        raise UnfitAnswer(f"the questionnaire has no {item!r}")
+    events.lock(session, rater)
+    events.record(session, rater, Target(item), said, click)
+
+
+def of_rater(session: Session, rater: Rater) -> Questionnaire:
+    return of_raters(session, [rater.id])[rater.id]
+
+
+def of_raters(session: Session, rater_ids: list[int]) -> dict[int, Questionnaire]:
+    rows = session.scalars(
+        select(QuestionnaireAnswer).where(QuestionnaireAnswer.rater_id.in_(rater_ids))
+    )
+    said = {(row.rater_id, row.item): row for row in rows}
+    return {
+        rater_id: Questionnaire(
+            tuple(
+                row.score if (row := said.get((rater_id, item))) else None
+                for item in USABILITY_ITEMS
+            ),
+            *(row.text if (row := said.get((rater_id, item))) else "" for item in COMMENTS),
+        )
+        for rater_id in rater_ids
+    }
+
+
+EXPORTED = "phase 3 export"
+WITHDRAWN = "phase 3 withdrawal"
+
+
+def cost(session: Session, participant: Participant) -> dict[str, int]:
+    mine = {
+        "questions": OwnQuestion.participant_id == participant.id,
+        "judgments": Judgment.rater_id == participant.rater_id,
+        "ratings": QueryRating.rater_id == participant.rater_id,
+        "answers": QuestionnaireAnswer.rater_id == participant.rater_id,
+        "events": Event.rater_id == participant.rater_id,
+    }
+    return {
+        name: session.scalar(select(func.count()).where(rows)) or 0 for name, rows in mine.items()
+    }
+
+
+def note_export(session: Session, study: Study, name: str, now: datetime) -> None:
+    studies.log(session, study, EXPORTED, name, None, None, now)
+
+
+def copies(session: Session, participant: Participant) -> Sequence[LogEntry]:
+    """Return the log of the files made since a participant agreed, which may hold their data."""
+    if participant.agreed_at is None:
+        return ()
+    since = LogEntry.at >= participant.agreed_at
+    return session.scalars(_made(participant.study).where(since)).all()
+
+
+def copies_before_last(session: Session, study: Study) -> Sequence[LogEntry]:
+    """Return the log of the files made before the last withdrawal: they may hold that data."""
+    last = select(func.max(LogEntry.at)).where(
+        LogEntry.study_id == study.id, LogEntry.action == WITHDRAWN
+    )
+    return session.scalars(_made(study).where(LogEntry.at <= last.scalar_subquery())).all()
+
+
+def _made(study: Study) -> Select[LogEntry]:
+    made = LogEntry.action == EXPORTED
+    return select(LogEntry).where(LogEntry.study_id == study.id, made).order_by(LogEntry.id)
+
+
+def withdraw(session: Session, participant: Participant, now: datetime) -> None:
+    """Delete a participant with all their data; a count stays, and their number in the log.
+
+    The owner's coding of their words is deleted from the log too. SQLite overwrites deleted
+    data, so that the file holds no trace of it either.
+    """
+    study, about = participant.study, subject(participant)
+    tags = (LogEntry.study_id == study.id) & LogEntry.subject.startswith(f"{about}, ")
+    session.execute(update(LogEntry).where(tags).values(old=None, new=None))
+    user_studies.lock(session, study).withdrawn += 1
+    room = participant.rater.study_id if participant.rater else None
+    session.flush()
+    delete_links(session, participant)
+    session.execute(delete(OwnQuestion).where(OwnQuestion.participant_id == participant.id))
+    session.execute(delete(Participant).where(Participant.id == participant.id))
+    if room is not None:
+        _delete_room(session, room)
+    studies.log(session, study, WITHDRAWN, about, None, None, now)
+    session.flush()
+    session.expire_all()
+
+
+def _delete_room(session: Session, room: int) -> None:
+    raters = select(Rater.id).where(Rater.study_id == room).scalar_subquery()
+    runs = select(Run.id).where(Run.study_id == room).scalar_subquery()
+    queries = select(Query.id).where(Query.run_id.in_(runs)).scalar_subquery()
+    sets = select(QuestionSet.id).where(QuestionSet.study_id == room).scalar_subquery()
+    questions = select(Question.id).where(Question.question_set_id.in_(sets)).scalar_subquery()
+    for said in (Event, Judgment, QueryRating, StoredSummary, QuestionnaireAnswer):
+        session.execute(delete(said).where(said.rater_id.in_(raters)))
+    session.execute(delete(Result).where(Result.query_key.in_(queries)))
+    session.execute(delete(Query).where(Query.run_id.in_(runs)))
+    session.execute(delete(JudgedThing).where(JudgedThing.question_id.in_(questions)))
+    session.execute(delete(Run).where(Run.study_id == room))
+    session.execute(delete(Question).where(Question.question_set_id.in_(sets)))
+    session.execute(delete(QuestionSet).where(QuestionSet.study_id == room))
+    session.execute(delete(Rater).where(Rater.study_id == room))
+    session.execute(delete(Study).where(Study.id == room))

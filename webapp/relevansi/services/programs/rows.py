@@ -1,0 +1,433 @@
+"""The study in rows: runs, questions, items, results, judgments and grades of answers.
+
+Long lists come in pages: those from a ``cursor`` on, which is the ``next`` of the page before and
+``None`` at the end. What is stored meanwhile never makes a page skip or repeat a row of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Generic, TypeVar
+
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
+from sqlalchemy import ColumnElement, Select, exists, func, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from relevansi.db.engine import tables
+from relevansi.db.tables.judging import JudgedThing, Judgment, Property, QueryRating
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result
+from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.kinds import from_row, shown
+from relevansi.metrics.judging.figures import figures, totals
+from relevansi.records import LARGEST_INTEGER, Number, Scale, State
+from relevansi.services.judging import verdicts
+from relevansi.services.runs import reports, runs
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import studies
+
+RowT = TypeVar("RowT")
+
+
+Text = Annotated[str, Meta(max_length=200, pattern="^[^\\x00]*$")]
+Id = Annotated[int, Meta(ge=0, le=LARGEST_INTEGER)]
+
+
+class InPages(Struct, forbid_unknown_fields=True):
+    """Which page of a list is wanted: ``limit`` rows, and the ``next`` of the page before."""
+
+    cursor: Id = 0
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+
+
+class OfItems(InPages):
+    """Which items are wanted: of a question, of a run, or ``unjudged`` by anybody."""
+
+    question: Id | None = None
+    run: Text | None = None
+    unjudged: bool = False
+
+
+class OfJudgments(InPages):
+    """Which verdicts or grades are wanted; without ``rater`` those of all people."""
+
+    question: Id | None = None
+    run: Text | None = None
+    rater: Text | None = None
+
+
+class Page(Struct, Generic[RowT]):
+    """Some rows of a list; ``next`` is the cursor of those that follow, null at its end."""
+
+    data: list[RowT]
+    next: int | None = None
+
+
+class RunRow(Struct):
+    """One run: how many questions and cards it has, and how far it is judged under ``rule``.
+
+    ``complete`` questions wait for no verdict; ``state`` has what is open, of which kind, and it is
+    ``finished`` once nothing is that could move a figure. ``latency_ms`` has the mean, the median
+    and the 95th percentile of the answers, in milliseconds, where the file states it.
+    """
+
+    id: str
+    search_method: str | None
+    llm: str | None
+    queries: int
+    cards: int
+    with_results: int
+    empty: int
+    failed: int
+    unreadable: int
+    rule: str
+    complete: int
+    open_judgments: int
+    finished: bool
+    state: State
+    timestamp: str | None
+    imported_at: datetime
+    latency_ms: dict[str, Any] | None
+
+
+class QuestionRow(Struct):
+    """One question: its place from 1 in its set, its pooled items, and those nobody judged."""
+
+    id: int
+    position: int
+    external_id: str | None
+    text: str
+    category: str
+    context_dependent: bool
+    items: int
+    unjudged: int
+
+
+class ItemRow(Struct):
+    """One judged item of a question, with its fields by name; ``run`` where it is of one alone.
+
+    ``id`` is what verdicts are about. An empty list to judge has no identity and no fields.
+    ``verdicts`` counts the people who gave one.
+    """
+
+    id: int
+    question: int
+    run: str | None
+    identity: str | None
+    content: int
+    fields: dict[str, Any]
+    verdicts: int
+
+
+class ResultRow(Struct):
+    """One result of a run at its rank from 1.
+
+    ``relevance`` is the grade that the rule makes of all verdicts (1 or 0 on a binary scale),
+    "unsure", or null where it is open.
+    """
+
+    run: str
+    query_id: int
+    question: int
+    external_id: str | None
+    rank: int
+    item: int
+    identity: str
+    title: str
+    relevance: Number
+
+
+class JudgmentRow(Struct):
+    """One rater's verdict in force on one item, and when it was given.
+
+    ``verdict`` is a grade, "unsure", or of an empty list "correct_empty" or "false_negative"; null
+    once it was taken back. ``relevant`` reads it at the threshold of the scale, null for "unsure"
+    and empty lists.
+    """
+
+    item: int
+    question: int
+    rater: str
+    verdict: str | None
+    relevant: bool | None
+    at: datetime | None
+
+
+class RatingRow(Struct):
+    """One rater's grade of a whole answer, 0 to 5 or null, with their notes on it."""
+
+    answer: int
+    run: str
+    query_id: int
+    question: int
+    rater: str
+    quality: int | None
+    notes: str
+    at: datetime | None
+
+
+class UnjudgedResults(Struct):
+    """The results of a run down to rank ``k`` without a verdict, the first ranks first.
+
+    Several raters' verdicts are merged, so that a tie is none. ``judged`` is Judged@k, the mean
+    share of these results that has one.
+    """
+
+    k: int
+    judged: float | None
+    results: list[ResultRow]
+
+
+def run_rows(session: Session, study: Study, among: Container[str] | None = None) -> list[RunRow]:
+    """Return runs of a study in its order, all or those `among` some ids; by its usual rule."""
+    rater, rule = studies.raters(session, study)[0], reports.rule_of(session, study)
+    found = []
+    for overview in runs.overviews(session, rater):
+        run = overview.run
+        if among is not None and run.id not in among:
+            continue
+        state = reports.state(session, study, Query.run_id == run.id, rule)
+        latency = runs.latency_of(session, run.id)
+        found.append(
+            RunRow(
+                id=run.id,
+                search_method=run.search_method,
+                llm=run.llm,
+                **asdict(overview.counts),
+                rule=rule.name,
+                complete=state.complete,
+                open_judgments=state.cards + state.lists + state.ties + state.decided,
+                finished=state.is_complete,
+                state=state,
+                timestamp=run.timestamp,
+                imported_at=run.imported_at,
+                latency_ms=asdict(latency) if latency else None,
+            )
+        )
+    return found
+
+
+def question_rows(session: Session, study: Study, wanted: InPages) -> Page[QuestionRow]:
+    """Return questions in the order of their ids."""
+    of_study = select(Question).join(QuestionSet).where(QuestionSet.study_id == study.id)
+    ids, following = _page(session, of_study, Question.id, wanted)
+    rows = (
+        select(*(Question.id, Question.position, Question.external_id, Question.text))
+        .add_columns(Question.category, Question.context_dependent)
+        .where(Question.id.in_(ids))
+        .order_by(Question.id)
+    )
+    n = select(JudgedThing.question_id, func.count()).where(
+        JudgedThing.question_id.in_(ids), JudgedThing.property_id.is_not(None)
+    )
+    n = n.group_by(JudgedThing.question_id)
+    items = dict(session.execute(n).all())
+    unjudged = dict(session.execute(n.where(~_is_judged(study))).all())
+    found = [
+        QuestionRow(**row._mapping, items=items.get(row.id, 0), unjudged=unjudged.get(row.id, 0))
+        for row in session.execute(rows)
+    ]
+    return Page(found, following)
+
+
+def item_rows(session: Session, study: Study, wanted: OfItems) -> Page[ItemRow]:
+    """Return items in the order of their ids."""
+    things = _things(session, study, wanted)
+    if wanted.unjudged:
+        things = things.where(~_is_judged(study))
+    ids, following = _page(session, things, JudgedThing.id, wanted)
+    n = _given(study).with_only_columns(Judgment.judged_thing_id, func.count())
+    n = n.where(Judgment.judged_thing_id.in_(ids)).group_by(Judgment.judged_thing_id)
+    given = dict(session.execute(n).all())
+    rows = things.where(JudgedThing.id.in_(ids)).order_by(JudgedThing.id)
+    found = [
+        ItemRow(
+            *(row.id, row.question_id, row.run_id, row.identity, row.content),
+            fields=_fields(row.card),
+            verdicts=given.get(row.id, 0),
+        )
+        for row in tables(session).execute(rows)
+    ]
+    return Page(found, following)
+
+
+def result_rows(
+    session: Session, study: Study, run_id: str, rule: Rule, wanted: InPages
+) -> Page[ResultRow]:
+    """Return the results of a run, in pages of so many questions by their query ids."""
+    of_run = Query.run_id == runs.find(session, study, run_id).id
+    ids, following = _page(session, select(Query).where(of_run), Query.query_id, wanted)
+    return Page(_results(session, study, of_run & Query.query_id.in_(ids), rule), following)
+
+
+def unjudged(session: Session, study: Study, run_id: str, k: int) -> UnjudgedResults:
+    """Return what to judge next of a run for its figures down to rank `k`."""
+    rule, name = Rule(reports.MAJORITY), f"Judged@{k}"
+    report = reports.report(session, study, run_id, rule, figures=[name])
+    listed = _results(session, study, reports.asked_of(run_id), rule, down_to=k)
+    still_open = [row for row in listed if row.relevance is None]
+    return UnjudgedResults(
+        k=k,
+        judged=figures(totals(report), [name])[name].value,
+        results=sorted(still_open, key=lambda row: (row.rank, row.query_id)),
+    )
+
+
+def judgment_rows(session: Session, study: Study, wanted: OfJudgments) -> Page[JudgmentRow]:
+    """Return the verdicts in force, in pages of so many items."""
+    scale = Scale.stored(study.scale)
+    things = _things(session, study, wanted).with_only_columns(JudgedThing.id)
+    given = _given(study, _named(session, study, wanted.rater))
+    given = given.where(Judgment.judged_thing_id.in_(things))
+    ids, following = _page(session, given, Judgment.judged_thing_id, wanted)
+    rows = (
+        given.join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
+        .with_only_columns(Judgment.judged_thing_id, JudgedThing.question_id, Rater.name)
+        .add_columns(Judgment.verdict, Judgment.changed_at)
+        .where(Judgment.judged_thing_id.in_(ids))
+        .order_by(Judgment.judged_thing_id, Rater.id)
+    )
+    found = [
+        JudgmentRow(item, of, name, verdict, _relevant(scale, verdict), at)
+        for item, of, name, verdict, at in session.execute(rows)
+    ]
+    return Page(found, following)
+
+
+def rating_rows(session: Session, study: Study, wanted: OfJudgments) -> Page[RatingRow]:
+    """Return the grades and notes, in pages of so many answers."""
+    scope = reports.in_study(study)
+    if wanted.run is not None:
+        scope &= Query.run_id == runs.find(session, study, wanted.run).id
+    if wanted.question is not None:
+        scope &= Query.question_id == wanted.question
+    rated = (
+        select(QueryRating)
+        .join(Rater, Rater.id == QueryRating.rater_id)
+        .join(Query, Query.id == QueryRating.query_key)
+        .where(Rater.id.in_(_named(session, study, wanted.rater)), scope)
+        .where(QueryRating.quality.is_not(None) | (QueryRating.notes != ""))
+    )
+    ids, following = _page(session, rated, Query.id, wanted)
+    rows = (
+        rated.with_only_columns(Query.id, Query.run_id, Query.query_id, Query.question_id)
+        .add_columns(Rater.name, QueryRating.quality, QueryRating.notes, QueryRating.changed_at)
+        .where(Query.id.in_(ids))
+        .order_by(Query.id, Rater.id)
+    )
+    return Page([RatingRow(*row) for row in session.execute(rows)], following)
+
+
+def judgment_row(session: Session, rater: Rater, item: int) -> JudgmentRow:
+    """Return a rater's own verdict on an item, as it stands."""
+    row, thing = session.get(Judgment, (rater.id, item)), session.get_one(JudgedThing, item)
+    verdict, at = (row.verdict, row.changed_at) if row else (None, None)
+    relevant = _relevant(Scale.stored(rater.study.scale), verdict)
+    return JudgmentRow(item, thing.question_id, rater.name, verdict, relevant, at)
+
+
+def rating_row(session: Session, rater: Rater, run_id: str, query_id: int) -> RatingRow:
+    """Return a rater's own grade of an answer, as it stands."""
+    asked = (Query.run_id == run_id) & (Query.query_id == query_id)
+    query = session.scalars(select(Query).where(asked)).one()
+    row = session.get(QueryRating, (rater.id, query.id))
+    said = (row.quality, row.notes, row.changed_at) if row else (None, "", None)
+    return RatingRow(query.id, run_id, query_id, query.question_id, rater.name, *said)
+
+
+def _page(
+    session: Session, rows: Select[Any], key: InstrumentedAttribute[int], wanted: InPages
+) -> tuple[Sequence[int], int | None]:
+    """Return the keys of the page that is wanted, and where the one behind it begins."""
+    after = rows.with_only_columns(key).where(key >= wanted.cursor).distinct()
+    found = session.scalars(after.order_by(key).limit(wanted.limit + 1)).all()
+    behind = found[wanted.limit] if len(found) > wanted.limit else None
+    return found[: wanted.limit], behind
+
+
+def _things(session: Session, study: Study, wanted: OfItems | OfJudgments) -> Select[Any]:
+    rows = (
+        select(JudgedThing.id, JudgedThing.question_id, JudgedThing.run_id, Property.identity)
+        .add_columns(JudgedThing.content, JudgedThing.card)
+        .join_from(JudgedThing, Question, Question.id == JudgedThing.question_id)
+        .join(QuestionSet, QuestionSet.id == Question.question_set_id)
+        .outerjoin(Property, Property.id == JudgedThing.property_id)
+        .where(QuestionSet.study_id == study.id)
+    )
+    if wanted.question is not None:
+        rows = rows.where(JudgedThing.question_id == wanted.question)
+    if wanted.run is not None:
+        of_run = Query.run_id == runs.find(session, study, wanted.run).id
+        rows = rows.where(JudgedThing.id.in_(verdicts.judged_things(of_run)))
+    return rows
+
+
+def _results(
+    session: Session,
+    study: Study,
+    scope: ColumnElement[bool],
+    rule: Rule,
+    *,
+    down_to: int = LARGEST_INTEGER,
+) -> list[ResultRow]:
+    said = reports.verdicts_under(session, study, scope, rule)
+    rows = (
+        select(Query.run_id.label("run"), Query.query_id, Query.question_id.label("question"))
+        .add_columns(Question.external_id, Result.rank, Result.judged_thing_id.label("item"))
+        .add_columns(Property.identity, Result.card, JudgedThing.card.label("shared"))
+        .join_from(Result, Query, Query.id == Result.query_key)
+        .join(Question, Question.id == Query.question_id)
+        .join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
+        .join(Property, Property.id == JudgedThing.property_id)
+        .where(scope, Result.rank <= down_to)
+        .order_by(Query.query_id, Result.rank)
+    )
+    found = [dict(row) for row in tables(session).execute(rows).mappings()]
+    return [
+        ResultRow(
+            title=shown(row.pop("card"), row.pop("shared")).title,
+            relevance=said.scale.numbers[said.by_thing.get(row["item"])],
+            **row,
+        )
+        for row in found
+    ]
+
+
+def _given(study: Study, raters: Sequence[int] | None = None) -> Select[Any]:
+    """Return the statement over verdicts of raters, of all people if none are named."""
+    of_people = (Rater.study_id == study.id) & ~Rater.is_machine
+    return (
+        select(Judgment)
+        .join(Rater, Rater.id == Judgment.rater_id)
+        .where(of_people if raters is None else Rater.id.in_(raters), Judgment.verdict.is_not(None))
+    )
+
+
+def _is_judged(study: Study) -> ColumnElement[bool]:
+    """Return the condition on ``JudgedThing`` that a person gave a verdict on it."""
+    people = select(Rater.id).where(Rater.study_id == study.id, ~Rater.is_machine)
+    given = (Judgment.judged_thing_id == JudgedThing.id) & Judgment.verdict.is_not(None)
+    return exists().where(given, Judgment.rater_id.in_(people)).correlate(JudgedThing)
+
+
+def _named(session: Session, study: Study, rater: str | None) -> list[int]:
+    if rater is None:
+        return [one.id for one in studies.raters(session, study)]
+    everybody = studies.people_and_machines(session, study)
+    found = [one.id for one in everybody if one.name == rater]
+    if not found:
+        raise reports.UnknownRater(rater)
+    return found
+
+
+def _fields(stored: dict[str, Any] | None) -> dict[str, Any]:
+    if stored is None:
+        return {}
+    item = from_row(stored)
+    return {name: value for name in item.columns if (value := getattr(item, name)) is not None}
+
+
+def _relevant(scale: Scale, verdict: str | None) -> bool | None:
+    return int(verdict) >= scale.relevant_from if verdict and verdict.isdecimal() else None

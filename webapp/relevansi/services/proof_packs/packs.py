@@ -1,0 +1,456 @@
+"""Everything behind the figures of a run, or of the whole study, as one zip to hand in.
+
+A pack is written without a clock: it is dated by the last change of its
+content, so the same state gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from importlib.metadata import version
+from itertools import count
+from typing import Any
+
+from msgspec import to_builtins
+from msgspec.structs import replace
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true
+from sqlalchemy.orm import Session
+
+from relevansi.db.migrations import HEAD
+from relevansi.db.tables.base import Base
+from relevansi.db.tables.evaluations import GoldVersion
+from relevansi.db.tables.judging import (
+    Adjudication,
+    Event,
+    JudgedThing,
+    Judgment,
+    Property,
+    QueryRating,
+    WordingOpened,
+)
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.planning import SAMPLING, PlanningRule
+from relevansi.db.tables.runs import Query, Result, Run, RunFile
+from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.exporters.comparisons.files import comparison_json
+from relevansi.exporters.exports.metrics_tables import JsonValue, blindness_json, metrics_json
+from relevansi.exporters.frame.csv_cells import csv_bytes
+from relevansi.exporters.planning import machine_help as help_words
+from relevansi.exporters.planning import samples as sample_words
+from relevansi.exporters.planning import settled as settled_words
+from relevansi.exporters.proof_packs import pack as files_of
+from relevansi.failures import Conflict, Missing
+from relevansi.i18n import SOURCE_LANGUAGE, mark, speaking
+from relevansi.kinds import KINDS
+from relevansi.metrics.judging.headline import is_pooled
+from relevansi.metrics.proof_packs import proof_files
+from relevansi.records import (
+    BINARY,
+    ExportedFile,
+    Scale,
+    Tell,
+    nobody,
+)
+from relevansi.services.comparisons import chosen_runs, comparisons
+from relevansi.services.exports import exports
+from relevansi.services.judging import verdicts
+from relevansi.services.planning import machine_help, samples, settled
+from relevansi.services.rating import pool
+from relevansi.services.runs import reports, runs
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import assignments as blinding
+from relevansi.services.study import studies
+
+EXPORTS = {
+    "rated.csv": "csv",
+    "raters.csv": "wide-csv",
+    "judgments.csv": "long-csv",
+    "qrels.txt": "qrels",
+    "run.txt": "run",
+    "run.json": "json",
+}
+"""The members of a run that can also be had one by one."""
+LONG_FROM = 300
+"""The answers from which a pack is made beside the requests: ten runs of thirty questions."""
+LEFT_OUT = {
+    "studies": {"password", "order_secret", "revision"},
+    "events": {"token_id"},
+    "log_entries": {"token_id"},
+    "results": {"id"},
+    "run_files": {"id"},
+}
+"""The columns that no pack holds: what opens a study or traces a blind answer, tokens, and numbers
+that nothing refers to."""
+CARDS = {"judged_things": {"card"}}
+"""Those that a pack holds only where results do not have whole cards: else it is their fullest."""
+
+PACKED: tuple[type[Base], ...] = (
+    *(Study, Rater, QuestionSet, Question, Run, RunFile, Property, JudgedThing, Query, Result),
+    *(Judgment, QueryRating, Adjudication, Event, WordingOpened, LogEntry, GoldVersion),
+    PlanningRule,
+)
+"""The tables whose rows are packed, those that others refer to first."""
+NAMES = frozenset(table.__tablename__ for table in PACKED)
+
+
+class NoRuns(Missing):
+    message = mark("This study has no run yet")
+    remedy = mark("Import one first.")
+    command_remedy = mark("`relevansi import` brings one.")
+
+
+class MachineNotPacked(Conflict):
+    message = mark("A proof pack holds what people judged")
+    remedy = mark(
+        "Choose a person, the majority or the adjudication: a pack's figures are people's."
+    )
+    command_remedy = mark("Leave --rater out or name a person.")
+
+
+def pack(
+    session: Session,
+    study: Study,
+    run_id: str | None,
+    rule: Rule,
+    *,
+    tell: Tell = nobody,
+) -> ExportedFile:
+    """Return the proof pack of a run, or of the whole study, its merged files under `rule`.
+
+    `tell` is called after each step. Raises ``UnknownRun``, ``NoRuns`` and
+    ``MachineNotPacked``.
+    """
+    found = _runs(session, study, run_id, rule)
+    whole = run_id is None
+    with speaking(SOURCE_LANGUAGE):
+        machines = _machines(session, study, found)
+        rows = _rows_of(session, study, found, machines, whole=whole)
+        files = {proof_files.of_table(name): files_of.lines(own) for name, own in rows.items()}
+        files |= dict(members(session, study, found, rule, tell=tell))
+        about = {
+            **facts(session, study, found, rule),
+            "scope": "study" if whole else "run",
+            "product": {"name": "relevansi", "version": version("relevansi")},
+            "database_version": HEAD,
+            "created_at": _last_change(session, study, found),
+        }
+        data = files_of.pack(about, pool.commitment(study.order_secret), files, ABOUT)
+    name = "proof_pack.zip" if whole else f"proof_pack_{run_id}.zip"
+    return ExportedFile(name, "application/zip", data)
+
+
+def _rows_of(
+    session: Session, study: Study, runs: Sequence[Run], machines: Sequence[int], *, whole: bool
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows behind the figures of `runs`, with the verdicts of people and `machines`.
+
+    With `whole` every event of the study's people is there, also on what was deleted since.
+    """
+    conditions = _wanted(study, runs, machines, whole=whole)
+    left_out = LEFT_OUT | (CARDS if KINDS[study.kind].of_one_run is None else {})
+    found: dict[str, list[dict[str, Any]]] = {}
+    for model in PACKED:
+        table = Base.metadata.tables[model.__tablename__]
+        columns = [one for one in table.columns if one.name not in left_out.get(table.name, ())]
+        wanted = select(*columns).where(conditions[model]).order_by(*table.primary_key)
+        found[table.name] = [dict(row._mapping) for row in session.execute(wanted)]
+    return found
+
+
+def judged_things(study: Study, scope: verdicts.Scope) -> Select[Any]:
+    """Return the statement over the judged things on which the figures of queries rest.
+
+    Ranking figures rest on all that was judged for their questions.
+    """
+    return (verdicts.pool_of if is_pooled(study) else verdicts.judged_things)(scope)
+
+
+def _wanted(
+    study: Study, runs: Sequence[Run], machines: Sequence[int], *, whole: bool
+) -> Mapping[type[Base], ColumnElement[bool]]:
+    sets = {run.question_set_id for run in runs}
+    scope = Query.run_id.in_([run.id for run in runs])
+    queries = select(Query.id).where(scope)
+    shown = judged_things(study, scope)
+    people = and_(Rater.study_id == study.id, Rater.is_machine.is_(False))
+    raters = or_(people, Rater.id.in_(machines))
+    rater_ids = select(Rater.id).where(raters)
+    of_answers = and_(Event.judged_thing_id.is_(None), Event.query_key.in_(queries))
+    about = true() if whole else or_(Event.judged_thing_id.in_(shown), of_answers)
+    logged = and_(Event.rater_id.in_(select(Rater.id).where(people)), about)
+    clicked = select(Event.judged_thing_id).where(logged)
+    things = or_(JudgedThing.id.in_(shown), JudgedThing.id.in_(clicked))
+    newest = select(func.max(GoldVersion.id)).group_by(GoldVersion.question_set_id)
+    return {
+        Study: Study.id == study.id,
+        Rater: raters,
+        QuestionSet: QuestionSet.id.in_(sets),
+        Question: Question.question_set_id.in_(sets),
+        Run: Run.id.in_([run.id for run in runs]),
+        RunFile: RunFile.run_id.in_([run.id for run in runs]),
+        Property: Property.id.in_(select(JudgedThing.property_id).where(things)),
+        JudgedThing: things,
+        Query: scope,
+        Result: Result.query_key.in_(queries),
+        Judgment: and_(
+            Judgment.verdict.is_not(None),
+            Judgment.judged_thing_id.in_(shown),
+            Judgment.rater_id.in_(rater_ids),
+        ),
+        QueryRating: and_(
+            QueryRating.query_key.in_(queries),
+            QueryRating.rater_id.in_(rater_ids),
+            or_(QueryRating.quality.is_not(None), QueryRating.notes != ""),
+        ),
+        Adjudication: Adjudication.judged_thing_id.in_(shown),
+        Event: logged,
+        WordingOpened: WordingOpened.query_key.in_(queries),
+        LogEntry: and_(LogEntry.study_id == study.id, LogEntry.action.in_(blinding.SWITCHES)),
+        GoldVersion: and_(GoldVersion.question_set_id.in_(sets), GoldVersion.id.in_(newest)),
+        PlanningRule: PlanningRule.question_set_id.in_(sets),
+    }
+
+
+def is_long(session: Session, study: Study, run_id: str | None, rule: Rule) -> bool:
+    """Whether the pack of a run, or of the study without one, takes longer than a page waits.
+
+    Raises what making it raises before it begins.
+    """
+    found = [run.id for run in _runs(session, study, run_id, rule)]
+    answers = select(func.count()).select_from(Query).where(Query.run_id.in_(found))
+    return (session.scalar(answers) or 0) >= LONG_FROM
+
+
+def _runs(session: Session, study: Study, run_id: str | None, rule: Rule) -> list[Run]:
+    if rule.rater is not None and rule.rater.is_machine:
+        raise MachineNotPacked
+    if run_id is not None:
+        return [runs.find(session, study, run_id)]
+    found = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
+    if not found:
+        raise NoRuns
+    return found
+
+
+def members(
+    session: Session,
+    study: Study,
+    found: Sequence[Run],
+    rule: Rule,
+    *,
+    tell: Tell = nobody,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the members of a pack that follow from its rows; `tell` is called after each step."""
+    steps = len(found) * (len(EXPORTS) + 1) + 2
+    done = count(1)
+    tell(0, steps)
+    cells = _given_verdicts(session, study, found)
+    yield proof_files.VERDICTS, csv_bytes([proof_files.VERDICT_COLUMNS, *cells])
+    if guidelines := studies.guidelines(study):
+        yield "guidelines.md", guidelines.encode()
+    sets = _by_set(found)
+    for key in sets:
+        yield f"questions/{key}.json", files_of.json_file(_questions(session, key))
+    for run in found:
+        for name, file_format in EXPORTS.items():
+            file = exports.export(session, study, run.id, rule, file_format)
+            yield proof_files.of_run(run.id, name), file.data
+            tell(next(done), steps)
+        by_rule = figures(session, study, run.id)
+        yield proof_files.of_run(run.id, proof_files.FIGURES), files_of.json_file(by_rule)
+        tell(next(done), steps)
+    for key, compared in sets.items():
+        if len(compared) >= chosen_runs.FEWEST:
+            run_ids = [run.id for run in compared]
+            report = comparisons.report(session, study, run_ids, rule)
+            # A pack holds people's verdicts, not decisions on gold questions or who is asked what.
+            document = comparison_json(replace(report, parts=(), state=None))
+            yield f"comparisons/{key}.json", files_of.json_file(document)
+    tell(next(done), steps)
+    for name, document in _planning(session, study, found, rule).items():
+        yield name, files_of.json_file(document)
+    tell(next(done), steps)
+
+
+def _questions(session: Session, question_set: int) -> list[dict[str, Any]]:
+    """Return a question set as the question file that this product reads; ids are positions."""
+    columns = Question.position.label("id"), Question.text.label("question")
+    wanted = (
+        select(*columns, Question.category, Question.context_dependent)
+        .where(Question.question_set_id == question_set)
+        .order_by(Question.position)
+    )
+    return [dict(row._mapping) for row in session.execute(wanted)]
+
+
+def _given_verdicts(
+    session: Session, study: Study, found: Sequence[Run]
+) -> Iterator[Sequence[Any]]:
+    """Yield the cells of people's current verdicts on what the runs show."""
+    shown = judged_things(study, Query.run_id.in_([run.id for run in found]))
+    people = [rater.id for rater in studies.raters(session, study)]
+    wanted = (
+        select(
+            *(Rater.name, Question.question_set_id, Question.position),
+            *(JudgedThing.run_id, Property.identity, JudgedThing.content),
+            Judgment.verdict,
+        )
+        .join_from(Judgment, Rater)
+        .join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .outerjoin(Property, Property.id == JudgedThing.property_id)
+        .where(Judgment.rater_id.in_(people), Judgment.verdict.is_not(None))
+        .where(Judgment.judged_thing_id.in_(shown))
+        .order_by(Rater.id, Question.question_set_id, Question.position, JudgedThing.id)
+    )
+    for row in session.execute(wanted):
+        yield [*row]
+
+
+def figures(session: Session, study: Study, run_id: str) -> dict[str, JsonValue]:
+    """Return the figures of a run under every rule, each rater's own first."""
+    own = [reports.of_rater(rater) for rater in studies.raters(session, study)]
+    return {
+        rule.name: dict(
+            metrics_json(replace(reports.report(session, study, run_id, rule), state=None))
+        )
+        for rule in (*own, Rule(reports.MAJORITY), Rule(reports.ADJUDICATED))
+    }
+
+
+def facts(session: Session, study: Study, found: Sequence[Run], rule: Rule) -> dict[str, Any]:
+    """Return what the manifest states that follows from the rows of the pack."""
+    seen = blinding.exposure(session, study)
+    scope = Query.run_id.in_([run.id for run in found])
+    return {
+        "study": study.name,
+        "rule": rule.name,
+        "cannot_tell": study.cannot_tell,
+        **_of_kind(study),
+        "raters": [rater.name for rater in studies.raters(session, study)],
+        "blindness": blindness_json(
+            reports.blindness(session, study, scope, Rule(reports.MAJORITY))
+        ),
+        **{
+            name: [{"since": one.since, "until": one.until} for one in getattr(seen, name)]
+            for name in ("badged", "record_shown", "suggested")
+        },
+        "runs": [_run_json(run) for run in found],
+    }
+
+
+def _of_kind(study: Study) -> dict[str, Any]:
+    """Return the kind and the scale of a study other than those of the method."""
+    scale = Scale.stored(study.scale)
+    if scale == BINARY and not KINDS[study.kind].of_collection:
+        return {}
+    merging = scale.merging(study.merging)
+    return {"kind": study.kind, "scale": to_builtins(scale), "merging": merging}
+
+
+def _run_json(run: Run) -> dict[str, Any]:
+    labels = ("search_method", "llm", "stated_search_method", "stated_llm", "timestamp")
+    files = [
+        {"name": one.name, "sha256": one.sha256, "format": one.file_format}
+        | {"imported_at": one.imported_at}
+        for one in run.files
+    ]
+    return {
+        "run": run.id,
+        "question_set": str(run.question_set_id),
+        **{name: getattr(run, name) for name in labels},
+        "queries": len(run.queries),
+        "input_files": files,
+    }
+
+
+def _last_change(session: Session, study: Study, found: Sequence[Run]) -> datetime:
+    """Return when the last event, import, settlement or logged change of the study happened."""
+    of_study = [rater.id for rater in studies.raters(session, study)]
+    latest = [
+        select(func.max(Event.received_at)).where(Event.rater_id.in_(of_study)),
+        select(func.max(Adjudication.at)).where(Adjudication.rater_id.in_(of_study)),
+        select(func.max(LogEntry.at)).where(LogEntry.study_id == study.id),
+        select(func.max(Rater.created_at)).where(Rater.study_id == study.id),
+    ]
+    moments = [file.imported_at for run in found for file in run.files]
+    return max(filter(None, [study.created_at, *moments, *map(session.scalar, latest)]))
+
+
+RULES = "planning/rules.json"
+PLANNED = "planning/figures.json"
+
+ABOUT = {
+    RULES: "the rules by which it was decided how much is judged: seed, when, which questions",
+    PLANNED: "the figures that follow from these rules, each with its rule",
+}
+"""The members and what they hold, in the README of a pack."""
+
+
+def _planning(
+    session: Session, study: Study, packed: Sequence[Run], rule: Rule
+) -> Mapping[str, Any]:
+    """Return the rules of a study and what follows from them; none of one run without a rule."""
+    sets = _by_set(packed)
+    had = {key: samples.every(session, key) for key in sets}
+    sets = {key: runs for key, runs in sets.items() if had[key] or len(runs) > 1}
+    if not sets:
+        return {}
+    return {
+        RULES: {str(key): [sample_words.rule_json(one) for one in had[key]] for key in sets},
+        PLANNED: {str(key): _planned(session, study, runs, rule) for key, runs in sets.items()},
+    }
+
+
+def _by_set(packed: Sequence[Run]) -> dict[int, list[Run]]:
+    sets: dict[int, list[Run]] = {}
+    for run in packed:
+        sets.setdefault(run.question_set_id, []).append(run)
+    return sets
+
+
+def _machines(session: Session, study: Study, packed: Sequence[Run]) -> list[int]:
+    # A machine's verdicts are packed only where its help is reported: where a rule drew a sample.
+    sets = _by_set(packed).values()
+    return sorted({one.id for runs in sets for one in _helping(session, study, runs)})
+
+
+def draw_again(session: Session, verdicts_before: Callable[[int, datetime], int]) -> None:
+    """Give each rule the sample that its seed draws, whatever sample it is said to have.
+
+    A rule has at least as many verdicts before it as there were at the time: one that says it was
+    chosen beforehand, and was not, gives other figures. Raises ``ValueError``.
+    """
+    for row in session.scalars(select(PlanningRule).order_by(PlanningRule.id)).all():
+        before = verdicts_before(row.question_set_id, row.chosen_at)
+        row.verdicts_before = max(row.verdicts_before, before)
+        if row.kind in SAMPLING and not row.settings.get("stratified"):
+            samples.store(session, row, session.get_one(QuestionSet, row.question_set_id))
+
+
+def _planned(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:
+    settled_orders: list[dict[str, Any]] = []
+    if len(runs) > 1:
+        ids = {run.id: run.id for run in runs}
+        orders = settled.settled_orders(session, study, runs, ids, rule)
+        settled_orders = settled_words.part_json(orders)
+    sample = None
+    if found := samples.of_runs(session, study, runs[0].question_set_id, runs, rule):
+        by_name = {name: run for run, name in chosen_runs.names_of(runs).items()}
+        sample = sample_words.part_json(found)
+        for one in sample["figures"]:
+            one["runs"] = [by_name[name] for name in one["runs"]]
+    return {
+        "settled": settled_orders,
+        "sample": sample,
+        "machine_help": [
+            help_words.part_json(machine_help.of_runs(session, study, runs, rule, machine))
+            for machine in _helping(session, study, runs)
+        ],
+    }
+
+
+def _helping(session: Session, study: Study, runs: Sequence[Run]) -> Iterator[Rater]:
+    if samples.sampling(session, runs[0].question_set_id) is not None:
+        yield from machine_help.machines(session, study, runs)

@@ -1,0 +1,510 @@
+"""A proof pack made anew from its own rows: equal, or which files, lines and values differ.
+
+Each row is held against the rows that it names and the values that its columns may have, each
+verdict against its events. Then the rows are put into an empty database, and everything else is
+exported from there again.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from enum import StrEnum
+from functools import partial
+from itertools import islice, takewhile, zip_longest
+from math import isclose
+from typing import Any, get_args
+
+from msgspec import Struct, ValidationError, field
+from sqlalchemy import Table, create_engine, insert, select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import StaticPool
+
+from relevansi.db.tables.base import Base, Moment
+from relevansi.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
+from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Question, Study
+from relevansi.exporters.proof_packs.pack import json_file
+from relevansi.failures import Failure
+from relevansi.i18n import SOURCE_LANGUAGE, speaking
+from relevansi.importers.proof_packs.pack import ProofPack, UnreadableMember
+from relevansi.importers.runs.json_documents import storable_text
+from relevansi.kinds import KINDS
+from relevansi.metrics.proof_packs import proof_files
+from relevansi.records import EmptyOutcome, Scale, Tell, nobody
+from relevansi.services.backups import backups
+from relevansi.services.judging.events import AGAIN, standing
+from relevansi.services.proof_packs import packs
+from relevansi.services.runs import reports, runs
+from relevansi.services.study.assignments import SWITCHES
+from relevansi.services.study.studies import Merging
+
+Value = str | int | float | bool | None
+Place = tuple[str, ...]
+Found = tuple[Place, Value, Value]
+"""A place with the value stated there, and the value it should have."""
+Key = tuple[str, int, int]
+"""A field of judgments, a rater, and a judged item (of a verdict) or an answer."""
+
+ROWS = "study/*.json"
+"""The source of all that is made anew."""
+EVENTS = proof_files.of_table("events")
+
+MOST = 20_000
+"""Differences that are kept; the rest is counted."""
+MOST_TEXT_LINES = 40
+"""Lines that are kept of the comparison of a file line by line."""
+LONGEST_FILE = 2_000
+"""A file of more lines has no unified diff: the time grows with their square."""
+_LONGEST = 120
+_TOLERANCE = 1e-9
+"""Figures nearer than this are equal: another machine may add up in another order."""
+
+VALUES: Mapping[Any, set[Any]] = {
+    **backups.VALUES,
+    Study.figures: {"progress", "all"},
+    Study.kind: set(KINDS),
+    Study.merging: {None, *get_args(Merging)},
+    Event.field: {*AGAIN, *AGAIN.values()},
+    Event.cause: {"click", "bulk", "import", "undo"},
+    LogEntry.action: set(SWITCHES),
+}
+"""The values that columns may have, where their types allow others too."""
+
+_FIGURES = ("figures.json", "comparisons/", "planning/figures.json")
+_NO_STUDY = (
+    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+    *(AssertionError, RecursionError, Failure, SQLAlchemyError),
+)
+"""What rows that no study has may lead to, however well each fits its table."""
+
+
+class DifferenceKind(StrEnum):
+    HASH = "hash"
+    MISSING = "missing"
+    UNLISTED = "unlisted"
+    UNREADABLE = "unreadable"
+    VERDICT = "verdict"
+    FIGURE = "figure"
+    CELL = "cell"
+
+
+class PackDifference(Struct, frozen=True):
+    """One value that two parts of a proof pack give differently.
+
+    ``stated`` is the value in ``file`` at ``place``, ``computed`` the value from ``source``.
+    """
+
+    kind: DifferenceKind
+    file: str
+    place: Place = ()
+    stated: Value = None
+    computed: Value = None
+    source: str = ""
+
+
+class Verification(Struct):
+    """The result of verifying a pack, as its JSON document has it.
+
+    ``fingerprint`` is the SHA-256 of its manifest. ``files`` and ``figures`` count those
+    compared; ``left_out`` counts differences beyond those kept. ``texts`` has a unified diff of
+    each text that differs.
+    """
+
+    file: str
+    equal: bool
+    fingerprint: str
+    version: str
+    created_at: str
+    study: str
+    rule: str
+    runs: list[str]
+    files: int
+    figures: int
+    differences: list[PackDifference] = field(default_factory=list)
+    left_out: int = 0
+    texts: dict[str, list[str]] = field(default_factory=dict)
+
+
+def verify(pack: ProofPack, tell: Tell = nobody) -> Verification:
+    """Return where the members of `pack` are not what its rows make them; `tell` counts steps."""
+    manifest = pack.manifest
+    found = Verification(
+        file=pack.name,
+        equal=True,
+        fingerprint=pack.fingerprint,
+        version=manifest.product.version,
+        created_at=manifest.created_at.isoformat(),
+        study=manifest.study,
+        rule=manifest.rule,
+        runs=[],
+        files=len(manifest.files),
+        figures=0,
+    )
+    with speaking(SOURCE_LANGUAGE):
+        _Work(pack, found).do(tell)
+    found.equal = not found.differences
+    return found
+
+
+class _Work:
+    def __init__(self, pack: ProofPack, found: Verification) -> None:
+        self.pack = pack
+        self.found = found
+        self.listed = {file.name: file.sha256 for file in pack.manifest.files}
+
+    def do(self, tell: Tell) -> None:
+        self._hashes()
+        stated = self._rows()
+        if stated is None:
+            return
+        try:
+            with _loaded(stated) as (session, study):
+                self._hold_against_events(session, study, stated)
+                self._make(session, study, tell)
+        except UnfitRows as wrong:
+            table, why = wrong.args
+            self._add(DifferenceKind.UNREADABLE, proof_files.of_table(table), stated=why)
+        except _NO_STUDY as wrong:
+            why = scalar(f"{type(wrong).__name__} {wrong}")
+            self._add(DifferenceKind.UNREADABLE, ROWS, stated=why)
+
+    def _hashes(self) -> None:
+        for name in sorted(self.pack.names - set(self.listed) - {proof_files.MANIFEST}):
+            self._add(DifferenceKind.UNLISTED, name)
+        for name, stated in self.listed.items():
+            if name not in self.pack.names:
+                self._add(DifferenceKind.MISSING, name)
+                continue
+            found = self._tried(partial(self.pack.digest, name))
+            if found is not None and found != stated:
+                self._add(DifferenceKind.HASH, name, (), stated, found, proof_files.MANIFEST)
+
+    def _rows(self) -> dict[str, Any] | None:
+        """Return the rows by table; ``None`` if a table cannot be read."""
+        found: dict[str, Any] = {}
+        for table in sorted(packs.NAMES):
+            name = proof_files.of_table(table)
+            if name in self.pack.names:
+                found[table] = self._tried(partial(self.pack.json, name))
+            elif name in self.listed:
+                return None  # a pack of an earlier version has other tables
+        return None if None in found.values() else found
+
+    def _make(self, session: Session, study: Study, tell: Tell) -> None:
+        manifest = self.pack.manifest
+        packs.draw_again(session, partial(_verdicts_before, session))
+        packed = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
+        self.found.runs = [run.id for run in packed]
+        rule = reports.rule_of(session, study, manifest.rule)
+        self._facts(packs.facts(session, study, packed, rule))
+        made = {proof_files.README, *map(proof_files.of_table, packs.NAMES)}
+        for name, computed in packs.members(session, study, packed, rule, tell=tell):
+            made.add(name)
+            self._compare(name, computed)
+        for name in self.listed:
+            if name not in made:
+                self._add(DifferenceKind.CELL, name, (), "-", None, ROWS)
+
+    def _facts(self, facts: Mapping[str, Any]) -> None:
+        """Compare what the manifest states of the study; definitions are those of its version."""
+        stated: Any = self.pack.json(proof_files.MANIFEST)
+        computed = json.loads(json_file(facts))
+        own = {key: stated[key] for key in computed if key in stated}
+        self._add_all(DifferenceKind.CELL, proof_files.MANIFEST, ROWS, documents(own, computed))
+
+    def _compare(self, name: str, computed: bytes) -> None:
+        kind = DifferenceKind.CELL
+        if any(part in name for part in _FIGURES):
+            kind = DifferenceKind.FIGURE
+        is_json = name.endswith(".json")
+        if is_json:
+            self.found.figures += numbers(json.loads(computed))
+        if name not in self.pack.names:
+            if name not in self.listed:
+                self._add(DifferenceKind.MISSING, name)
+            return
+        stated = self._tried(partial(self.pack.read, name))
+        if stated is None or stated == computed:
+            return
+        if is_json:
+            document = self._tried(partial(self.pack.json, name))
+            if document is not None:
+                found = documents(document, json.loads(computed))
+                self._add_all(kind, name, ROWS, found)
+        else:
+            one, other = (data.decode(errors="replace").split("\n") for data in (stated, computed))
+            self._add_all(kind, name, ROWS, [*lines(one, other)] or [((), "other bytes", "")])
+            self.found.texts[name] = unified_diff(one, other, name)
+
+    def _hold_against_events(
+        self, session: Session, study: Study, rows: Mapping[str, Sequence[Mapping[str, Any]]]
+    ) -> None:
+        """Report the verdicts, grades and notes that the events make otherwise.
+
+        A machine's are taken as stated: its events are in no pack.
+        """
+        made = _current(session.scalars(select(Event).order_by(Event.id)))
+        machines = set(session.scalars(select(Rater.id).where(Rater.is_machine)))
+        for table, about, fields in (
+            (Judgment.__tablename__, "judged_thing_id", ("verdict",)),
+            (QueryRating.__tablename__, "query_key", ("quality", "notes")),
+        ):
+            for number, row in enumerate(rows[table], start=2):  # the first line is "["
+                for name in () if row["rater_id"] in machines else fields:
+                    value = made.pop((name, row["rater_id"], row[about]), None)
+                    if (row[name] or None if name == "notes" else row[name]) != value:
+                        stated, computed = map(scalar, (row[name], value))
+                        at = proof_files.of_table(table), (f"line {number}", name)
+                        self._add(DifferenceKind.VERDICT, *at, stated, computed, EVENTS)
+        shown = set(session.scalars(packs.judged_things(study, Query.id.is_not(None))))
+        answers = set(session.scalars(select(Query.id)))
+        for (name, rater_id, item), value in made.items():
+            if item in (shown if name == "verdict" else answers):
+                place = f"rater_id {rater_id}", f"{name} of {item}"
+                self._add(DifferenceKind.VERDICT, EVENTS, place, scalar(value), None, ROWS)
+
+    def _add_all(
+        self, kind: DifferenceKind, file: str, source: str, found: Iterable[Found]
+    ) -> None:
+        for place, stated, computed in found:
+            self._add(kind, file, place, stated, computed, source)
+
+    def _add(
+        self,
+        kind: DifferenceKind,
+        file: str,
+        place: Place = (),
+        stated: Value = None,
+        computed: Value = None,
+        source: str = "",
+    ) -> None:
+        if len(self.found.differences) == MOST:
+            self.found.left_out += 1
+        else:
+            difference = PackDifference(kind, file, place, stated, computed, source)
+            self.found.differences.append(difference)
+
+    def _tried(self, read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except UnreadableMember as wrong:
+            about = {one.kind for one in self.found.differences if one.file == wrong.name}
+            if about <= {DifferenceKind.HASH}:
+                self._add(DifferenceKind.UNREADABLE, wrong.name, stated=wrong.why)
+            return None
+
+
+class UnfitRows(ValueError):
+    """Rows that no study has: their table, and what is wrong with them."""
+
+
+@contextmanager
+def _loaded(rows: Mapping[str, Any]) -> Iterator[tuple[Session, Study]]:
+    """Yield the study of these rows in a database of its own, in memory.
+
+    Raises ``UnfitRows``. Nothing in it is good for more than to be exported.
+    """
+    for name, listed in rows.items():
+        if not isinstance(listed, list) or not all(isinstance(row, dict) for row in listed):
+            raise UnfitRows(name, "no list of rows")
+    _check_values(rows)
+    _check_references(rows)
+    engine = create_engine("sqlite://", poolclass=StaticPool)
+    Base.metadata.create_all(engine)
+    with Session(engine) as session:
+        for model in packs.PACKED:
+            name = model.__tablename__
+            _load(session, Base.metadata.tables[name], rows.get(name, ()))
+        [study] = session.scalars(select(Study))
+        yield session, study
+    engine.dispose()
+
+
+def _check_values(rows: Mapping[str, Any]) -> None:
+    """Raise ``UnfitRows`` for a value that a column cannot have, or a verdict of another scale."""
+    studies = rows.get("studies", ())
+    if len(studies) != 1:
+        raise UnfitRows("studies", f"{len(studies)} rows")
+    try:
+        scale = Scale.stored(studies[0].get("scale"))
+    except (ValueError, TypeError, ValidationError) as wrong:
+        raise UnfitRows("studies", f"scale: {wrong}"[:200]) from wrong
+    graded = {*scale.verdicts, *EmptyOutcome, None}
+    for column, allowed in VALUES.items():
+        table = column.class_.__tablename__
+        fitting = graded & allowed if column.key == "verdict" else allowed
+        for number, row in enumerate(rows.get(table, ()), start=1):
+            if column.key in row and not _is_among(row[column.key], fitting):
+                raise UnfitRows(table, f"{number}: {column.key} {row[column.key]!r:.80}")
+    for number, row in enumerate(rows.get("events", ()), start=1):
+        for value in (row.get("old"), row.get("new")) if row.get("field") == "verdict" else ():
+            if not _is_among(value, graded):
+                raise UnfitRows("events", f"{number}: {value!r:.80}")
+
+
+def _check_references(rows: Mapping[str, Any]) -> None:
+    """Raise ``UnfitRows`` for a row that names another one which is not there.
+
+    Events of one run's pack may be clicks beside another run, and items that no run shows any more
+    may be of a question or run that was deleted.
+    """
+    shown = {row.get("judged_thing_id") for row in rows.get("results", ())}
+    shown |= {row.get("emptiness_id") for row in rows.get("queries", ())}
+    of_one_run = len(rows.get("runs", ())) == 1
+    for model in packs.PACKED:
+        table = Base.metadata.tables[model.__tablename__]
+        for key in table.foreign_keys:
+            parent, column = key.column, key.parent.name
+            if parent.table.name not in rows or (column == "query_key" and of_one_run):
+                continue
+            known = {row.get(parent.name) for row in rows[parent.table.name]} | {None}
+            for number, row in enumerate(rows.get(table.name, ()), start=1):
+                is_gone = model is JudgedThing and row.get("id") not in shown
+                if not is_gone and not _is_among(row.get(column), known):
+                    why = f"{number}: {column} {row[column]!r:.80} is not in {parent.table.name}"
+                    raise UnfitRows(table.name, why)
+
+
+def _is_among(value: Any, allowed: Container[Any]) -> bool:
+    return not isinstance(value, (dict, list)) and value in allowed
+
+
+def _load(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows as a file has them; columns that they lack have their default."""
+    alike: dict[frozenset[str], list[dict[str, Any]]] = {}
+    for number, stated in enumerate(rows, start=1):
+        try:
+            row = {name: _value(table, name, value) for name, value in stated.items()}
+            if table.autoincrement_column is not None:  # which few tables state
+                row.setdefault(table.autoincrement_column.name, number)
+            filled = {column.name: row.get(column.name) for column in table.columns}
+            backups.check_fit(table, filled, filled.keys() - row.keys())
+        except (KeyError, ValueError, TypeError, backups.UnfitRow) as wrong:
+            raise UnfitRows(table.name, f"{number}: {wrong}"[:200]) from wrong
+        alike.setdefault(frozenset(row), []).append(row)
+    for values in alike.values():
+        session.execute(insert(table), values)
+
+
+def _value(table: Table, name: str, stated: Any) -> Any:
+    """Return a value as its column holds it; raises ``KeyError`` for a column that is not there."""
+    if isinstance(table.columns[name].type, Moment) and stated is not None:
+        return datetime.fromisoformat(stated)
+    if isinstance(stated, str) and stated != storable_text(stated):
+        raise ValueError("characters that no file can hold")
+    if isinstance(stated, int) and abs(stated) >= 2**63:
+        raise ValueError("too large")
+    return stated
+
+
+def _current(events: Iterable[Event]) -> dict[Key, Value]:
+    """Return the verdicts, grades and notes that are current once the events are in order."""
+    histories: dict[Key, list[Event]] = defaultdict(list)
+    for event in events:
+        about = event.judged_thing_id if event.field == "verdict" else event.query_key
+        if event.field in {"verdict", "quality", "notes"} and about is not None:
+            histories[event.field, event.rater_id, about].append(event)
+    last = {key: standing(history) for key, history in histories.items()}
+    return {
+        key: int(event.new) if key[0] == "quality" else event.new
+        for key, event in last.items()
+        if event and event.new
+    }
+
+
+def _verdicts_before(session: Session, question_set: int, moment: datetime) -> int:
+    of_set = select(JudgedThing.id).join(Question).where(Question.question_set_id == question_set)
+    earlier = select(Event).where(Event.judged_thing_id.in_(of_set), Event.received_at < moment)
+    return len(_current(session.scalars(earlier.order_by(Event.id))))
+
+
+def documents(stated: object, computed: object, place: Place = ()) -> Iterator[Found]:
+    """Yield where two JSON values differ, by the keys that lead there.
+
+    Entries of lists of questions and of results are named by their numbers. A key that is not
+    stated means nothing, none, no or 0, since an earlier version may not have had it.
+
+    >>> list(documents({"a": [1, 2]}, {"a": [1, 3], "b": None, "c": 1}))
+    [(('a', '2'), 2, 3), (('c',), '-', 1)]
+    """
+    if isinstance(stated, dict) and isinstance(computed, dict):
+        for key in dict.fromkeys((*computed, *stated)):
+            if key in stated and key in computed:
+                yield from documents(stated[key], computed[key], (*place, str(key)))
+            elif key in stated or computed[key]:
+                values = (scalar(one.get(key, "-")) for one in (stated, computed))
+                yield ((*place, str(key)), *values)  # type: ignore[misc]
+    elif isinstance(stated, list) and isinstance(computed, list):
+        if len(stated) != len(computed):
+            yield (*place, "length"), len(stated), len(computed)
+        for number, (one, other) in enumerate(zip(stated, computed, strict=False), start=1):
+            named = other if isinstance(other, dict) else {}
+            keys = [f"{key} {named[key]}" for key in ("query_id", "rank") if key in named]
+            yield from documents(one, other, (*place, *(keys or [str(number)])[:1]))
+    elif not _equal(stated, computed):
+        yield place, scalar(stated), scalar(computed)
+
+
+def _equal(stated: object, computed: object) -> bool:
+    if isinstance(stated, bool) or isinstance(computed, bool):
+        return stated is computed
+    if isinstance(stated, (int, float)) and isinstance(computed, (int, float)):
+        try:
+            return isclose(stated, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+        except OverflowError:  # a whole number that no figure is
+            return stated == computed
+    return stated == computed
+
+
+def lines(stated: Sequence[str], computed: Sequence[str]) -> Iterator[Found]:
+    """Yield the lines that differ, from shortly before the first character that does.
+
+    >>> list(lines(["a", "b,1"], ["a", "b,0", "c"]))
+    [(('line 2',), 'b,1', 'b,0'), (('line 3',), None, 'c')]
+    """
+    for number, (one, other) in enumerate(zip_longest(stated, computed), start=1):
+        if one != other:
+            characters = zip(one or "", other or "", strict=False)
+            alike = len([*takewhile(lambda pair: pair[0] == pair[1], characters)])
+            start = max(0, alike - _LONGEST // 2)
+            values = (None if line is None else line[start:] for line in (one, other))
+            yield (f"line {number}",), *map(scalar, values)  # type: ignore[misc]
+
+
+def unified_diff(stated: Sequence[str], computed: Sequence[str], file: str) -> list[str]:
+    if max(len(stated), len(computed)) > LONGEST_FILE:
+        return []
+    diff = difflib.unified_diff(stated, computed, file, ROWS, n=1, lineterm="")
+    found = [str(scalar(line)) for line in islice(diff, MOST_TEXT_LINES + 1)]
+    return found[:MOST_TEXT_LINES] + ["…"] * (len(found) > MOST_TEXT_LINES)
+
+
+def numbers(document: object) -> int:
+    """Return how many numbers a JSON value contains.
+
+    >>> numbers({"a": [1, None, 2.5], "b": True})
+    2
+    """
+    if isinstance(document, dict):
+        return sum(map(numbers, document.values()))
+    if isinstance(document, list):
+        return sum(map(numbers, document))
+    return int(isinstance(document, (int, float)) and not isinstance(document, bool))
+
+
+def scalar(value: object) -> Value:
+    """Return `value` as a report shows it, cut short where it is long."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        text = "…"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,172 @@
+"""Questions asked again blind, because their raters judged them on pages that named the method.
+
+A rater's ordinary task then shows what was given openly as not yet given. It counts until it is
+given anew, which makes it blind.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    and_,
+    case,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Session
+
+from relevansi.db.engine import tables
+from relevansi.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, Task
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Question, Study
+from relevansi.failures import Conflict
+from relevansi.i18n import mark
+from relevansi.records import QueryState
+from relevansi.services.judging.verdicts import GIVEN, ON_RUN, Judged, made_by
+from relevansi.services.rating import pool
+from relevansi.services.rating.pool import POOL, Unit
+from relevansi.services.study import studies
+from relevansi.services.study.question_sets import is_put_to_raters
+
+
+class NothingToAskAgain(Conflict):
+    message = mark("There is nothing to ask again")
+    remedy = mark("Only a study that is rated blind asks again, and only what was given openly.")
+
+
+class OpenWork(Struct, frozen=True):
+    """The verdicts and grades given openly by raters who still judge, and on how many questions."""
+
+    verdicts: int = 0
+    grades: int = 0
+    questions: int = 0
+    raters: int = 0
+
+
+@cache
+def hides(row: Judged) -> ColumnElement[bool]:
+    """Return the condition on (``Task``, `row`) that the task shows it as not yet given."""
+    openly = exists().where(made_by(row), ON_RUN, Event.received_at <= Task.asked_again_at)
+    return and_(Task.asked_again_at.is_not(None), openly.correlate(Task, row))
+
+
+def left(
+    session: Session, rater: Rater, question: int | None = None
+) -> dict[Unit, tuple[int, int, int]]:
+    """Return how many verdicts and grades the rater has still to give again, by unit."""
+    mine = [Rater.id == rater.id, Event.received_at <= Task.asked_again_at]
+    if question is not None:
+        mine.append(Task.question_id == question)
+    return {unit: counts for (_, unit), counts in _openly(session, rater.study, *mine).items()}
+
+
+def askable(session: Session, study: Study) -> OpenWork:
+    return _work(_askable(session, study)) if studies.is_blind(session, study) else OpenWork()
+
+
+def waiting(session: Session, study: Study) -> OpenWork:
+    return _work(_openly(session, study, Event.received_at <= Task.asked_again_at))
+
+
+def ask(session: Session, study: Study, now: datetime) -> OpenWork:
+    """Ask again, blind, what raters gave openly; logged. Raises ``NothingToAskAgain``."""
+    session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
+    found = _askable(session, study) if studies.is_blind(session, study) else {}
+    if not found:
+        raise NothingToAskAgain
+    raters = {rater.id: rater for rater in studies.raters(session, study)}
+    for place, (rater_id, unit) in enumerate(found):
+        given_at = now + timedelta(microseconds=place)
+        task = session.scalar(select(Task).where(_is_first(rater_id, *unit)))
+        task = task or pool.give(session, raters[rater_id], unit, POOL, given_at)
+        task.asked_again_at, task.postponed_at = now, None
+    work = _work(found)
+    told = f"{work.verdicts} verdicts, {work.grades} grades, {work.raters} raters"
+    studies.log(session, study, "ask again blind", study.name, None, told, now)
+    session.flush()
+    return work
+
+
+def _is_first(rater_id: Any, question_id: Any, run_id: Any) -> ColumnElement[bool]:
+    """Return the condition that a ``Task`` is the first of a rater and a unit, by their values."""
+    return and_(
+        Task.rater_id == rater_id,
+        Task.question_id == question_id,
+        Task.run_id.is_not_distinct_from(run_id),
+        Task.kind == POOL,
+    )
+
+
+_Open = dict[tuple[int, Unit], tuple[int, int, int]]
+"""The numbers of verdicts and grades given openly, and of empty lists, by rater and unit."""
+
+
+def _askable(session: Session, study: Study) -> _Open:
+    later = Event.received_at > Task.asked_again_at
+    return _openly(session, study, or_(Task.asked_again_at.is_(None), later))
+
+
+def _openly(session: Session, study: Study, *where: ColumnElement[bool]) -> _Open:
+    found: dict[tuple[int, Unit], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for kind, statement in enumerate(_statements(study)):
+        rows = tables(session).execute(statement.where(*where))
+        for rater_id, question_id, run_id, n, lists in rows:
+            counts = found[rater_id, Unit(question_id, run_id)]
+            counts[kind] = n
+            counts[2] += lists
+    return {key: (verdicts, grades, lists) for key, (verdicts, grades, lists) in found.items()}
+
+
+def _statements(study: Study) -> Iterator[Select[*tuple[Any, ...]]]:
+    things = select(Judgment).join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
+    things = things.where(pool.is_shown(study.id, study.pool_depth))
+    yield _by_task(things, Judgment, study, JudgedThing.question_id, JudgedThing.run_id)
+    answers = select(QueryRating).join(Query, Query.id == QueryRating.query_key)
+    answers = answers.join(Question, Question.id == Query.question_id)
+    answers = answers.where(Query.state != str(QueryState.UNREADABLE))
+    of_unit = case((Question.context_dependent, Query.run_id))
+    yield _by_task(answers, QueryRating, study, Query.question_id, of_unit)
+
+
+def _by_task(
+    rows: Select[Any],
+    row: Judged,
+    study: Study,
+    question_id: SQLColumnExpression[int],
+    run_id: SQLColumnExpression[str | None],
+) -> Select[*tuple[Any, ...]]:
+    is_list = (
+        case((JudgedThing.property_id.is_(None), 1), else_=0) if row is Judgment else literal(0)
+    )
+    return (
+        rows.join(Event, and_(made_by(row), ON_RUN))
+        .join(Rater, Rater.id == row.rater_id)
+        .outerjoin(Task, _is_first(row.rater_id, question_id, run_id))
+        .where(Rater.study_id == study.id, Rater.removed_at.is_(None), Rater.is_machine.is_(False))
+        .where(GIVEN[row].is_not(None), is_put_to_raters(question_id))
+        .with_only_columns(row.rater_id, question_id, run_id, func.count(), func.sum(is_list))
+        .group_by(row.rater_id, question_id, run_id)
+        .order_by(row.rater_id, question_id)
+    )
+
+
+def _work(found: _Open) -> OpenWork:
+    return OpenWork(
+        verdicts=sum(verdicts for verdicts, _, _ in found.values()),
+        grades=sum(grades for _, grades, _ in found.values()),
+        questions=len({unit.question_id for _, unit in found}),
+        raters=len({rater_id for rater_id, _ in found}),
+    )

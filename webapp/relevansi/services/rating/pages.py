@@ -1,0 +1,713 @@
+"""The content of the rating pages for one rater: one query of a run, or one blind task.
+
+Methods write their lists in different ways, so a blind answer is shown as its cards and what of its
+text is no list; as written it is kept back until its rater opens it, which is recorded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from operator import attrgetter, itemgetter
+from typing import Any, ClassVar, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import (
+    Integer,
+    Row,
+    ScalarSelect,
+    Select,
+    String,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Session, aliased
+
+from relevansi.db.engine import tables
+from relevansi.db.tables.judging import (
+    Event,
+    JudgedThing,
+    Judgment,
+    QueryRating,
+    RepeatRating,
+    StoredSummary,
+    Task,
+    WordingOpened,
+)
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.importers.runs import prices, property_cards
+from relevansi.kinds import from_row, shown
+from relevansi.kinds.property import EMOJI
+from relevansi.metrics.judging import graded
+from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.queries import QuerySummary as Summary
+from relevansi.metrics.judging.queries import counted, suggested_quality
+from relevansi.records import CannotTell, EmptyOutcome, Item, QueryState, Relevance, Scale
+from relevansi.services.judging import live_metrics, verdicts
+from relevansi.services.judging.events import UnknownQuery
+from relevansi.services.judging.live_metrics import Standing
+from relevansi.services.judging.verdicts import Verdicts
+from relevansi.services.rating import asked_again, pool, shares, tasks
+from relevansi.services.rating.pool import REPEAT, QueryFilter, Unit
+from relevansi.services.rating.shares import Progress
+from relevansi.services.rating.tasks import EVERYTHING, TaskPlace
+from relevansi.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters
+
+
+class EarlierTurn(Struct, frozen=True):
+    question: str
+    response: str
+
+
+def of_question(session: Session, run_id: str | None, question_id: int) -> tuple[EarlierTurn, ...]:
+    """Return the conversation of a follow-up in a run, back to the last independent question."""
+    same_run = Query.run_id == run_id
+    asked = select(Query.id).join(Question).where(same_run)
+    own = asked.where(Query.question_id == question_id, Question.context_dependent)
+    last = session.scalar(own) if run_id else None
+    if last is None:
+        return ()
+    start = asked.with_only_columns(func.max(Query.id)).where(
+        Query.id < last, Question.context_dependent.is_(False)
+    )
+    rows = session.execute(
+        select(Question.text, Query.response)
+        .join_from(Query, Question)
+        .where(same_run, Query.id < last, Query.id >= func.coalesce(start.scalar_subquery(), 0))
+        .order_by(Query.id)
+    )
+    return tuple(EarlierTurn(text, response) for text, response in rows)
+
+
+Thing = JudgedThing | Row[Any]
+_version = attrgetter("question_id", "run_id", "property_id")  # the run where it matters
+
+
+class EarlierVerdict(Struct, frozen=True):
+    """The rater's verdict on the same item with other content, and what differs."""
+
+    relevance: str
+    card: Item
+    now: Item
+    differing: tuple[str, ...]
+
+
+def earlier_verdicts(
+    session: Session, rater: Rater, things: Sequence[Thing]
+) -> dict[int, EarlierVerdict]:
+    values = {
+        "rater_id": rater.id,
+        "questions": list({thing.question_id for thing in things}),
+        "properties": list({thing.property_id for thing in things}),
+    }
+    rows = tables(session).execute(_of_listings(), values)
+    return said_before(things, [(row, row.verdict, row.changed_at) for row in rows if row.verdict])
+
+
+@cache
+def _of_listings() -> Select[*tuple[Any, ...]]:
+    # The join is an outer one so that SQLite does not begin with all the rater's judgments.
+    thing = JudgedThing
+    return (
+        select(thing.id, thing.question_id, thing.run_id, thing.property_id, thing.card)
+        .add_columns(Judgment.verdict, Judgment.changed_at)
+        .outerjoin(
+            Judgment,
+            and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == bindparam("rater_id")),
+        )
+        .where(
+            thing.question_id.in_(bindparam("questions", expanding=True)),
+            thing.property_id.in_(bindparam("properties", expanding=True)),
+        )
+    )
+
+
+def said_before(
+    things: Sequence[Thing], said: Iterable[tuple[Thing, str, datetime]]
+) -> dict[int, EarlierVerdict]:
+    """Return, by judged thing, the latest verdict in `said` on another content of the property."""
+    versions: dict[tuple[Any, ...], list[tuple[Thing, str, datetime]]] = defaultdict(list)
+    for one in sorted(said, key=itemgetter(2)):
+        versions[_version(one[0])].append(one)
+    found: dict[int, EarlierVerdict] = {}
+    for thing in things:
+        judged = versions[_version(thing)]
+        own = next((at for other, _, at in judged if other.id == thing.id), None)
+        for other, verdict, at in judged:
+            if other.id != thing.id and (own is None or at < own):
+                before, now = from_row(other.card or {}), from_row(thing.card or {})
+                found[thing.id] = EarlierVerdict(verdict, before, now, before.differences(now))
+    return found
+
+
+_RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=String)
+
+
+class JudgedCard(Struct, frozen=True):
+    """One card with the rater's verdict on it, of the study's scale; ``listing`` names its item.
+
+    ``key`` names it in clicks. ``repeats`` are the other ranks that show the same thing.
+    """
+
+    number: int
+    key: str
+    listing: int | None
+    card: Item
+    relevance: str | None
+    repeats: tuple[int, ...] = ()
+    earlier: EarlierVerdict | None = None
+    has_prices: bool = False
+
+
+class PlaceInWalk(NamedTuple):
+    position: int | None
+    of: int
+    previous: int | None
+    next: int | None
+    next_open: int | None
+
+
+class QuestionPage(Struct, frozen=True, kw_only=True):
+    """The part that the page of a run's question and that of a blind task have in common."""
+
+    question: str
+    category: str
+    context_dependent: bool
+    earlier_turns: tuple[EarlierTurn, ...]
+    cards: tuple[JudgedCard, ...]
+    empty_outcome: EmptyOutcome | None
+    show_pictures: bool
+    marks_words: bool
+    scale: Scale
+    headline: tuple[str, ...]
+    cannot_tell: CannotTell
+    filter: QueryFilter
+    categories: tuple[str, ...]
+    is_blind: ClassVar[bool] = False
+
+    def sharing(self, clicked: JudgedCard | None) -> tuple[JudgedCard, ...]:
+        """Return the cards that show each other's verdicts, and the clicked one once cleared."""
+        times = Counter(card.listing for card in self.cards)
+        cleared = clicked.key if clicked is not None and clicked.relevance is None else None
+        return tuple(card for card in self.cards if times[card.listing] > 1 or card.key == cleared)
+
+    def card(self, key: str | None) -> JudgedCard | None:
+        return next((card for card in self.cards if card.key == key), None)
+
+
+class RatingPage(QuestionPage, frozen=True, kw_only=True):
+    """One query of a run as its rater sees it; ``asked_at`` is its question's place in the set.
+
+    ``holes`` are the ranks whose results could not be read.
+    """
+
+    run_id: str
+    search_method: str | None
+    llm: str | None
+    query_id: int
+    asked_at: int
+    state: QueryState
+    response: str
+    error: str | None
+    claimed_count: int | None
+    asks_quality: bool
+    quality: int | None
+    suggested_quality: int | None
+    suggests: bool
+    notes: str
+    found_elsewhere: bool
+    summary: Summary
+    category_standing: Standing
+    whole: Standing
+    place: PlaceInWalk
+    allow_bulk: bool
+    pool_depth: int | None
+    holes: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        return str(self.query_id)
+
+
+def rating_page(
+    session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter = EVERYTHING
+) -> RatingPage:
+    """Return the page of one query; a fixed number of statements for runs of any size."""
+    statement = _standing(only_open=wanted.only_open, in_category=bool(wanted.category))
+    query = {"run_id": run_id, "query_id": query_id, "study_id": rater.study_id}
+    values = {**query, "rater_id": rater.id, "category": wanted.category}
+    asked = tables(session).execute(statement, values).first()
+    if asked is None:
+        raise UnknownQuery(run_id, query_id)
+    summary = live_metrics.summary(asked)
+    standings = live_metrics.by_category(session, rater.id, run_id, further=bool(summary.further))
+    suggests = asked.suggest_quality is not False
+    return RatingPage(
+        **{name: asked._mapping[name] for name in _AS_READ},
+        earlier_turns=of_question(session, run_id, asked.question_id),
+        cards=_cards(session, rater, asked.id),
+        holes=verdicts.holes(session, Query.id == asked.id).get(asked.id, ()),
+        empty_outcome=summary.empty_outcome,
+        scale=Scale.stored(asked.scale),
+        headline=headline_of(asked),
+        filter=wanted,
+        categories=_categories(session, run_id),
+        state=summary.state,
+        asks_quality=summary.asks_quality and summary.state is not QueryState.UNREADABLE,
+        quality=asked.grade,
+        suggested_quality=suggested(asked, asked.cannot_tell) if suggests else None,
+        suggests=suggests,
+        notes=asked.notes or "",
+        found_elsewhere=asked.emptiness_id is not None and _found_elsewhere(session, rater, asked),
+        summary=summary,
+        category_standing=standings.get(asked.category) or Standing(),
+        whole=Standing.together(standings.values()),
+        place=PlaceInWalk(
+            asked.position if asked.is_asked else None,
+            *(asked.of, asked.previous, asked.next, asked.next_open),
+        ),
+    )
+
+
+def suggested(summary: Row[Any] | Summary, cannot_tell: CannotTell) -> int | None:
+    """Return the quality that a rater's own verdicts suggest for an answer, from its summary."""
+    verdicts = (
+        [Relevance.RELEVANT] * summary.relevant_count
+        + [Relevance.NOT_RELEVANT] * summary.not_relevant_count
+        + [Relevance.UNSURE] * summary.unsure_count
+        + [None] * (summary.results_count - summary.judged_count)
+    )
+    shares = counted(verdicts, cannot_tell=cannot_tell)
+    return suggested_quality(QueryState(summary.state), shares)
+
+
+def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
+    """Return the query id at which the rater goes on: where they stopped, if it is open."""
+    last = session.scalar(
+        select(Event.query_key)
+        .join(Query, Query.id == Event.query_key)
+        .where(Event.rater_id == rater.id, Query.run_id == run_id)
+        .order_by(Event.id.desc())
+        .limit(1)
+    )
+    values = {"rater_id": rater.id, "run_id": run_id, "after": (last or 0) - 1}
+    return tables(session).scalar(_first_open(), values)
+
+
+_OF_QUESTION = (
+    *("question", "category", "context_dependent"),
+    *("show_pictures", "marks_words", "cannot_tell"),
+)
+_AS_READ = (
+    *(*_OF_QUESTION, "run_id", "search_method", "llm", "query_id", "asked_at"),
+    *("response", "error", "claimed_count", "allow_bulk", "pool_depth"),
+)
+"""The columns that are fields of either page, and of the page of a query."""
+
+
+@cache
+def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]:
+    asked = StoredSummary.query_key
+    other = aliased(StoredSummary)
+    walk = _walk(other, only_open=only_open, in_category=in_category)
+    key = other.query_key
+    within = aliased(Query)
+    all_of_run = select(func.count()).where(
+        within.run_id == Query.run_id, is_answer_put_to_raters(within.id)
+    )
+    still_open = _walk(other, only_open=True, in_category=in_category).order_by(key)
+    return (
+        select(
+            *(Query.id, Query.query_id, Query.question_id, Query.emptiness_id),
+            *(Query.response, Query.error, Query.claimed_count, Run.search_method, Run.llm),
+            *(Question.text.label("question"), Question.category, Question.context_dependent),
+            *(Question.position.label("asked_at"), Study.allow_bulk, Study.pool_depth),
+            *(Study.show_pictures, Study.suggest_quality, Study.cannot_tell, Study.marks_words),
+            *(Study.scale, Study.measures, Study.kind),
+            *(QueryRating.quality.label("grade"), QueryRating.notes),
+            *(column for column in StoredSummary.__table__.columns if column.name != "rater_id"),
+            _first(all_of_run.where(within.id <= Query.id)).label("position"),
+            _first(all_of_run).label("of"),
+            is_put_to_raters(Query.question_id).label("is_asked"),
+            _first(walk.where(key < asked).order_by(key.desc())).label("previous"),
+            _first(walk.where(key > asked).order_by(key)).label("next"),
+            func.coalesce(
+                _first(still_open.where(key > asked)), _first(still_open.where(key < asked))
+            ).label("next_open"),
+        )
+        .select_from(Query)
+        .join(Run, Run.id == Query.run_id)
+        .join(Study, Study.id == Run.study_id)
+        .join(Question, Question.id == Query.question_id)
+        .join(StoredSummary, and_(asked == Query.id, StoredSummary.rater_id == _RATER))
+        .outerjoin(
+            QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == _RATER)
+        )
+        .where(
+            Query.run_id == _RUN,
+            Query.query_id == bindparam("query_id"),
+            Run.study_id == bindparam("study_id"),
+        )
+    )
+
+
+def _first(statement: Select[Any]) -> ScalarSelect[Any]:
+    return statement.correlate(Query, StoredSummary).scalar_subquery()
+
+
+def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, ...]:
+    rows = session.execute(
+        select(Result.rank, Result.card, JudgedThing, Judgment.verdict)
+        .join_from(Result, JudgedThing)
+        .outerjoin(
+            Judgment, (Judgment.judged_thing_id == JudgedThing.id) & (Judgment.rater_id == rater.id)
+        )
+        .where(Result.query_key == query_key)
+        .order_by(Result.rank)
+    ).all()
+    ranks: dict[int, list[int]] = defaultdict(list)
+    for rank, _, thing, _ in rows:
+        ranks[thing.id].append(rank)
+    earlier = earlier_verdicts(session, rater, [thing for _, _, thing, _ in rows])
+    has_prices = any(card.get("price") for _, card, _, _ in rows)
+    return tuple(
+        JudgedCard(
+            number=rank,
+            key=str(rank),
+            listing=thing.property_id,
+            card=shown(card, thing.card),
+            relevance=verdict,
+            repeats=tuple(other for other in ranks[thing.id] if other != rank),
+            earlier=earlier.get(thing.id),
+            has_prices=has_prices,
+        )
+        for rank, card, thing, verdict in rows
+    )
+
+
+def _found_elsewhere(session: Session, rater: Rater, query: Row[Any]) -> bool:
+    relevant = (
+        select(Judgment.rater_id)
+        .join(JudgedThing)
+        .where(
+            JudgedThing.question_id == query.question_id,
+            JudgedThing.run_id.is_(None),
+            Judgment.rater_id == rater.id,
+            Judgment.verdict.in_(Scale.stored(query.scale).relevant),
+        )
+    )
+    return session.scalar(relevant.limit(1)) is not None
+
+
+def _walk(row: type[StoredSummary], *, only_open: bool, in_category: bool) -> Select[int]:
+    query = aliased(Query)
+    statement = (
+        select(query.query_id)
+        .join_from(row, query, query.id == row.query_key)
+        .where(row.rater_id == _RATER, row.run_id == _RUN, is_answer_put_to_raters(row.query_key))
+    )
+    if only_open:
+        statement = statement.where(live_metrics.is_open(row))
+    if in_category:
+        question = aliased(Question)
+        statement = statement.join(question, question.id == query.question_id)
+        statement = statement.where(question.category == bindparam("category"))
+    return statement.limit(1)
+
+
+@cache
+def _first_open() -> Select[int | None]:
+    row, after = aliased(StoredSummary), bindparam("after", type_=Integer)
+    walk = _walk(row, only_open=True, in_category=False).order_by(row.query_key)
+    ahead, behind = (
+        walk.where(side).scalar_subquery()
+        for side in (row.query_key > after, row.query_key < after)
+    )
+    return select(func.coalesce(ahead, behind))
+
+
+def _categories(session: Session, run_id: str) -> tuple[str, ...]:
+    found = (
+        select(Question.category)
+        .join(Query, Query.question_id == Question.id)
+        .where(Query.run_id == run_id)
+        .group_by(Question.category)
+        .order_by(func.min(Question.position))
+    )
+    return tuple(session.scalars(found))
+
+
+ALL_FIGURES = "all"
+_WHOLE = re.compile(r"\.0(?=m²)")
+
+
+class TaskStage(StrEnum):
+    CARDS = "cards"
+    EMPTINESS = "emptiness"
+    ANSWERS = "answers"
+    DONE = "done"
+
+
+class BlindAnswer(Struct, frozen=True):
+    """One whole answer to rate 0-5: its cards between the prose before and after them.
+
+    ``verdicts`` are the rater's own, one for each card. ``response`` is the answer as written:
+    ``None`` until opened, empty where it shows nothing more.
+    """
+
+    key: str
+    letter: str
+    state: QueryState
+    cards: tuple[Item, ...]
+    verdicts: tuple[str | None, ...]
+    before: str
+    after: str
+    response: str | None
+    quality: int | None
+    notes: str
+    suggested: int | None = None
+
+
+class BlindPage(QuestionPage, frozen=True, kw_only=True):
+    """One task as its rater sees it; ``answers`` are there once all cards are judged.
+
+    Where no quality is asked there are none, and the ``notes`` are on the question.
+    """
+
+    task_id: str
+    stage: TaskStage
+    asks_quality: bool
+    notes: str
+    asks_cards: bool
+    asks_emptiness: bool
+    contradicts_itself: bool
+    answers: tuple[BlindAnswer, ...]
+    place: TaskPlace
+    is_put_off: bool
+    progress: Progress
+    figure: tuple[int, int, float | None] | None
+    figures: tuple[tuple[str, Summary], ...]
+    is_blind: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        return self.task_id
+
+    @property
+    def below(self) -> str:
+        return str(TaskStage.ANSWERS if self.stage is TaskStage.DONE else self.stage)
+
+
+def blind_page(
+    session: Session, rater: Rater, task_id: str, wanted: QueryFilter = EVERYTHING
+) -> BlindPage:
+    task = tasks.read(session, rater, task_id)
+    things = tasks.asked_things(session, task)
+    scale = Scale.stored(task.scale)
+    said = [thing.verdict for thing in things if thing.property_id is not None]
+    empty = next((thing for thing in things if thing.property_id is None), None)
+    outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
+    sees_figures = task.figures == ALL_FIGURES
+    suggests = task.suggest_quality and None not in said
+    summaries = _summaries_of(session, rater, task) if sees_figures or suggests else {}
+    rated = _ratings(session, task) if None not in said or not task.asks_quality else ()
+    answers = () if None in said else _answers(session, task, rated, summaries, things)
+    noted = [row.notes for row in rated]
+    stage = TaskStage.DONE
+    if None in said:
+        stage = TaskStage.CARDS
+    elif empty is not None and outcome is None:
+        stage = TaskStage.EMPTINESS
+    elif any(answer.quality is None for answer in answers):
+        stage = TaskStage.ANSWERS
+    share = shares.of_rater(session, rater)
+    so_far = shares.of_share(session, rater, share)
+    mine = {one.unit for one in share.given} | set(share.free)
+    return BlindPage(
+        **{name: task._mapping[name] for name in _OF_QUESTION},
+        task_id=task.id,
+        earlier_turns=tuple(
+            EarlierTurn(turn.question, _in_one_style(turn))
+            for turn in of_question(session, task.run_id, task.question_id)
+        ),
+        cards=_task_cards(session, rater, task, things),
+        stage=stage,
+        asks_quality=task.asks_quality,
+        notes="" if task.asks_quality else "\n".join(dict.fromkeys(filter(None, noted))),
+        asks_cards=bool(said),
+        asks_emptiness=empty is not None,
+        empty_outcome=outcome,
+        contradicts_itself=outcome is EmptyOutcome.CORRECT_EMPTY
+        and not scale.relevant.isdisjoint(said),
+        answers=answers if stage in {TaskStage.ANSWERS, TaskStage.DONE} else (),
+        place=tasks.place(session, rater, share, so_far, task.id, wanted),
+        is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
+        progress=so_far,
+        figure=shares.pooled_figure(session, rater) if sees_figures else None,
+        figures=_figures(task, summaries) if sees_figures else (),
+        scale=scale,
+        headline=_headline(task),
+        filter=wanted,
+        categories=tuple(
+            dict.fromkeys(one.category for unit, one in share.units.items() if unit in mine)
+        ),
+    )
+
+
+def _headline(task: Row[Any]) -> tuple[str, ...]:
+    study = Study(kind=task.of_items, scale=task.scale, measures=task.measures)
+    return headline_of(study)
+
+
+def _task_cards(
+    session: Session, rater: Rater, task: Row[Any], things: Sequence[Row[Any]]
+) -> tuple[JudgedCard, ...]:
+    found = [thing for thing in things if thing.property_id is not None]
+    if task.kind == REPEAT:
+        again = shares.verdicts(session, task)
+        said = [(thing, *again[thing.id]) for thing in found if thing.id in again]
+        earlier = said_before(found, said)
+    else:
+        earlier = earlier_verdicts(session, rater, found)
+    has_prices = any(thing.card.get("price") for thing in found)
+    asked = prices.read_note(task.question)
+    return tuple(
+        JudgedCard(
+            key=tasks.key(task, thing.id),
+            number=number,
+            listing=thing.property_id,
+            card=from_row(thing.card).uniform(asked),
+            relevance=thing.verdict,
+            earlier=earlier.get(thing.id),
+            has_prices=has_prices,
+        )
+        for number, thing in enumerate(found, start=1)
+    )
+
+
+def _ratings(session: Session, task: Row[Any]) -> Sequence[Row[Any]]:
+    rows = tables(session).execute(_rated(again=task.kind == REPEAT), {"task_id": task.id})
+    return sorted(rows, key=lambda row: tasks.key(task, -row.id))
+
+
+def _answers(
+    session: Session,
+    task: Row[Any],
+    rated: Sequence[Row[Any]],
+    summaries: Mapping[int, Summary],
+    things: Sequence[Row[Any]],
+) -> tuple[BlindAnswer, ...]:
+    found = [row for row in rated if row.asks_quality]
+    grades: Mapping[int, int | None] = {}
+    if task.suggest_quality:
+        grades = {key: suggested(one, task.cannot_tell) for key, one in summaries.items()}
+    listed: dict[int, list[tuple[Item, str | None]]] = {row.id: [] for row in found}
+    own = {thing.id: thing.verdict for thing in things}
+    asked = prices.read_note(task.question)
+    cards = select(Result.query_key, JudgedThing.id, JudgedThing.card).join(JudgedThing)
+    cards = cards.where(Result.query_key.in_([*listed])).order_by(Result.query_key, Result.rank)
+    for answer, thing_id, card in session.execute(cards):
+        listed[answer].append((from_row(card or {}).uniform(asked), own.get(thing_id)))
+    shown = []
+    for number, row in enumerate(found):
+        before, after = property_cards.prose(row.response)
+        shows_more = row.response.split() != (before + after).split()
+        shown.append(
+            BlindAnswer(
+                key=tasks.key(task, -row.id),
+                letter=tasks.letter(number),
+                state=QueryState(row.state),
+                cards=tuple(card for card, _ in listed[row.id]),
+                verdicts=tuple(verdict for _, verdict in listed[row.id]),
+                before=EMOJI.sub("", before),
+                after=EMOJI.sub("", after),
+                response="" if not shows_more else row.response if row.opened else None,
+                quality=row.quality,
+                notes=row.notes or "",
+                suggested=grades.get(row.id),
+            )
+        )
+    return tuple(shown)
+
+
+def _in_one_style(turn: EarlierTurn) -> str:
+    before, after = property_cards.prose(turn.response)
+    cards = [
+        replace(card.uniform(prices.read_note(turn.question)), source=None)
+        for card in property_cards.parse(turn.response)
+    ]
+    parts = (before, property_cards.render(cards, plain=True), after)
+    return _WHOLE.sub("", EMOJI.sub("", "\n\n".join(filter(None, parts))))
+
+
+@cache
+def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
+    said: Any = RepeatRating if again else QueryRating
+    first = case((asked_again.hides(QueryRating), None), else_=QueryRating.quality)
+    quality = (RepeatRating.quality if again else first).label("quality")
+    is_opened = exists().where(
+        WordingOpened.query_key == Query.id, WordingOpened.rater_id == Task.rater_id
+    )
+    answer = Query.id, Query.state, Query.response, Query.asks_quality
+    own = said.task_id == Task.id if again else said.rater_id == Task.rater_id
+    columns = select(*answer, quality, said.notes, is_opened.label("opened"))
+    return _of_answers(columns).join(said, and_(said.query_key == Query.id, own), isouter=not again)
+
+
+def _of_answers(columns: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    return (
+        columns.join_from(Task, Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .join(Query, Query.question_id == Task.question_id)
+        .join(Run, Run.id == Query.run_id)
+        .where(Task.id == bindparam("task_id"), pool.answers_in(Study.id, Task))
+    )
+
+
+def _summaries_of(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]:
+    # A repeat's come from its own verdicts alone: the stored ones would reveal that it is one.
+    if task.kind == REPEAT:
+        return _again(session, rater, task)
+    rows = tables(session).execute(_summaries(), {"task_id": task.id}).all()
+    return {row.query_key: live_metrics.summary(row) for row in rows}
+
+
+def _figures(task: Row[Any], summaries: Mapping[int, Summary]) -> tuple[tuple[str, Summary], ...]:
+    in_order = sorted(summaries, key=lambda answer: tasks.key(task, -answer))
+    return tuple((tasks.letter(n), summaries[answer]) for n, answer in enumerate(in_order))
+
+
+@cache
+def _summaries() -> Select[*tuple[Any, ...]]:
+    own = and_(StoredSummary.query_key == Query.id, StoredSummary.rater_id == Task.rater_id)
+    return _of_answers(select(*StoredSummary.__table__.columns)).join(StoredSummary, own)
+
+
+def _again(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]:
+    rated = select(RepeatRating.query_key, RepeatRating.quality)
+    grades = session.execute(rated.where(RepeatRating.task_id == task.id)).all()
+    said = Verdicts(
+        by_thing={thing: verdict for thing, (verdict, _) in shares.verdicts(session, task).items()},
+        quality={key: grade for key, grade in grades if grade is not None},
+        scale=Scale.stored(task.scale),
+    )
+    unit = pool.answers_in(rater.study_id, Unit(task.question_id, task.run_id))
+    is_shown = or_(Query.id.in_([key for key, _ in grades]), Query.asks_quality.is_(False))
+    scope = and_(Query.id.in_(select(Query.id).join(Run).where(unit)), is_shown)
+    further = graded.kept(_headline(task))
+    return {
+        answer.key: said.summary(answer, cannot_tell=task.cannot_tell, further=further)
+        for answer in verdicts.asked_queries(session, scope, pooled=bool(further))
+    }

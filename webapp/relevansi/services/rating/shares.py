@@ -1,0 +1,481 @@
+"""A rater's share of the pool: the units given to them, those still to be given, and how far.
+
+A page asks for the whole share and a click changes one question of it, so a share is kept between
+clicks: newer events name the questions to read again.
+
+Hidden repeats: some questions are asked a second time, whole, and nothing reveals which. It follows
+from the study's secret and share before the first is given, so that the number of questions never
+changes. The second verdict, never the verdict, says how far a rater agrees with themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Row,
+    Select,
+    Subquery,
+    and_,
+    bindparam,
+    case,
+    cast,
+    exists,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Session
+
+from relevansi.db.engine import Kept, tables
+from relevansi.db.tables.judging import (
+    Event,
+    JudgedThing,
+    Judgment,
+    QueryRating,
+    Repeat,
+    RepeatRating,
+    StoredSummary,
+    Task,
+)
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.metrics.judging.queries import counted
+from relevansi.records import QueryState, Relevance, Scale
+from relevansi.services.judging import changes, live_metrics
+from relevansi.services.judging.changes import Changes
+from relevansi.services.rating import asked_again, pool
+from relevansi.services.rating.pool import POOL, REPEAT, TASKS_BETWEEN, Purpose, Unit, draw
+from relevansi.services.study import assignments, studies
+from relevansi.services.study.question_sets import is_put_to_raters
+
+MOST_KEPT = 128
+"""So many raters have their shares kept, for each database."""
+MOST_AGAIN = 20
+"""Where the rater changed more questions since, all are read again at once."""
+
+
+class UnitProgress(NamedTuple):
+    """How far one rater is with a unit: open and all judgments, answers and empty lists.
+
+    A tuple, since a share has thousands.
+    """
+
+    open_judgments: int
+    judgments: int
+    unrated: int
+    answers: int
+    open_lists: int = 0
+    lists: int = 0
+    category: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        return self.open_judgments > 0 or self.unrated > 0
+
+
+class Given(NamedTuple):
+    """A unit that a rater was given as a task; ``kind`` is whether for the first time."""
+
+    task_id: str
+    unit: Unit
+    kind: str
+    postponed_at: datetime | None = None
+
+
+class StudyShare(Struct, frozen=True):
+    """One rater's share of a study.
+
+    ``given`` is in the order of giving, ``free`` in the order in which the rater would be given it,
+    ``planned`` are the repeats still to be given; ``units`` are all of the study.
+    """
+
+    given: tuple[Given, ...]
+    free: tuple[Unit, ...]
+    units: Mapping[Unit, UnitProgress]
+    planned: Mapping[Unit, int] = {}
+
+    @property
+    def first_time(self) -> list[Given]:
+        return [given for given in self.given if given.kind == POOL]
+
+
+_Kept = tuple[Changes, tuple[object, ...], StudyShare]
+_kept = Kept[int, _Kept](MOST_KEPT)
+"""Each share with all that decided it: a difference in one of them makes another share."""
+
+
+def of_rater(session: Session, rater: Rater) -> StudyShare:
+    """Return the units the rater was given and those they could still be given."""
+    before, marks, share = _kept.get(session, rater.id) or (None, None, None)
+    now = changes.since(session, rater, before)
+    *given, overlap = tables(session).execute(_tasks_mark(), {"rater_id": rater.id}).one()
+    is_asked_again = given[-1] is not None and studies.is_blind(session, rater.study)
+    taken = _taken(session, overlap)
+    if share is None or now.touched is None or len(now.touched) > MOST_AGAIN:
+        share = None
+        units = _units(session, rater, now.revision, again=is_asked_again)
+    else:
+        units = {**share.units}
+        for question in now.touched:
+            units |= _units(session, rater, now.revision, question, again=is_asked_again)
+    if share is not None and marks == (*given, taken):
+        share = replace(share, units=units)
+    else:
+        share = _share(session, rater, units, taken)
+    _kept.put(session, rater.id, (now, (*given, taken), share))
+    return share
+
+
+def _share(
+    session: Session, rater: Rater, units: Mapping[Unit, UnitProgress], taken: Collection[Unit]
+) -> StudyShare:
+    tasks = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)
+    tasks = tasks.where(Task.rater_id == rater.id, is_put_to_raters(Task.question_id))
+    rows = tables(session).execute(tasks.order_by(Task.claimed_at, Task.id)).all()
+    given = tuple(Given(key, Unit(asked, run), kind, late) for key, asked, run, kind, late in rows)
+    own = assignments.assigned(session, rater)
+    gone = {one.unit for one in given}.union(taken)
+    order: Iterable[Unit] = units
+    if rater.study.shuffle_questions:
+        secret, rater_id = rater.study.order_secret, rater.id
+        order = sorted(units, key=lambda unit: draw(secret, Purpose.QUESTIONS, rater_id, *unit))
+    free = tuple(u for u in order if u not in gone and (own is None or u.question_id in own))
+    share = StudyShare(given, free, units)
+    late = sorted((one.postponed_at, one.unit) for one in share.first_time if one.postponed_at)
+    at_once = [one.unit for one in share.first_time if not one.postponed_at]
+    in_order = [*at_once, *free, *(unit for _, unit in late)]
+    again = {one.unit for one in given if one.kind == REPEAT}
+    return replace(share, planned=pool.planned(rater, in_order, units, again))
+
+
+@cache
+def _tasks_mark() -> Select[*tuple[Any, ...]]:
+    # Its row differs once a rater's tasks do.
+    given = func.count(), func.max(Task.claimed_at)
+    postponed = func.count(Task.postponed_at), func.max(Task.postponed_at)
+    mine = Rater.id == bindparam("rater_id")
+    overlap = select(Study.overlap).join(Rater, Rater.study_id == Study.id).where(mine)
+    asked_again = func.max(Task.asked_again_at)
+    marks = select(*given, *postponed, asked_again, overlap.scalar_subquery())
+    return marks.where(Task.rater_id == bindparam("rater_id"))
+
+
+def _taken(session: Session, overlap: int | None) -> frozenset[Unit]:
+    # Units given to as many raters as the overlap allows.
+    if overlap is None:
+        return frozenset()
+    rows = select(Task.question_id, Task.run_id, func.count()).where(Task.kind == POOL)
+    counts = session.execute(rows.group_by(Task.question_id, Task.run_id))
+    return frozenset(Unit(question, run) for question, run, raters in counts if raters >= overlap)
+
+
+def _units(
+    session: Session, rater: Rater, revision: str, question: int | None = None, *, again: bool
+) -> dict[Unit, UnitProgress]:
+    # The stored summaries are read; things are counted only in units that were begun.
+    values = {"rater_id": rater.id, "study_id": rater.study_id, "question": question}
+    statement = _summed(of_one=question is not None)
+    rows = tables(session).execute(statement, values).all()
+    begun = [
+        Unit(question_id, run_id)
+        for question_id, run_id, is_open, is_begun, *_ in rows
+        if is_open and is_begun
+    ]
+    left = pool.left(session, rater, begun)
+    openly = asked_again.left(session, rater, question) if again else {}
+    sizes = pool.sizes(session, rater.study_id, revision)
+    found = {}
+    for question_id, run_id, is_open, _, unrated, answers, open_lists, lists, category in rows:
+        unit = Unit(question_id, run_id)
+        judgments = sizes.get(unit, 0)
+        verdicts, grades, empty = openly.get(unit, (0, 0, 0))
+        verdicts += left.get(unit, judgments) if is_open else 0
+        found[unit] = UnitProgress(
+            *(verdicts, judgments, unrated + grades, answers, open_lists + empty, lists, category)
+        )
+    return found
+
+
+@cache
+def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
+    # The joins are outer ones so that SQLite keeps their order and no answer's text is passed.
+    row = StoredSummary
+    begun = or_(row.judged_count > 0, row.empty_outcome.is_not(None))
+    is_empty = row.state == str(QueryState.EMPTY)
+    run_id = case((Question.context_dependent, row.run_id), else_=None).label("unit_run")
+    if of_one:
+        asked: ColumnElement[bool] = Question.id == bindparam("question")
+    else:
+        sets = select(QuestionSet.id).where(QuestionSet.study_id == bindparam("study_id"))
+        asked = Question.question_set_id.in_(sets)
+    is_readable = row.state != str(QueryState.UNREADABLE)
+    return (
+        select(
+            Question.id,
+            run_id,
+            _any(row.open_judgments > 0).label("is_open"),
+            _any(begun).label("is_begun"),
+            _sum(live_metrics.is_unrated(row)).label("unrated"),
+            _sum(and_(row.asks_quality, is_readable)).label("answers"),
+            _any(is_empty & row.empty_outcome.is_(None)).label("open_lists"),
+            _any(is_empty).label("lists"),
+            Question.category,
+        )
+        .join_from(Question, Query, Query.question_id == Question.id, isouter=True)
+        .join(
+            row,
+            and_(row.query_key == Query.id, row.rater_id == bindparam("rater_id")),
+            isouter=True,
+        )
+        .where(asked, is_put_to_raters(Question.id))
+        .group_by(Question.position, Question.id, Question.category, run_id)
+        .having(_any(is_readable) > 0)
+        .order_by(Question.position, Question.id, run_id)
+    )
+
+
+def _any(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.max(case((condition, 1), else_=0))
+
+
+def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return cast(func.sum(case((condition, 1), else_=0)), Integer)
+
+
+def due(
+    session: Session,
+    rater: Rater,
+    share: StudyShare,
+    now: datetime,
+    left: Collection[Unit] = (),
+    among: Callable[[Unit], bool] = lambda _unit: True,
+) -> Task | None:
+    """Give the rater the repeat that is due, `among` some units; ``None`` if none is.
+
+    No unit is asked again while it is `left` open for the first time, nor right after it, unless
+    nothing else is left to do.
+    """
+    due_now = [unit for unit in ready(share, left) if unit not in left and among(unit)]
+    if not due_now:
+        return None
+    latest = session.execute(
+        select(Task.question_id, Task.run_id)
+        .join(Event, Event.task_id == Task.id)
+        .where(Event.rater_id == rater.id)
+        .group_by(Task.id, Task.question_id, Task.run_id)
+        .order_by(func.max(Event.id).desc())
+        .limit(TASKS_BETWEEN)
+    ).all()
+    rested = [unit for unit in due_now if unit not in latest]
+    if not rested and (share.free or left):
+        return None
+    return _give(session, rater, (rested or due_now)[0], now)
+
+
+def ready(share: StudyShare, left: Collection[Unit]) -> list[Unit]:
+    """Return the repeats due by now; units put off and still `left` open are not reached."""
+    own = share.first_time
+    reached = len(own) - len({one.unit for one in own if one.postponed_at}.intersection(left))
+    return [unit for unit, after in share.planned.items() if after <= reached]
+
+
+def is_open() -> ColumnElement[bool]:
+    """Return the condition on ``Task`` that something of it was not answered again."""
+    return or_(
+        exists().where(Repeat.task_id == Task.id, Repeat.verdict.is_(None)),
+        exists().where(
+            RepeatRating.task_id == Task.id,
+            RepeatRating.quality.is_(None),
+            Query.id == RepeatRating.query_key,
+            Query.asks_quality,
+        ),
+    )
+
+
+def _left_again(session: Session, rater: Rater) -> tuple[int, int, int, int]:
+    mine = Task.rater_id == rater.id, Task.kind == REPEAT
+    unsaid = select(func.count()).select_from(Repeat).join(Task)
+    unsaid = unsaid.where(*mine, Repeat.verdict.is_(None))
+    unrated = select(func.count()).select_from(RepeatRating).join(Task).join(Query)
+    unrated = unrated.where(*mine, RepeatRating.quality.is_(None), Query.asks_quality)
+    lists = unsaid.join(JudgedThing).where(JudgedThing.property_id.is_(None))
+    open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
+    counts = (one.scalar_subquery() for one in (unsaid, unrated, lists, open_tasks))
+    judgments, answers, empty, tasks = session.execute(select(*counts)).one()
+    return judgments, answers, empty, tasks
+
+
+def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:
+    rows = session.execute(
+        select(Repeat.judged_thing_id, Repeat.verdict, Repeat.changed_at).where(
+            Repeat.task_id == task.id
+        )
+    )
+    return {thing: (verdict, at) for thing, verdict, at in rows if verdict and at}
+
+
+def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
+    judged = (
+        select(JudgedThing.id)
+        .join(Judgment)
+        .where(
+            pool.in_unit(unit),
+            pool.is_shown(rater.study_id, rater.study.pool_depth),
+            Judgment.rater_id == rater.id,
+            Judgment.verdict.is_not(None),
+        )
+    )
+    rated = (
+        select(Query.id)
+        .join(Run)
+        .join(QueryRating, QueryRating.query_key == Query.id)
+        .where(
+            pool.answers_in(rater.study_id, unit),
+            QueryRating.rater_id == rater.id,
+            QueryRating.quality.is_not(None),
+        )
+    )
+    task = pool.give(session, rater, unit, REPEAT, now)
+    for thing in session.scalars(judged).all():
+        session.add(Repeat(task_id=task.id, judged_thing_id=thing))
+    for key in session.scalars(rated).all():
+        session.add(RepeatRating(task_id=task.id, query_key=key))
+    session.flush()
+    return task
+
+
+class Progress(Struct, frozen=True):
+    """A rater's progress: turns done, turns given or still to be given, and work left.
+
+    A turn is a question, once for each run where it depends on its conversation, and once more
+    where it is asked again, unknown to the rater: what is shown counts ``questions``, each once, of
+    which ``open_questions`` are not finished, and no repeat. ``repeats`` are the judgments, grades
+    and empty lists of repeats among the others.
+    """
+
+    done: int
+    of: int
+    questions: int
+    open_judgments: int
+    unrated: int
+    open_lists: int = 0
+    open_questions: int = 0
+    repeats: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def left(self) -> int:
+        return self.of - self.done
+
+    @property
+    def questions_done(self) -> int:
+        return self.questions - self.open_questions
+
+    @property
+    def work_left(self) -> tuple[int, int, int, int, bool]:
+        """Cards, empty lists, questions and grades left, and whether repeats alone are."""
+        judgments, grades, lists = self.repeats
+        open_lists = self.open_lists - lists
+        cards = self.open_judgments - judgments - open_lists
+        is_ending = self.left > 0 and not self.open_questions
+        return cards, open_lists, self.open_questions, self.unrated - grades, is_ending
+
+
+def progress(session: Session, rater: Rater) -> Progress:
+    """Return the rater's progress in their whole share; without blind rating, in every run."""
+    # Repeats count from the beginning, so that no number grows when one is given.
+    share = of_rater(session, rater)
+    if studies.is_blind(session, rater.study):
+        return of_share(session, rater, share)
+    units = share.units.values()
+    left = [(unit.open_judgments, unit.unrated, unit.open_lists) for unit in units]
+    judgments, grades, lists = _sums(left)
+    return Progress(
+        sum(not unit.is_open for unit in units),
+        len(units),
+        len({unit.question_id for unit in share.units}),
+        judgments,
+        grades,
+        lists,
+        open_questions=len({unit.question_id for unit, one in share.units.items() if one.is_open}),
+    )
+
+
+def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
+    """Return how far the rater is; a question that they finished elsewhere is done."""
+    units, own = share.units, [one.unit for one in share.first_time]
+    first_time = [units[unit] for unit in own if unit in units]
+    free = [units[unit] for unit in share.free]
+    planned = [units[unit] for unit in share.planned]
+    is_again = len(own) < len(share.given)
+    *again, open_again = _left_again(session, rater) if is_again else (0, 0, 0, 0)
+    opened = sum(unit.is_open for unit in first_time) + open_again
+    left = [(unit.open_judgments, unit.unrated, unit.open_lists) for unit in (*first_time, *free)]
+    to_come = [(unit.judgments, unit.answers, unit.lists) for unit in planned]
+    repeats = _sums([again, *to_come])
+    judgments, grades, lists = _sums([repeats, *left])
+    mine = (*own, *share.free)
+    return Progress(
+        len(share.given) - opened + sum(not unit.is_open for unit in free),
+        len(share.given) + len(free) + len(planned),
+        len({unit.question_id for unit in mine}),
+        judgments,
+        grades,
+        lists,
+        open_questions=len(
+            {unit.question_id for unit in mine if unit in units and units[unit].is_open}
+        ),
+        repeats=repeats,
+    )
+
+
+def _sums(left: Iterable[Sequence[int]]) -> tuple[int, int, int]:
+    """Return the sums of judgments, grades and empty lists."""
+    judgments, grades, lists = (sum(column) for column in zip((0, 0, 0), *left, strict=True))
+    return judgments, grades, lists
+
+
+def if_blind(session: Session, rater: Rater) -> Progress | None:
+    return progress(session, rater) if studies.is_blind(session, rater.study) else None
+
+
+def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
+    """Return the rater's questions, cards, empty lists and answers so far, repeats included."""
+    said = _said(rater)
+    counts = select(func.count(), func.count(said.c.property_id)).select_from(said)
+    everything, cards = session.execute(counts.where(said.c.verdict.is_not(None))).one()
+    rated = select(QueryRating.quality).where(QueryRating.rater_id == rater.id)
+    repeated = select(RepeatRating.quality).join(Task).where(Task.rater_id == rater.id)
+    grades = rated.union_all(repeated).subquery()
+    questions = session.scalar(select(func.count()).where(Task.rater_id == rater.id)) or 0
+    answers = session.scalar(select(func.count(grades.c[0]))) or 0
+    return questions, cards, everything - cards, answers
+
+
+def pooled_figure(session: Session, rater: Rater) -> tuple[int, int, float | None]:
+    """Return how many of the rater's counted cards are relevant: both numbers and the share."""
+    said = _said(rater)
+    verdicts = session.scalars(select(said.c.verdict).where(said.c.property_id.is_not(None)))
+    relevances = Scale.stored(rater.study.scale).relevances
+    cards = counted(
+        [relevances[verdict] for verdict in verdicts], cannot_tell=rater.study.cannot_tell
+    )
+    relevant = cards.count(Relevance.RELEVANT)
+    of = relevant + cards.count(Relevance.NOT_RELEVANT)
+    return relevant, of, relevant / of if of else None
+
+
+def _said(rater: Rater) -> Subquery:
+    # With the verdicts of repeats: a figure without them would reveal which they are.
+    columns = select(JudgedThing.property_id, Judgment.verdict).join_from(JudgedThing, Judgment)
+    again = select(JudgedThing.property_id, Repeat.verdict).join_from(JudgedThing, Repeat)
+    first = columns.where(Judgment.rater_id == rater.id)
+    return first.union_all(again.join(Task).where(Task.rater_id == rater.id)).subquery()

@@ -1,0 +1,471 @@
+"""The tasks of a blind rater and their verdicts in them, without run, method or rank.
+
+A task is a unit of the pool that was given to a rater, for the first time or once more (see
+``pool`` and ``repeats``); which of the two it is shows nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from functools import cache, lru_cache
+from string import ascii_uppercase
+from typing import Any
+
+from msgspec import Struct, UnsetType
+from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, case, exists, or_, select
+from sqlalchemy.orm import Session
+
+from relevansi.db.engine import added, tables
+from relevansi.db.tables.judging import (
+    Event,
+    JudgedThing,
+    Judgment,
+    QueryRating,
+    Repeat,
+    RepeatRating,
+    Task,
+    WordingOpened,
+)
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.failures import Missing
+from relevansi.i18n import mark
+from relevansi.records import Click
+from relevansi.services.judging import changes, events
+from relevansi.services.judging.events import AGAIN, Answer, AnswerRating, Target
+from relevansi.services.rating import asked_again, pool, shares
+from relevansi.services.rating.pool import POOL, REPEAT, Purpose, QueryFilter, Unit
+from relevansi.services.rating.shares import Given, Progress, StudyShare
+from relevansi.services.study.question_sets import is_put_to_raters
+
+KEY_LENGTH = 16
+
+
+class UnknownTask(Missing):
+    message = mark("You were given nothing to rate at this address")
+    remedy = mark("It may be another rater's, or gone. Open the first page: it shows what is next.")
+    program_remedy = mark(
+        "It may be another rater's, or gone. POST /api/v1/tasks gives what is next."
+    )
+
+
+def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:
+    values = {"task_id": task_id, "rater_id": rater.id}
+    found: Row[Any] | None = tables(session).execute(_own_task(), values).first()
+    if found is None:
+        raise UnknownTask(task_id)
+    return found
+
+
+@cache
+def _own_task() -> Select[*tuple[Any, ...]]:
+    question = Question.text.label("question"), Question.category, Question.context_dependent
+    return (
+        select(*Task.__table__.columns, *question)
+        .add_columns(Study.order_secret, Study.figures, Study.show_pictures)
+        .add_columns(Study.marks_words, Study.scale)
+        .add_columns(Study.measures, Study.kind.label("of_items"))
+        .add_columns(Study.suggest_quality, Study.cannot_tell, Study.asks_quality)
+        .join_from(Task, Question, Question.id == Task.question_id)
+        .join(Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .where(Task.id == bindparam("task_id"), Task.rater_id == bindparam("rater_id"))
+    )
+
+
+def asked_things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
+    """Return the things a task asks for with their verdicts, in the order its rater sees them."""
+    rows = tables(session).execute(_asked(again=task.kind == REPEAT), {"task_id": task.id})
+    return sorted(rows, key=lambda thing: key(task, thing.id))
+
+
+@cache
+def _asked(*, again: bool) -> Select[*tuple[Any, ...]]:
+    thing = JudgedThing
+    first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
+    columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.property_id, thing.card]
+    columns.append((Repeat.verdict if again else first).label("verdict"))
+    own = Task.id == bindparam("task_id")
+    if again:
+        asked = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)
+        return asked.join(thing, thing.id == Repeat.judged_thing_id).where(own)
+    return (
+        select(*columns)
+        .join_from(Task, Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .join(thing, and_(pool.in_unit(Task), pool.is_asked()))
+        .outerjoin(
+            Judgment, and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == Task.rater_id)
+        )
+        .where(own)
+    )
+
+
+def key(task: Task | Row[Any], number: int) -> str:
+    """Return the name of a card or answer within a task: without meaning, and always the same.
+
+    It orders them too: shuffled by the study's secret, for each rater and time anew.
+    """
+    study: Any = task.rater.study if isinstance(task, Task) else task
+    given = task.rater_id, task.kind, number
+    return pool.draw(study.order_secret, Purpose.CARDS, *given).hex()[:KEY_LENGTH]
+
+
+def letter(number: int) -> str:
+    """Return the name of the answer at `number`, counted from 0.
+
+    >>> letter(0), letter(25), letter(26)
+    ('A', 'Z', 'A2')
+    """
+    round_, place = divmod(number, len(ascii_uppercase))
+    return ascii_uppercase[place] + (str(round_ + 1) if round_ else "")
+
+
+Among = Callable[[Unit], bool]
+"""Whether a unit is one of those that are asked for."""
+
+
+def lock(session: Session, rater: Rater) -> None:
+    """Make the raters who are given questions of a study queue."""
+    session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
+
+
+def next_task(
+    session: Session, rater: Rater, now: datetime, among: Among = lambda _unit: True
+) -> Task | None:
+    """Return the task the rater is at or comes next, given to them if need be, `among` some units.
+
+    First a task they began, then a repetition that is due, then a unit given to too few raters or
+    none, at last a task they put off. Two raters asking at once never exceed the overlap.
+    """
+    lock(session, rater)
+    begun = _open(session, rater)
+    wanted = [task for task in begun if among(_unit(task))]
+    if wanted and wanted[0].postponed_at is None:
+        return wanted[0]
+    found = _given_anew(session, rater, now, begun, among)
+    return found or (wanted[0] if wanted else None)
+
+
+def _given_anew(
+    session: Session, rater: Rater, now: datetime, begun: Sequence[Task], among: Among
+) -> Task | None:
+    share = _with_finished(session, rater, now)
+    again = shares.due(session, rater, share, now, _left(begun), among)
+    if again is not None:
+        return again
+    free = next(filter(among, share.free), None)
+    return pool.give(session, rater, free, POOL, now) if free is not None else None
+
+
+def _with_finished(session: Session, rater: Rater, now: datetime) -> StudyShare:
+    # Finished elsewhere, on a run's page or in a file: nothing of it is left to show.
+    share = shares.of_rater(session, rater)
+    finished = [unit for unit in share.free if not share.units[unit].is_open]
+    for place, unit in enumerate(finished, start=-len(finished)):
+        pool.give(session, rater, unit, POOL, now + timedelta(microseconds=place))
+    return shares.of_rater(session, rater) if finished else share
+
+
+def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None:
+    events.lock(session, rater)
+    task = find(session, rater, task_id)
+    if not is_done(session, rater, task_id):
+        task.postponed_at = now
+        session.flush()
+
+
+def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task]:
+    """Return the rater's tasks for now and next, `most` at most, all given to them by now."""
+    # No unit is taken from others ahead of time: only where every rater gets every question.
+    lock(session, rater)
+    begun = _open(session, rater)
+    found = [task for task in begun if task.postponed_at is None][:most]
+    _with_finished(session, rater, now)
+    while len(found) < most and rater.study.overlap is None:
+        share = shares.of_rater(session, rater)
+        free = next(iter(share.free), None)
+        if free is None or shares.ready(share, _left(begun)):
+            break
+        given_at = now + timedelta(microseconds=len(found))  # they are read in this order
+        found.append(pool.give(session, rater, free, POOL, given_at))
+    late = [task for task in begun if task.postponed_at is not None]
+    return [*found, *late][:most]
+
+
+def find(session: Session, rater: Rater, task_id: str) -> Task:
+    task = session.get(Task, task_id)
+    if task is None or task.rater_id != rater.id:
+        raise UnknownTask(task_id)
+    return task
+
+
+def given_to(session: Session, rater: Rater) -> list[str]:
+    rows = select(Task.id).where(Task.rater_id == rater.id)
+    return list(session.scalars(rows.order_by(Task.claimed_at, Task.id)))
+
+
+def rated_openly(session: Session, rater: Rater) -> bool:
+    own = select(Event.id).where(Event.rater_id == rater.id).limit(1)
+    if session.scalar(own.where(Event.task_id.is_not(None))) is not None:
+        return False
+    return session.scalar(own.where(Event.query_key.is_not(None))) is not None
+
+
+def things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
+    asked = asked_things(session, task)
+    return [thing for thing in asked if thing.property_id is not None]
+
+
+def answers(session: Session, task: Task) -> list[Query]:
+    if task.kind == REPEAT:
+        wanted = select(Query).join(RepeatRating).where(RepeatRating.task_id == task.id)
+    else:
+        wanted = select(Query).join(Run).where(pool.answers_in(task.rater.study_id, task))
+    return sorted(session.scalars(wanted), key=lambda query: key(task, -query.id))
+
+
+def judge(
+    session: Session,
+    rater: Rater,
+    task_id: str,
+    card: str,
+    relevance: str | None,
+    click: Click,
+) -> None:
+    events.lock(session, rater)
+    task = read(session, rater, task_id)
+    for thing in things(session, task):
+        if key(task, thing.id) == card:
+            field = AGAIN["verdict"] if task.kind == REPEAT else "verdict"
+            target = Target(field, thing_id=thing.id, task_id=task_id)
+            events.judge_target(session, rater, target, relevance, click, task.scale)
+            return
+    raise UnknownTask(task_id, card)
+
+
+def rate(
+    session: Session,
+    rater: Rater,
+    task_id: str,
+    answer: str | None,
+    rating: AnswerRating,
+    click: Click,
+) -> None:
+    """Record quality and notes of the answer named `answer`, or the empty outcome.
+
+    Where no quality is asked, notes are on the question: they become those of each of its lists.
+    """
+    events.lock(session, rater)
+    task = find(session, rater, task_id)
+    again = task.kind == REPEAT
+    if not (answer or isinstance(rating.notes, UnsetType) or rater.study.asks_quality):
+        said = AnswerRating(notes=rating.notes, notes_base=rating.notes_base)
+        in_unit = select(Query.id).join(Run).where(pool.answers_in(rater.study_id, task))
+        for key in session.scalars(in_unit.order_by(Query.id)).all():
+            part = click._replace(event_id=f"{click.event_id}:{key}")
+            about = Answer(key, None, task_id, again)
+            events.rate_answer(session, rater, about, said, part)
+        return
+    asked = () if isinstance(rating.empty_outcome, UnsetType) else asked_things(session, task)
+    empty = next((thing for thing in asked if thing.property_id is None), None)
+    is_rated = not (isinstance(rating.quality, UnsetType) and isinstance(rating.notes, UnsetType))
+    query_key = _answer(session, task, answer).id if is_rated else None
+    about = Answer(query_key, empty.id if empty else None, task_id, again)
+    events.rate_answer(session, rater, about, rating, click)
+
+
+def open_wording(session: Session, rater: Rater, task_id: str, answer: str, now: datetime) -> None:
+    """Record that the rater opened an answer as its chatbot wrote it, for the first time."""
+    query = _answer(session, find(session, rater, task_id), answer)
+    connection = tables(session)
+    row = {"rater_id": rater.id, "query_key": query.id, "at": now}
+    opened = added(WordingOpened, connection.dialect.name, ("rater_id", "query_key"))
+    if connection.execute(opened, row).rowcount:
+        changes.revise(session, rater.study_id)
+
+
+def undo(session: Session, rater: Rater, click: Click) -> str | None:
+    """Take back the rater's latest change in any task; return the task's id. See ``take_back``."""
+    last = events.take_back(session, rater, click, Event.task_id.is_not(None))
+    if last is None:
+        return None
+    said, _, of_list = last.event_id.rpartition(":")
+    if said and of_list == str(last.query_key):  # notes on a question, said of each of its lists
+        same = select(Event).where(Event.rater_id == rater.id, Event.field == last.field)
+        for one in session.scalars(same.where(Event.event_id.startswith(f"{said}:"))).all():
+            if one.id != last.id:
+                part = click._replace(event_id=f"{click.event_id}:{one.query_key}")
+                target = Target.of(one)
+                events.record(session, rater, target, one.old, part, cause="undo", undoes=one)
+    return last.task_id
+
+
+def is_done(session: Session, rater: Rater, task_id: str) -> bool:
+    still_open = select(Task.id).where(Task.id == task_id, is_open(rater.study))
+    return session.scalar(still_open) is None
+
+
+def is_open(study: Study) -> ColumnElement[bool]:
+    """Return the condition on ``Task`` that its rater has something left to do in it.
+
+    A statement nested twice must state that its ``Task`` is the outermost one: SQLAlchemy looks
+    one level up, and would take any rater's verdict for this rater's.
+    """
+    return _is_open(study.id, study.pool_depth)
+
+
+@lru_cache
+def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
+    # Built once: every next question asks it twice.
+    unjudged = exists().where(
+        pool.in_unit(Task),
+        pool.is_shown(study_id, depth),
+        ~exists()
+        .where(
+            Judgment.rater_id == Task.rater_id,
+            Judgment.judged_thing_id == JudgedThing.id,
+            Judgment.verdict.is_not(None),
+            ~asked_again.hides(Judgment),
+        )
+        .correlate(Task, JudgedThing),
+    )
+    unrated = exists().where(
+        pool.answers_in(study_id, Task),
+        Query.asks_quality,
+        Run.id == Query.run_id,
+        ~exists()
+        .where(
+            QueryRating.rater_id == Task.rater_id,
+            QueryRating.query_key == Query.id,
+            QueryRating.quality.is_not(None),
+            ~asked_again.hides(QueryRating),
+        )
+        .correlate(Task, Query),
+    )
+    return or_(
+        and_(Task.kind == POOL, or_(unjudged, unrated)), and_(Task.kind == REPEAT, shares.is_open())
+    )
+
+
+def _answer(session: Session, task: Task, name: str | None) -> Query:
+    for query in answers(session, task):
+        if key(task, -query.id) == name:
+            return query
+    raise UnknownTask(task.id, name)
+
+
+def open_ids(session: Session, rater: Rater) -> set[str]:
+    rows = select(Task.id).where(Task.rater_id == rater.id, is_open(rater.study))
+    return set(session.scalars(rows))
+
+
+def _open(session: Session, rater: Rater) -> Sequence[Task]:
+    is_late = case((Task.postponed_at.is_(None), 0), else_=1)
+    rows = select(Task).where(
+        Task.rater_id == rater.id, is_open(rater.study), is_put_to_raters(Task.question_id)
+    )
+    order = is_late, Task.postponed_at, Task.claimed_at, Task.id
+    return session.scalars(rows.order_by(*order)).all()
+
+
+def _left(begun: Sequence[Task]) -> set[Unit]:
+    return {_unit(task) for task in begun if task.kind == POOL}
+
+
+def _unit(task: Task) -> Unit:
+    return Unit(task.question_id, task.run_id)
+
+
+EVERYTHING = QueryFilter()
+
+
+class TaskPlace(Struct, frozen=True):
+    """The place of a task among those the rater was given, and the ways from it.
+
+    ``position`` is ``None`` for a question that nobody is asked any more. ``leads_further``: after
+    the last a new one can be given. ``is_left``: something within the filter is open.
+    """
+
+    position: int | None
+    previous: str | None
+    next: str | None
+    leads_further: bool
+    is_left: bool
+
+
+def place(
+    session: Session,
+    rater: Rater,
+    share: StudyShare,
+    progress: Progress,
+    task_id: str,
+    wanted: QueryFilter = EVERYTHING,
+) -> TaskPlace:
+    at = _at(share, task_id)
+    shown, unit_shown = _shown(session, rater, wanted)
+    later, earlier = filter(shown, share.given[at + 1 :]), filter(shown, reversed(share.given[:at]))
+    next_one, previous = next(later, None), next(earlier, None)
+    is_more, is_left = progress.of > len(share.given), progress.left > 0
+    if wanted.category:
+        is_more = any(map(unit_shown, (*share.free, *share.planned)))
+        opened = open_ids(session, rater)
+        is_left = is_more or any(
+            unit_shown(one.unit) for one in share.given if one.task_id in opened
+        )
+    return TaskPlace(
+        position=at + 1 if at < len(share.given) else None,
+        previous=previous.task_id if previous else None,
+        next=next_one.task_id if next_one else None,
+        leads_further=next_one is None and is_more,
+        is_left=is_left,
+    )
+
+
+def onward(
+    session: Session, rater: Rater, now: datetime, wanted: QueryFilter, after: str | None = None
+) -> str | None:
+    """Return the id of the task to go to within a filter; ``None`` if there is none.
+
+    `after` a task it is the next one that was given, or a new one; else the next one to do. In a
+    category with nothing left to do it is the first that was given.
+    """
+    lock(session, rater)
+    shown, unit_shown = _shown(session, rater, wanted)
+    if after is not None:
+        find(session, rater, after)
+        share = shares.of_rater(session, rater)
+        later = next(filter(shown, share.given[_at(share, after) + 1 :]), None)
+        if later is not None:
+            return later.task_id
+        begun = _open(session, rater)
+        further = _given_anew(session, rater, now, begun, unit_shown)
+        if further is not None:
+            return further.id
+    task = next_task(session, rater, now, unit_shown)
+    if task is not None or not wanted.category:
+        return task.id if task is not None else None
+    given = shares.of_rater(session, rater).given
+    return next((one.task_id for one in given if unit_shown(one.unit)), None)
+
+
+def _at(share: StudyShare, task_id: str) -> int:
+    given = [one.task_id for one in share.given]
+    return given.index(task_id) if task_id in given else len(given)
+
+
+def _shown(
+    session: Session, rater: Rater, wanted: QueryFilter
+) -> tuple[Callable[[Given], bool], Among]:
+    of = pool.categories(session, rater.study) if wanted.category else {}
+    opened = open_ids(session, rater) if wanted.only_open else set()
+
+    def unit_shown(unit: Unit) -> bool:
+        return not wanted.category or of.get(unit.question_id) == wanted.category
+
+    def shown(given: Given) -> bool:
+        return (not wanted.only_open or given.task_id in opened) and unit_shown(given.unit)
+
+    return shown, unit_shown

@@ -1,0 +1,284 @@
+"""The formats of the files that can be imported, and the one way from a file to what is stored.
+
+A file is recognised and read once, then looked at beside the study, decided on by the owner, and
+stored; on the page what was read waits in between. Another format is its functions and a line in
+``FORMATS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+from sqlalchemy.orm import Session
+
+from relevansi import labels
+from relevansi.db.engine import one_at_a_time
+from relevansi.db.tables.study import Study
+from relevansi.importers.frame import bounded
+from relevansi.importers.results.files import Dropped
+from relevansi.importers.results.formats import Choices
+from relevansi.importers.runs import csv_ratings, json_runs
+from relevansi.importers.runs import ratings as rating_changes
+from relevansi.importers.runs.csv_ratings import RatedFile
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.importers.runs.ratings import OfflineRatings
+from relevansi.kinds.document import Document
+from relevansi.kinds.property import Card
+from relevansi.records import Problem, Scale, Tell, nobody
+from relevansi.services.exports import rated_imports, ratings
+from relevansi.services.runs import imports, results, runs, stored_results, stored_runs
+from relevansi.services.runs.imports import ImportReport
+from relevansi.services.runs.results import ResultsReport
+from relevansi.services.runs.stored_results import StoredResults
+from relevansi.services.runs.stored_runs import Labels
+
+BYTES_A_QUESTION = 20_000
+"""Results of about so many bytes are stored in the time of a question with its cards."""
+CHANGES_A_QUESTION = 10
+"""So many changes of a rater are stored in the time of a question with its cards."""
+
+
+class FileDecision(Struct, frozen=True):
+    """The owner's decision on one file: its run's labels, or its rater, whose report was shown."""
+
+    rater: str | None = None
+    confirm: bool = False
+    method: str = ""
+    llm: str = ""
+    depends: list[str] = field(default_factory=list)
+    grader: str = ""
+    meta: list[str] | None = None
+    same_documents: bool = False
+
+
+class StoredFile(Struct, frozen=True):
+    """What became of a file: its report, its runs, and whether there is nothing left to decide.
+
+    A file that is refused has no report.
+    """
+
+    report: Any = None
+    runs: tuple[str, ...] = ()
+    is_done: bool = True
+
+
+class FileFormat(Struct, frozen=True):
+    """How files of one format are recognised and read, as ``kind``.
+
+    The report's template has the ``name``; ``size`` is about how many questions a file has. What
+    was read is ``parted`` into its report and a rest, with which the report is ``whole`` again.
+    """
+
+    name: str
+    kind: type
+    sniff: Callable[[str, bytes], bool]
+    read: Callable[[str, bytes, Tell], Any]
+    size: Callable[[bytes], int]
+    parted: Callable[[Any], tuple[Any, bytes]] = lambda read: (read, b"")
+    whole: Callable[[Any, bytes], Any] = lambda report, _rest: report
+
+
+def _is_run(name: str, data: bytes) -> bool:
+    try:
+        return bounded.call(name, json_runs.recognises, data)
+    except ImportRefused:
+        return False  # another reader refuses it, as a file among others
+
+
+RATED_CSV = FileFormat(
+    name="rated_csv",
+    kind=RatedFile,
+    sniff=lambda _name, data: csv_ratings.recognises(data),
+    read=lambda name, data, _tell: bounded.call(name, csv_ratings.read, name, data),
+    size=lambda data: data.count(b"\n"),
+)
+RATINGS = FileFormat(
+    name="ratings",
+    kind=OfflineRatings,
+    sniff=lambda _name, data: rating_changes.recognises(data),
+    read=lambda name, data, _tell: bounded.call(name, rating_changes.read, name, data),
+    size=lambda data: data.count(b'"query_id"') // CHANGES_A_QUESTION,
+)
+RUN = FileFormat(
+    name="run",
+    kind=ImportReport,
+    sniff=_is_run,
+    read=imports.read,
+    size=lambda data: data.count(b'"query_id"'),
+    parted=imports.parted,
+    whole=imports.whole,
+)
+RESULTS = FileFormat(
+    name="results",
+    kind=ResultsReport,
+    sniff=lambda _name, _data: True,  # what cannot be read is refused with what was found in it
+    read=results.read,
+    size=lambda data: len(data) // BYTES_A_QUESTION,
+    parted=results.parted,
+    whole=lambda report, packed: results.read(report.name, packed),
+)
+FORMATS = (RATED_CSV, RATINGS, RUN, RESULTS)
+"""Every format in the order of recognising; files are stored in the opposite order, runs first."""
+
+
+class OpenedFile(Struct, frozen=True):
+    """A file as it was read, or why it cannot be."""
+
+    format: FileFormat
+    read: Any
+
+
+def recognised(name: str, data: bytes) -> FileFormat:
+    """Return the format that a file has."""
+    return next(each for each in FORMATS if each.sniff(name, data))
+
+
+def opened(form: FileFormat, name: str, data: bytes, tell: Tell = nobody) -> OpenedFile:
+    """Read a file that is recognised; `tell` is called with how many questions are read."""
+    try:
+        return OpenedFile(form, form.read(name, data, tell))
+    except ImportRefused as refused:
+        # Without the frames that it came through, which hold the whole file.
+        return OpenedFile(form, refused.with_traceback(None))
+
+
+def opened_results(
+    name: str, dropped: Iterable[Dropped], choices: Choices, tell: Tell = nobody
+) -> OpenedFile:
+    """Read files of results together, which may be too large to be held as bytes."""
+    try:
+        return OpenedFile(RESULTS, results.read_files(name, dropped, choices, tell))
+    except ImportRefused as refused:
+        return OpenedFile(RESULTS, refused.with_traceback(None))
+
+
+def together(
+    files: Sequence[tuple[str, bytes]], choices: Choices | None = None
+) -> list[tuple[FileFormat, str, bytes]]:
+    """Return the format, name and content of each import: files of results are one together."""
+    found = [(recognised(*file), *file) for file in files]
+    of_results = [(name, data) for form, name, data in found if form is RESULTS]
+    one = [
+        (RESULTS, ", ".join(name for name, _ in of_results), results.packed(of_results, choices))
+    ]
+    return [each for each in found if each[0] is not RESULTS] + (one if of_results else [])
+
+
+def why_refused(file: OpenedFile) -> Sequence[Problem]:
+    """Return the problems of a file of which nothing can be stored; none of one that can be."""
+    read = file.read
+    is_refused = isinstance(read, ImportRefused) or (
+        file.format is RESULTS and not (read.runs or read.group.raters)
+    )
+    return read.problems if is_refused else ()
+
+
+def with_known_columns(study: Study, file: OpenedFile, tell: Tell = nobody) -> OpenedFile:
+    """Return a file read by the columns that were chosen for files of its shape before."""
+    if file.format is not RESULTS or isinstance(file.read, ImportRefused):
+        return file
+    known = results.remembered(study, file.read)
+    if known is None:
+        return file
+    return opened_results(file.read.name, file.read.given, known, tell)
+
+
+def with_differing_texts(session: Session, study: Study, file: OpenedFile) -> OpenedFile:
+    """Return a file that counts the documents whose text the study has otherwise."""
+    if file.format is not RESULTS or isinstance(file.read, ImportRefused):
+        return file
+    differing = stored_results.documents_that_differ(session, study, file.read.group.runs)
+    return OpenedFile(RESULTS, replace(file.read, n_differing=differing))
+
+
+def look(session: Session, study: Study, file: OpenedFile, rater: str | None, now: datetime) -> Any:
+    """Return the report of a file beside the study, or why it is refused; nothing is stored."""
+    if isinstance(file.read, ImportRefused):
+        return file.read
+    if file.format is RUN:
+        return imports.examine(session, study, file.read)
+    if file.format is RESULTS:
+        return results.examine(session, study, file.read)
+    if file.format is RATINGS:
+        return ratings.examine(session, study, file.read, now, rater)
+    return rated_imports.examine(session, study, file.read, rater)
+
+
+def turns_blind(session: Session, study: Study, reports: Sequence[Any]) -> bool:
+    """Whether storing these files, by their reports, makes the study's rating blind."""
+    of_runs = [one for one in reports if isinstance(one, ImportReport)]
+    return imports.turns_blind(session, study, of_runs) or any(
+        one.turns_blind for one in reports if isinstance(one, ResultsReport)
+    )
+
+
+def becomes(session: Session, study: Study, reports: Sequence[Any]) -> str:
+    """What the first runs make of a study (a message id), "" if it has some or gets none.
+
+    Words about their items are in force from here on.
+    """
+    if any(isinstance(one, ImportReport) for one in reports):
+        kind = Card.kind
+    elif any(isinstance(one, ResultsReport) and one.runs for one in reports):
+        kind = Document.kind
+    else:
+        return ""
+    if runs.in_order(session, study):
+        return ""
+    labels.about(kind, Scale.stored(study.scale), study.merging)
+    return imports.BECOMES[kind]
+
+
+def lock(session: Session, study: Study) -> None:
+    """Make those queue who store files; the same files at once are one run."""
+    one_at_a_time(session)
+    session.refresh(study)
+
+
+def store(
+    session: Session,
+    study: Study,
+    file: OpenedFile,
+    decision: FileDecision,
+    newcomers: set[str],
+    now: datetime,
+    tell: Tell = nobody,
+) -> StoredFile:
+    """Store a file as far as it can be; `newcomers` are raters made by files of one import."""
+    lock(session, study)
+    read, rater, is_sure = file.read, decision.rater, decision.confirm
+    if isinstance(read, ImportRefused):
+        return StoredFile()
+    if file.format is RATED_CSV:
+        csv = rated_imports.store(session, study, read, rater or "", now, overwrite=is_sure)
+        return StoredFile(csv, _of(csv.run_id), csv.storable)
+    if file.format is RATINGS:
+        found = ratings.store(
+            session, study, read, now, rater, confirmed=is_sure, newcomers=newcomers
+        )
+        if found.stored and found.rater_is_new:
+            newcomers.add(found.rater)
+        return StoredFile(found, _of(found.run_id), found.stored)
+    if file.format is RESULTS:
+        if not (read.runs or read.group.raters):
+            return StoredFile(StoredResults((), {}, read.problems))
+        done = stored_results.store(
+            *(session, study, read, now, decision.grader),
+            confirmed=is_sure,
+            meta=decision.meta,
+            same_documents=decision.same_documents,
+            tell=tell,
+        )
+        return StoredFile(done, tuple(run.id for run in done.runs))
+    depends = {one.query_id: str(one.query_id) in decision.depends for one in read.undecided}
+    labels = Labels(decision.method or None, decision.llm or None, depends)
+    run = stored_runs.store(session, study, read.read, labels, now)
+    return StoredFile(run, (run.id,))
+
+
+def _of(run_id: str | None) -> tuple[str, ...]:
+    return (run_id,) if run_id else ()

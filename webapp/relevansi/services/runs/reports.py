@@ -1,0 +1,449 @@
+"""A run under a named rule, row by row: the start of the metrics command and every export."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from enum import StrEnum
+from fractions import Fraction
+from itertools import starmap
+from statistics import median
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from relevansi import failures
+from relevansi.db.tables.judging import Adjudication, Event, StoredSummary
+from relevansi.db.tables.machine_judges import MachineJudge
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.failures import Conflict, Missing, Refused
+from relevansi.i18n import mark
+from relevansi.kinds import KINDS
+from relevansi.metrics.judging.figures import (
+    GivenVerdict,
+    QueryRow,
+    RunReport,
+    seconds_before,
+)
+from relevansi.metrics.judging.graded import kept
+from relevansi.metrics.judging.headline import headline_of
+from relevansi.records import Blindness, QueryState, Relevance, Scale, State
+from relevansi.services.judging import live_metrics, verdicts
+from relevansi.services.judging.verdicts import Scope, Verdicts
+from relevansi.services.rating import shares
+from relevansi.services.runs import runs
+from relevansi.services.study import studies
+from relevansi.services.study.question_sets import is_put_to_raters
+
+MAJORITY = "majority"
+ADJUDICATED = "adjudicated"
+_RELEASED = select(MachineJudge.rater_id).where(MachineJudge.released_at.is_not(None))
+
+
+class UnknownRater(Missing):
+    message = mark("This study has no rater called %(name)s")
+    remedy = failures.SEE_RUNS
+    program_remedy = mark("GET /api/v1/judgments names those who judged.")
+    command_remedy = mark("`relevansi raters` lists them.")
+
+
+class UnknownRule(Refused, ValueError):
+    """Not one of: rater NAME, machine NAME, majority, adjudicated."""
+
+    message = mark('"%(name)s" is not a rule for merging raters')
+    remedy = mark('The rules are "majority", "adjudicated", and "rater" with the name of a rater.')
+    command_remedy = mark("Say majority or adjudicated.")
+
+
+class MachineNotReleased(Conflict):
+    """The figures of this machine may not be chosen; its name is the argument."""
+
+    message = mark("The figures of the machine %(name)s are not in use")
+    remedy = mark(
+        "Its page of agreement with people, under Study in the app, is where they are put in use."
+    )
+
+
+class Rule(Struct, frozen=True):
+    """How several raters' verdicts become one: a rater's own, or merged by name."""
+
+    name: str
+    rater: Rater | None = None
+
+
+def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
+    """Return the rule called `name`; unnamed, the only rater's own verdicts, else majority."""
+    if name is None:
+        everybody = studies.raters(session, study)
+        active = _active(session, study)
+        rated = [rater for rater in everybody if rater.id in active]
+        return Rule(MAJORITY) if len(rated) > 1 else of_rater((rated or everybody)[0])
+    if name in {MAJORITY, ADJUDICATED}:
+        return Rule(name)
+    kind, _, rater_name = name.partition(" ")
+    if kind not in {"rater", "machine"}:
+        raise UnknownRule(name)
+    wanted = select(Rater).where(Rater.study_id == study.id, Rater.name == rater_name)
+    rater = session.scalar(wanted)
+    if rater is None or (kind == "machine" and not rater.is_machine):
+        raise UnknownRater(rater_name)
+    if rater.is_machine and rater.id not in set(session.scalars(_RELEASED)):
+        raise MachineNotReleased(rater.name)
+    return of_rater(rater)
+
+
+def final_rule(session: Session, study: Study) -> Rule:
+    """Return the rule under which a study can become complete: that which heeds decisions.
+
+    The only rater's own verdicts, where there is one.
+    """
+    people = studies.present(session, study)
+    chosen = rule_of(session, study)
+    return chosen if chosen.rater is not None and len(people) < 2 else Rule(ADJUDICATED)
+
+
+def of_rater(rater: Rater) -> Rule:
+    """Return the rule that one rater's own verdicts count; a machine's is named as such."""
+    return Rule(f"{'machine' if rater.is_machine else 'rater'} {rater.name}", rater)
+
+
+def rules(session: Session, study: Study) -> tuple[Rule, ...]:
+    """Return every rule that may be chosen: each person, released machines, both merged ones."""
+    raters, released = studies.people_and_machines(session, study), set(session.scalars(_RELEASED))
+    alone = (rater for rater in raters if not rater.is_machine or rater.id in released)
+    return (*map(of_rater, alone), Rule(MAJORITY), Rule(ADJUDICATED))
+
+
+def report(
+    session: Session,
+    study: Study,
+    run_id: str,
+    rule: Rule,
+    *,
+    whole: bool = False,
+    figures: Sequence[str] = (),
+) -> RunReport:
+    """Return each query of a run under `rule`, those put to nobody only of the `whole` run.
+
+    `figures` are the names of others than the headline of the study.
+    """
+    run = runs.find(session, study, run_id)
+    left_out = () if whole else unasked(session, run.id)
+    scope = asked_of(run.id) if left_out else Query.run_id == run.id
+    headline = tuple(figures) or headline_of(study)
+    further = kept(headline)
+    said = verdicts_under(session, study, scope, rule, pooled=bool(further))
+    texts = select(Query.id, Question.text, Question.category, Question.external_id)
+    texts = texts.join_from(Query, Question).where(scope)
+    questions = {row.id: row for row in session.execute(texts)}
+    rows = tuple(
+        QueryRow(
+            query_id=asked.query_id,
+            question=questions[asked.key].text,
+            category=questions[asked.key].category,
+            notes=said.notes.get(asked.key, ""),
+            summary=said.summary(asked, cannot_tell=study.cannot_tell, further=further),
+            verdicts=tuple(said.relevance(thing) for thing in asked.things),
+            external_id=questions[asked.key].external_id,
+        )
+        for asked in verdicts.asked_queries(session, scope, pooled=bool(further))
+    )
+    return RunReport(
+        run=run.id,
+        rule=rule.name,
+        rows=rows,
+        search_method=run.search_method,
+        llm=run.llm,
+        unasked=left_out,
+        cannot_tell=study.cannot_tell,
+        headline=headline,
+        scale=Scale.stored(study.scale),
+        is_original=not KINDS[study.kind].headlines,
+        asks_quality=study.asks_quality,
+        merging=Scale.stored(study.scale).merging(study.merging),
+        state=state(session, study, Query.run_id == run.id, rule),
+    )
+
+
+def in_words(
+    session: Session, study: Study, run_id: str, rule: Rule, *, figures: Sequence[str] = ()
+) -> RunReport:
+    """Return ``report`` with how blind its verdicts are, for a page or a report in words."""
+    found = report(session, study, run_id, rule, figures=figures)
+    scope = Query.run_id == run_id
+    return replace(
+        found,
+        blindness=blindness(session, study, scope, rule),
+        seconds={} if found.is_original else paces(session, study, scope),
+    )
+
+
+def blindness(session: Session, study: Study, scope: Scope, rule: Rule) -> Blindness:
+    """Return how blind the verdicts behind `rule` on the queries in `scope` are."""
+    raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
+    return verdicts.counts(session, scope, [rater.id for rater in raters])
+
+
+def seconds(
+    session: Session, scope: Scope, raters: Sequence[Rater]
+) -> dict[tuple[int, int], float]:
+    """Return the seconds from the verdict before, by rater and judged thing.
+
+    Clicks on what was judged for the questions in `scope` count, as far as their times are known.
+    """
+    clicks = select(Event.judged_thing_id, Event.rater_id, Event.device, Event.client_time).where(
+        Event.rater_id.in_([rater.id for rater in raters]),
+        Event.field == "verdict",
+        Event.cause == "click",
+        Event.client_time.is_not(None),
+        Event.judged_thing_id.in_(verdicts.pool_of(scope)),
+    )
+    return seconds_before(starmap(GivenVerdict, session.execute(clicks)))
+
+
+def paces(session: Session, study: Study, scope: Scope) -> dict[str, tuple[float, int]]:
+    """Return the median seconds per verdict of each rater by name, and of how many verdicts."""
+    raters = studies.raters(session, study)
+    by_rater: dict[int, list[float]] = {}
+    for (rater, _), gap in seconds(session, scope, raters).items():
+        by_rater.setdefault(rater, []).append(gap)
+    timed = ((rater.name, by_rater.get(rater.id)) for rater in raters)
+    return {name: (median(gaps), len(gaps)) for name, gaps in timed if gaps}
+
+
+def asked_of(run_id: str) -> Scope:
+    """Return the condition on ``Query`` that it is of a run, and that raters are asked it."""
+    return (Query.run_id == run_id) & is_put_to_raters(Query.question_id)
+
+
+def unasked(session: Session, run_id: str) -> tuple[int, ...]:
+    """Return the query ids of a run whose questions the study puts to nobody."""
+    rows = select(Query.query_id).where(
+        Query.run_id == run_id, ~is_put_to_raters(Query.question_id)
+    )
+    return tuple(session.scalars(rows.order_by(Query.id)))
+
+
+def states(session: Session, study: Study, rule: Rule) -> dict[str, State]:
+    """Return how far each run of the study is under `rule`, by its id."""
+    listed = session.scalars(select(Run.id).where(Run.study_id == study.id)).all()
+    return {key: state(session, study, Query.run_id == key, rule) for key in listed}
+
+
+def state(session: Session, study: Study, scope: Scope, rule: Rule) -> State:
+    """Return how far the questions put to raters in `scope` are rated under `rule`."""
+    scope = scope & is_put_to_raters(Query.question_id)
+    raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
+    by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters])
+    labels = by_rater[rule.rater.id] if rule.rater is not None else None
+    decided = {} if labels else verdicts.settled(session, scope)
+    if labels is None:
+        given = [(rater.name, by_rater[rater.id]) for rater in raters]
+        labels = verdicts.most(given, verdicts.merging_of(study))
+        if rule.name == ADJUDICATED:
+            labels = verdicts.overruled(labels, decided)
+    asked = verdicts.asked_queries(session, scope)
+    readable = [one for one in asked if one.state is not QueryState.UNREADABLE]
+    questions = dict(session.execute(select(Query.id, Query.question_id).where(scope)).all())
+    open_items, open_questions = set[int](), set[int]()
+    for one in readable:
+        waits_for = labels.open_items(one)
+        open_items |= waits_for
+        if waits_for:
+            open_questions.add(questions[one.key])
+    voted = {item for own in by_rater.values() for item in own.by_thing}
+    unvoted, ties = open_items - voted, open_items & voted
+    lists = unvoted & {one.emptiness for one in readable}
+    of = len({questions[one.key] for one in readable})
+    return State(
+        questions=of,
+        complete=of - len(open_questions),
+        cards=len(unvoted - lists),
+        lists=len(lists),
+        ties=len(ties - decided.keys()),
+        decided=len(ties & decided.keys()),
+        answers=sum(one.asks_quality and one.key not in labels.quality for one in readable),
+        behind={} if rule.rater is not None else _behind(session, study, scope),
+    )
+
+
+def _behind(session: Session, study: Study, scope: Scope) -> dict[str, int]:
+    """Return how many questions in `scope` each person has still to finish, by name.
+
+    An owner who judges nothing while others do only organises the study.
+    """
+    active = _active(session, study)
+    is_blind = studies.is_blind(session, study)
+    found = {}
+    for rater in studies.present(session, study):
+        if rater.is_owner and rater.id not in active and active:
+            continue
+        waits = select(Query.question_id).join(StoredSummary, StoredSummary.query_key == Query.id)
+        waits = waits.where(scope, StoredSummary.rater_id == rater.id, live_metrics.is_open())
+        questions = set(session.scalars(waits))
+        if is_blind:
+            share = shares.of_rater(session, rater)
+            units = (*(given.unit for given in share.first_time), *share.free)
+            questions &= {unit.question_id for unit in units}
+        if questions:
+            found[studies.shown_owner(rater.name)] = len(questions)
+    return found
+
+
+def _active(session: Session, study: Study) -> set[int]:
+    # Participants of phase 3 are of another study, which shares no rater with this one.
+    judging = select(Event.rater_id).join(Rater).where(Rater.study_id == study.id)
+    return set(session.scalars(judging.distinct()))
+
+
+def verdicts_under(
+    session: Session, study: Study, scope: Scope, rule: Rule, *, pooled: bool = False
+) -> Verdicts:
+    """Return the verdicts in `scope` under `rule`; "adjudicated" is else the majority.
+
+    `pooled`: those on all items of the questions in `scope`, as ranking figures need them.
+    """
+    if rule.rater is not None:
+        return verdicts.of_rater(session, scope, rule.rater.id, pooled=pooled)
+    merged = verdicts.adjudicated if rule.name == ADJUDICATED else verdicts.majority
+    return merged(session, scope, studies.raters(session, study), pooled=pooled)
+
+
+Votes = Mapping[int, str]
+"""Each rater's verdict on one judged thing, by the rater's id."""
+
+
+class Provenance(StrEnum):
+    """Where a final label comes from, under the rule "adjudicated"."""
+
+    UNANIMOUS = "unanimous"
+    MAJORITY = "majority"
+    MEDIAN = "median"
+    ADJUDICATED = "adjudicated"
+    OPEN = "open"
+
+
+class LabelCounts(Struct, frozen=True):
+    """How many judged things have a final label of each provenance; grades may be ``median``.
+
+    Of the unanimous ones, ``alone`` rest on one vote, and ``cannot_tell`` have no decided vote.
+    Of the open ones, ``tied`` have as many votes for as against and ``unjudged`` have none.
+    """
+
+    unanimous: int = 0
+    majority: int = 0
+    median: int = 0
+    adjudicated: int = 0
+    open: int = 0
+    alone: int = 0
+    cannot_tell: int = 0
+    tied: int = 0
+    unjudged: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many judged things there are."""
+        return self.unanimous + self.majority + self.median + self.adjudicated + self.open
+
+
+def in_study(study: Study) -> Scope:
+    """Return the condition on ``Query`` that it belongs to a run of the study."""
+    return Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+
+
+def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, str]]:
+    """Return the votes on every judged thing in `scope`, by ascending id; some have none."""
+    things = session.scalars(verdicts.judged_things(scope))
+    found: dict[int, dict[int, str]] = {
+        thing: {} for thing in sorted(thing for thing in things if thing is not None)
+    }
+    raters = [rater.id for rater in studies.raters(session, study)]
+    for rater_id, own in verdicts.by_rater(session, scope, raters).items():
+        for thing, verdict in own.by_thing.items():
+            found[thing][rater_id] = verdict
+    return found
+
+
+def provenances(
+    session: Session, study: Study, scope: Scope, *, adjudicated: bool = True
+) -> dict[int, Provenance]:
+    """Return the provenance of the final label of every judged thing in `scope`."""
+    known = select(Adjudication.judged_thing_id)
+    settled = set(session.scalars(known)) if adjudicated else set[int]()
+    merging = verdicts.merging_of(study)
+    return {
+        thing: provenance(cast.values(), adjudicated=thing in settled, merging=merging)
+        for thing, cast in votes(session, study, scope).items()
+    }
+
+
+def provenance(
+    cast: Collection[str],
+    *,
+    adjudicated: bool = False,
+    merging: verdicts.Merging = verdicts.merge,
+) -> Provenance:
+    """Return where the label that merges the votes `cast` comes from.
+
+    >>> [str(provenance(cast)) for cast in (["1", "1"], ["1", "1", "0"], ["1", "0"], [])]
+    ['unanimous', 'majority', 'open', 'open']
+    >>> str(provenance(["1", "0"], merging=verdicts.lower_median))
+    'median'
+    """
+    if adjudicated:
+        return Provenance.ADJUDICATED
+    if merging(tuple(cast)) is None:
+        return Provenance.OPEN
+    if not is_disputed(cast):
+        return Provenance.UNANIMOUS
+    by_median = merging is verdicts.lower_median and any(vote.isdecimal() for vote in cast)
+    return Provenance.MEDIAN if by_median else Provenance.MAJORITY
+
+
+def label_counts(
+    cast: Mapping[int, Votes],
+    settled: Collection[int],
+    merging: verdicts.Merging = verdicts.merge,
+) -> LabelCounts:
+    """Return how many labels come from where; `settled` are the adjudicated things."""
+    counted: Counter[str] = Counter()
+    for thing, by_rater in cast.items():
+        given = list(by_rater.values())
+        found = provenance(given, adjudicated=thing in settled, merging=merging)
+        counted[found] += 1
+        counted["alone"] += found is Provenance.UNANIMOUS and len(given) == 1
+        counted["cannot_tell"] += found is Provenance.UNANIMOUS and not decided(given)
+        counted["tied"] += found is Provenance.OPEN and bool(given)
+        counted["unjudged"] += found is Provenance.OPEN and not given
+    return LabelCounts(**{str(name): count for name, count in counted.items()})
+
+
+def decided(cast: Collection[str]) -> Counter[str]:
+    """Return how often each verdict but "cannot tell" was given."""
+    return Counter(vote for vote in cast if vote != Relevance.UNSURE)
+
+
+def is_disputed(cast: Collection[str]) -> bool:
+    """Whether the decided votes differ.
+
+    >>> is_disputed(["1", "0"]), is_disputed(["1", "unsure"])
+    (True, False)
+    """
+    return len(decided(cast)) > 1
+
+
+def margin(cast: Collection[str]) -> Fraction:
+    """Return by how much the leading verdict leads, as a share of the decided votes.
+
+    >>> margin(["1", "0"]), margin(["1", "1", "0", "unsure"])
+    (Fraction(0, 1), Fraction(1, 3))
+    """
+    counts = decided(cast)
+    if not counts:
+        return Fraction(0)
+    (_, first), *rest = counts.most_common(2)
+    return Fraction(first - (rest[0][1] if rest else 0), counts.total())

@@ -1,0 +1,358 @@
+"""Runs as their owner sees them: their progress, their labels, the cost of deleting one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from hashlib import file_digest
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy.orm import Session
+
+from relevansi import failures, labels
+from relevansi.db.tables.base import belonging_to
+from relevansi.db.tables.evaluations import CardDecision, Evaluation
+from relevansi.db.tables.judging import JudgedThing, Judgment, QueryRating, StoredSummary
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run, RunFile
+from relevansi.db.tables.study import Question, Study
+from relevansi.failures import Conflict, Missing
+from relevansi.i18n import gettext, mark, ngettext
+from relevansi.kinds.property import Card
+from relevansi.metrics.runs.provenance import Latency, latency
+from relevansi.records import Counts, QueryState
+from relevansi.services.judging import live_metrics
+from relevansi.services.judging.events import UnknownQuery
+from relevansi.services.judging.live_metrics import Standing
+from relevansi.services.rating import pages
+from relevansi.services.study import studies
+from relevansi.services.study.question_sets import is_put_to_raters
+
+STEPS = {"up": -1, "down": 1}
+
+
+def in_order(session: Session, study: Study) -> list[Run]:
+    """Return every run of the study in its order."""
+    return ordered(study, session.scalars(select(Run).where(Run.study_id == study.id)))
+
+
+def ordered(study: Study, found: Iterable[Run]) -> list[Run]:
+    """Return runs of a study in its order: as the owner placed them, then as they came in.
+
+    Those of a chatbot are in the order of the original evaluation's methods before that.
+    """
+    of_chatbot = study.kind == Card.kind
+    return sorted(
+        found,
+        key=lambda run: (
+            *(run.position is None, run.position or 0),
+            *(of_chatbot and labels.place(run.search_method), *sequence(run)),
+        ),
+    )
+
+
+def sequence(run: Run) -> tuple[int, datetime, str]:
+    """Return what sorts runs as they came in; a proof pack may be of a time without a sequence."""
+    return run.sequence, run.imported_at, run.id
+
+
+class UnknownRun(Missing):
+    message = mark("This study has no run %(name)s")
+    remedy = failures.SEE_RUNS
+    command_remedy = mark("`relevansi runs` lists them.")
+
+
+class NotUnreadable(Conflict):
+    """Cards can be added by hand to an unreadable answer only."""
+
+    message = mark("This answer has its cards already")
+    remedy = failures.RELOAD
+
+
+class RunOverview(Struct, frozen=True):
+    run: Run
+    counts: Counts
+    standing: Standing
+    first_open: int | None
+
+
+class RunPage(Struct, frozen=True):
+    """One run in full, with one rater's progress.
+
+    ``queries`` are by query id: ``position`` of the question, whether it ``is_asked`` and whether
+    it ``is_open``, missing something of the rater's. ``missing_questions`` were not run.
+    """
+
+    overview: RunOverview
+    missing_questions: list[tuple[int, str]]
+    queries: dict[int, Any]
+
+
+def find(session: Session, study: Study, run_id: str) -> Run:
+    """Return a run of the study; raises ``UnknownRun``."""
+    run = session.scalar(select(Run).where(Run.id == run_id, Run.study_id == study.id))
+    if run is None:
+        raise UnknownRun(run_id)
+    return run
+
+
+def overviews(session: Session, rater: Rater) -> list[RunOverview]:
+    """Return the study's runs in their order, with `rater`'s progress."""
+    return [_overview(session, rater, run) for run in in_order(session, rater.study)]
+
+
+def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
+    """Return a run with its figures, queries and files; raises ``UnknownRun``."""
+    run = find(session, rater.study, run_id)
+    session.refresh(run, ["files"])
+    here = select(Query.question_id).where(Query.run_id == run.id)
+    missing = (
+        select(Question.position, Question.text)
+        .where(Question.question_set_id == run.question_set_id, Question.id.not_in(here))
+        .order_by(Question.position)
+    )
+    is_asked = is_put_to_raters(Question.id)
+    is_open = (live_metrics.is_open() & is_asked).label("is_open")
+    queries = (
+        select(Query.query_id, Question.position, is_open, is_asked.label("is_asked"))
+        .join_from(StoredSummary, Query, Query.id == StoredSummary.query_key)
+        .join(Question)
+        .where(StoredSummary.rater_id == rater.id, StoredSummary.run_id == run.id)
+        .order_by(Query.id)
+    )
+    return RunPage(
+        overview=_overview(session, rater, run),
+        missing_questions=[(position, text) for position, text in session.execute(missing)],
+        queries={row.query_id: row for row in session.execute(queries)},
+    )
+
+
+def latency_of(session: Session, run_id: str) -> Latency | None:
+    """Return how long the chatbot took for the answers of a run, where the file states it."""
+    extras = session.scalars(select(Query.extra).where(Query.run_id == run_id))
+    return latency(extra.get("latency_ms") for extra in extras)
+
+
+def relabel(
+    session: Session,
+    study: Study,
+    run_id: str,
+    search_method: str | None,
+    llm: str | None,
+    now: datetime,
+) -> None:
+    """Give a run other labels, logged; the file's hash and its own labels are kept."""
+    run = find(session, study, run_id)
+    if search_method != run.search_method:
+        old, run.search_method = run.search_method, search_method
+        studies.log(session, study, "relabel method", run.id, old, search_method, now)
+    if llm != run.llm:
+        old, run.llm = run.llm, llm
+        studies.log(session, study, "relabel llm", run.id, old, llm, now)
+
+
+def move(session: Session, study: Study, run_id: str, direction: str) -> None:
+    """Put a run one place up or down in the study's order; raises ``UnknownRun``.
+
+    The first run cannot go further up, nor the last one further down. Every run then has its
+    place, so that a label that is mended later moves none of them.
+    """
+    listed = in_order(session, study)
+    here = listed.index(find(session, study, run_id))
+    there = here + STEPS[direction]
+    if 0 <= there < len(listed):
+        listed[here], listed[there] = listed[there], listed[here]
+    for position, run in enumerate(listed, 1):
+        run.position = position
+
+
+def deletion_cost(session: Session, study: Study, run_id: str) -> tuple[list[str], list[str]]:
+    """Return what goes with a run, and what stays, in words with the numbers of all raters."""
+    run = find(session, study, run_id)
+    of_run = Query.run_id == run.id
+    n = select(func.count())
+    given = n.select_from(Judgment).join(JudgedThing).where(Judgment.verdict.is_not(None))
+    pooled = JudgedThing.id.in_(things_shown(of_run)) & JudgedThing.run_id.is_(None)
+    counts = (
+        n.select_from(Query).where(of_run),
+        n.select_from(QueryRating).join(Query).where(of_run),
+        given.where(JudgedThing.run_id == run.id),
+        n.select_from(CardDecision).join(Query).where(of_run),
+        given.where(pooled),
+    )
+    questions, ratings, own, decisions, kept = (session.scalar(count) or 0 for count in counts)
+    goes = [
+        ngettext("the run with its %(n)s question", "the run with its %(n)s questions", questions),
+        ngettext("%(n)s grade or note on an answer", "%(n)s grades and notes on answers", ratings),
+        ngettext(
+            "%(n)s judgment on a question that depends on its conversation",
+            "%(n)s judgments on questions that depend on their conversation",
+            own,
+        ),
+    ]
+    if decisions:
+        goes.append(
+            ngettext(
+                "%(n)s decision by hand on a card checked against gold questions",
+                "%(n)s decisions by hand on cards checked against gold questions",
+                decisions,
+            )
+        )
+    stays = ngettext(
+        "%(n)s judgment on a property: it counts for every run that shows it",
+        "%(n)s judgments on properties: they count for every run that shows them",
+        kept,
+    )
+    return goes, [stays, gettext("the log of every click")]
+
+
+def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> None:
+    """Delete a run with the judgments that belong to it alone; pooled ones and events stay."""
+    run = find(session, study, run_id)
+    labels = f"{run.search_method or '-'} / {run.llm or '-'}"
+    studies.log(session, study, "delete run", run.id, labels, None, now)
+    own = select(JudgedThing.id).where(JudgedThing.run_id == run.id).scalar_subquery()
+    keys = select(Query.id).where(Query.run_id == run.id).scalar_subquery()
+    for column in belonging_to(JudgedThing.id):
+        session.execute(delete(column.table).where(column.in_(own)))
+    session.execute(delete(QueryRating).where(QueryRating.query_key.in_(keys)))
+    session.execute(delete(StoredSummary).where(StoredSummary.run_id == run.id))
+    session.execute(delete(Result).where(Result.query_key.in_(keys)))
+    session.execute(delete(Query).where(Query.run_id == run.id))
+    session.execute(delete(JudgedThing).where(JudgedThing.run_id == run.id))
+    session.execute(delete(RunFile).where(RunFile.run_id == run.id))
+    session.execute(delete(Run).where(Run.id == run.id))
+    session.expire_all()
+
+
+def add_cards(
+    session: Session, study: Study, run_id: str, query_id: int, text: str, now: datetime
+) -> int:
+    """Give an unreadable answer its cards, in the chatbot's own form; return how many were read."""
+    # Readers of run files, which a list of runs, that every start shows, does not need.
+    from relevansi.importers.runs import property_cards  # noqa: PLC0415 - a list of runs needs no reader
+    from relevansi.services.runs import stored_runs  # noqa: PLC0415 - a list of runs needs no reader
+
+    run = find(session, study, run_id)
+    query = session.scalar(select(Query).where(Query.run_id == run.id, Query.query_id == query_id))
+    if query is None:
+        raise UnknownQuery(run_id, query_id)
+    if query.state != QueryState.UNREADABLE:
+        raise NotUnreadable
+    cards = property_cards.parse(text)
+    if cards:
+        stored_runs.add_cards(session, query, cards)
+        query.state = str(QueryState.RESULTS)
+        studies.log(session, study, "add cards", f"{run.id}/{query_id}", "0", str(len(cards)), now)
+        raters = [rater.id for rater in studies.people_and_machines(session, study)]
+        live_metrics.refresh(session, raters, Query.id == query.id)
+    return len(cards)
+
+
+def _overview(session: Session, rater: Rater, run: Run) -> RunOverview:
+    categories = live_metrics.by_category(session, rater.id, run.id)
+    row = StoredSummary
+    rows = session.execute(
+        select(row.state, func.count(), func.sum(row.results_count))
+        .where(row.rater_id == rater.id, row.run_id == run.id)
+        .group_by(row.state)
+    ).all()
+    states = {state: queries for state, queries, _ in rows}
+    of = [states.get(state, 0) for state in QueryState]
+    return RunOverview(
+        run=run,
+        counts=Counts(sum(of), sum(cards for _, _, cards in rows), *of),
+        standing=Standing.together(categories.values()),
+        first_open=pages.first_open(session, rater, run.id),
+    )
+
+
+def things_shown(scope: ColumnElement[bool]):  # type: ignore[no-untyped-def]
+    """Return the statement over the judged things that answers show or left empty."""
+    shown = select(Result.judged_thing_id).join(Query).where(scope)
+    shown = shown.where(Result.judged_thing_id.is_not(None))
+    return shown.union(select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None)))
+
+
+class RecordedFile(Struct, frozen=True):
+    """A source file as recorded, and what was made of it: the message ``made`` with its ``id``."""
+
+    made: str
+    id: str
+    name: str
+    sha256: str
+
+    @property
+    def base(self) -> str:
+        """The name without the folders that were stated with it."""
+        return PureWindowsPath(self.name).name  # which has either slash between folders
+
+
+class FoundFile(Struct, frozen=True):
+    """A file on the disk; ``named`` where the user named the file itself, not its folder."""
+
+    path: Path
+    sha256: str
+    named: bool
+
+
+class SourceComparison(Struct, frozen=True):
+    """The files on the disk beside the recorded ones.
+
+    ``differing`` have the name of a recorded file and other contents, ``absent`` are recorded
+    files that were not found, ``unknown`` were named by the user and are no recorded file.
+    """
+
+    equal: tuple[RecordedFile, ...]
+    differing: tuple[tuple[RecordedFile, FoundFile], ...]
+    absent: tuple[RecordedFile, ...]
+    unknown: tuple[FoundFile, ...]
+
+
+def recorded(session: Session) -> list[RecordedFile]:
+    """Return every source file of the database: those of runs, then of evaluations."""
+    runs = session.execute(
+        select(RunFile.run_id, RunFile.name, RunFile.sha256).order_by(RunFile.id)
+    )
+    found = [RecordedFile(mark("run %(id)s"), *row) for row in runs]
+    evaluations = session.execute(
+        select(Evaluation.id, Evaluation.files).order_by(Evaluation.created_at, Evaluation.id)
+    )
+    for evaluation_id, files in evaluations:
+        made = mark("evaluation %(id)s")
+        found += [RecordedFile(made, evaluation_id, file["name"], file["sha256"]) for file in files]
+    return found
+
+
+def found(paths: Iterable[Path]) -> Iterator[FoundFile]:
+    """Yield the files among `paths` and those in the folders among them."""
+    for path in paths:
+        inside = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for one in filter(Path.is_file, inside):
+            with one.open("rb") as file:
+                yield FoundFile(one, file_digest(file, "sha256").hexdigest(), one == path)
+
+
+def compare(recorded: Sequence[RecordedFile], found: Sequence[FoundFile]) -> SourceComparison:
+    """Return which of the files on the disk are the recorded ones, by their SHA-256.
+
+    A file with the name of a recorded one differs only where that one is nowhere else and the
+    file is not another recorded one: every run has a ``test_results_latest.json``.
+    """
+    on_disk = {file.sha256 for file in found}
+    known = {file.sha256 for file in recorded}
+    missed = [file for file in recorded if file.sha256 not in on_disk]
+    strange = [file for file in found if file.sha256 not in known]
+    differing = [
+        (file, other) for file in missed for other in strange if other.path.name == file.base
+    ]
+    changed, others = [file for file, _ in differing], [other for _, other in differing]
+    return SourceComparison(
+        equal=tuple(file for file in recorded if file.sha256 in on_disk),
+        differing=tuple(differing),
+        absent=tuple(file for file in missed if file not in changed),
+        unknown=tuple(other for other in strange if other.named and other not in others),
+    )

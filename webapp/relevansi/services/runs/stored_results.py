@@ -1,0 +1,287 @@
+"""Results of any search or RAG system as they are stored: runs, texts and grades."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from relevansi import labels
+from relevansi.db.tables.judging import Event, JudgedThing, Judgment
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.failures import Refused
+from relevansi.i18n import mark
+from relevansi.importers.results.assemble import Judged
+from relevansi.importers.results.formats import Group
+from relevansi.importers.runs.json_runs import question_key
+from relevansi.importers.runs.problems import warning
+from relevansi.kinds.document import Document
+from relevansi.records import Click, Problem, ReadRun, Scale, Tell, nobody
+from relevansi.services.judging import events
+from relevansi.services.judging.events import Target, TargetChange
+from relevansi.services.judging.judged_things import Pool
+from relevansi.services.people import raters
+from relevansi.services.runs import stored_runs
+from relevansi.services.runs.results import ResultsReport, examine, rater_name
+from relevansi.services.runs.stored_runs import ImportedRun, Labels, StoredRuns
+from relevansi.services.study import question_sets, studies
+
+AT_ONCE = 100
+"""Questions whose items, with their texts, are in memory while they are filled or graded."""
+
+
+class KnownRater(Refused):
+    message = mark("The study has a rater %(name)s already")
+    remedy = mark("Confirm that these grades are theirs, or name another rater.")
+    command_remedy = mark(
+        "--rater with that name says that they are theirs, with another it is new."
+    )
+
+
+class NoQuestion(Refused):
+    message = mark("This study has none of the questions that these grades are of")
+    remedy = mark(
+        "Nothing was stored. Import a run of these questions before, or its files together with "
+        "the grades."
+    )
+
+
+class StoredResults(Struct, frozen=True):
+    """The runs of the files as they are stored, and how many grades each rater got."""
+
+    runs: tuple[ImportedRun, ...]
+    grades: Mapping[str, int]
+    problems: tuple[Problem, ...]
+
+
+def store(  # noqa: PLR0913 (what an owner decides of files)
+    session: Session,
+    study: Study,
+    report: ResultsReport,
+    now: datetime,
+    rater: str = "",
+    *,
+    confirmed: bool = False,
+    meta: Sequence[str] | None = None,
+    same_documents: bool = False,
+    tell: Tell = nobody,
+) -> StoredResults:
+    """Store the runs and the grades of the files.
+
+    `rater` rated where the files do not say who did; to a rater whom the study has, grades are
+    added only if that is `confirmed`. `meta` are the keys of metadata that raters see; without any
+    word those of the collection. A document with another text than the study has under its id is
+    judged anew, unless they are the `same_documents`. Raises ``OtherKind``, ``OtherIds``,
+    ``OtherScale``, ``NoQuestion`` and ``KnownRater``, and then stores nothing.
+    """
+    looked, group = examine(session, study, report), report.group
+    if looked.refused:
+        raise looked.refused
+    if not group.runs and not _known(group.judged, _questions(session, study, ())):
+        raise NoQuestion
+    by_name: dict[str, list[Judged]] = {}
+    for one in group.judged:
+        by_name.setdefault(rater_name(one.rater or rater), []).append(one)
+    graders = {name: raters.named(session, study, name) for name in by_name}
+    if taken := [one.name for one in graders.values() if one and (one.is_machine or not confirmed)]:
+        raise KnownRater(taken[0])
+    stored_runs.begin(session, study, Document.kind, now)
+    if looked.fits is not None:
+        scale = replace(Scale.stored(study.scale), top=looked.fits, words=(), guidance=())
+        # Which figures are shown first may change with it, for the runs that are there too.
+        studies.set_switches(session, study, replace(studies.switches(study), scale=scale), now)
+    _remember(study, group)
+    shown = [key for key, is_of_collection in group.meta.items() if is_of_collection]
+    seen = partial(_seen, {*(shown if meta is None else meta), "format"})
+    again = [
+        run
+        for found, run in zip(looked.runs, group.runs, strict=True)
+        if found.run_id and found.n_texts
+    ]
+    kept = _fill_texts(session, study, again, seen, now, same_documents=same_documents)
+    done = (
+        stored_runs.store_together(
+            *(session, study, group.runs, Labels(), now),
+            seen=seen,
+            same_documents=same_documents,
+            tell=tell,
+        )
+        if group.runs
+        else StoredRuns(())
+    )
+    stored = done.runs
+    labels.about(study.kind, Scale.stored(study.scale), study.merging)
+    questions = _questions(session, study, [run.id for run in stored])
+    grades = {}
+    for name, judged in by_name.items():
+        grader = graders[name] or studies.add_rater(session, study, name, now)
+        placed = _known(judged, questions)
+        _grade(session, grader, placed, now)
+        grades[name] = sum(map(len, placed.values()))
+    told = [*looked.problems]
+    if left_out := len(group.judged) - sum(grades.values()):
+        told.append(warning("results_grades_unasked", report.name, {"count": left_out}))
+    told += _changed(report.name, kept, done.changed, same_documents=same_documents)
+    return StoredResults(stored, grades, tuple(told))
+
+
+def _changed(
+    name: str, kept: frozenset[str], changed: frozenset[str], *, same_documents: bool
+) -> Iterator[Problem]:
+    """Yield what became of documents with another text under the id that they had."""
+    if same_documents:
+        kept, changed = kept | changed, frozenset()
+    code = "results_texts_replaced" if same_documents else "results_texts_kept"
+    for said, documents in ((code, kept), ("results_texts_differ", changed)):
+        if documents:
+            yield warning(said, name, {"count": len(documents)})
+
+
+def _remember(study: Study, group: Group) -> None:
+    mappings = dict(study.mappings or {})
+    if group.choices.columns and group.header:
+        chosen = {group.header: dict(group.choices.columns)}
+        mappings["columns"] = mappings.get("columns", {}) | chosen
+    if group.has_passages:
+        mappings["passages"] = True
+    if mappings:
+        study.mappings = mappings
+
+
+def _seen(shown: Container[str], card: Document) -> Document:
+    """Return an item with no other metadata than this."""
+    if all(key in shown for key in card.meta):
+        return card
+    return replace(card, meta={key: value for key, value in card.meta.items() if key in shown})
+
+
+def _fill_texts(
+    session: Session,
+    study: Study,
+    again: Sequence[ReadRun],
+    seen: Callable[[Document], Document],
+    now: datetime,
+    *,
+    same_documents: bool,
+) -> frozenset[str]:
+    """Give questions and items of runs that are stored already what these files say of them.
+
+    Returns the identities of documents that have another text there.
+    """
+    if not again:
+        return frozenset()
+    _, questions = question_sets.of_collection(session, study, again[0].queries, now)
+    changed: set[str] = set()
+    for pool in _filled(session, questions, again, seen, same_documents=same_documents):
+        pool.store()
+        changed |= pool.changed
+    return frozenset(changed)
+
+
+def documents_that_differ(session: Session, study: Study, runs: Sequence[ReadRun]) -> int:
+    """Return how many documents of these runs have another text than the study has of them.
+
+    Nothing is stored. All that is stored of their questions is read.
+    """
+    if not runs or stored_runs.is_other_kind(session, study, Document.kind):
+        return 0
+    known = question_sets.known_collection(session, study, runs[0].queries)
+    if known is None:
+        return 0
+    pools = _filled(session, known[1], runs, lambda card: card, same_documents=False)
+    return len(set().union(*(pool.changed for pool in pools)))
+
+
+def _filled(
+    session: Session,
+    questions: Sequence[Question | None],
+    runs: Sequence[ReadRun],
+    seen: Callable[[Document], Document],
+    *,
+    same_documents: bool,
+) -> Iterator[Pool]:
+    """Yield what is judged of some questions at a time, as full as the items of these runs."""
+    for start in range(0, len(questions), AT_ONCE):
+        ids = [one.id if one else 0 for one in questions[start : start + AT_ONCE]]
+        pool = Pool(session, ids, same_documents=same_documents)
+        for run in runs:
+            for at, query in zip(ids, run.queries[start : start + AT_ONCE], strict=True):
+                for card in query.cards:
+                    pool.fill(at, seen(card))
+        yield pool
+
+
+def _known(judged: Iterable[Judged], questions: Mapping[str, int]) -> dict[int, list[Judged]]:
+    """Return those grades that are of `questions`, by the ids of these."""
+    placed: dict[int, list[Judged]] = {}
+    for one in judged:
+        at = questions.get(one.external_id or question_key(one.question))
+        if at is not None:
+            placed.setdefault(at, []).append(one)
+    return placed
+
+
+def _grade(
+    session: Session, rater: Rater, placed: Mapping[int, Sequence[Judged]], now: datetime
+) -> None:
+    """Store those grades that change what the rater said before, as events."""
+    before = session.scalar(select(func.count(Event.id)).where(Event.rater_id == rater.id))
+    changes: list[TargetChange] = []
+    asked = [*placed]
+    for start in range(0, len(asked), AT_ONCE):
+        portion = asked[start : start + AT_ONCE]
+        graded = [(at, one) for at in portion for one in placed[at]]
+        items = {one.identity: _item(one.identity) for _, one in graded}
+        pool = Pool(session, portion)
+        things = [pool.place(at, None, items[one.identity], one.identity) for at, one in graded]
+        pool.store()
+        own = select(Judgment.judged_thing_id, Judgment.verdict).join(JudgedThing)
+        own = own.where(Judgment.rater_id == rater.id, JudgedThing.question_id.in_(portion))
+        known = dict(session.execute(own).all())
+        for (at, one), thing in zip(graded, things, strict=True):
+            if known.get(thing.id) != one.verdict:
+                said = f"{rater.name} {at} {one.identity} {one.verdict} {before}"
+                event_id = hashlib.sha256(said.encode()).hexdigest()[:32]
+                target, click = Target("verdict", thing.id), Click(event_id, now)
+                changes.append(TargetChange(target, one.verdict, click))
+    events.record_all(session, rater, changes, cause="import")
+    events.refresh(session, rater, [change.target for change in changes])
+
+
+def _item(identity: str) -> Document:
+    """Return what an identity says of an item: nothing, where it is known by a text."""
+    what, _, value = identity.partition(":")
+    if what != "doc":
+        return Document(url=value if what == "url" else None)
+    doc_id, _, passage = value.partition("#")
+    return Document(doc_id=doc_id, passage=passage or None)
+
+
+def _questions(session: Session, study: Study, runs: Sequence[str]) -> dict[str, int]:
+    """The ids of questions by their ids in the collection and keys: those of `runs`, else all.
+
+    An id that several collections have is that of the latest.
+    """
+    found = (
+        select(Question.external_id, Question.key, Question.id)
+        .join(QuestionSet, QuestionSet.id == Question.question_set_id)
+        .where(QuestionSet.study_id == study.id)
+        .order_by(Question.id)
+    )
+    if runs:
+        asked = select(Query.question_id).where(Query.run_id.in_(runs))
+        found = found.where(Question.id.in_(asked))
+    known: dict[str, int] = {}
+    for external_id, key, number in session.execute(found):
+        known.setdefault(key, number)
+        if external_id is not None:
+            known[external_id] = number
+    return known

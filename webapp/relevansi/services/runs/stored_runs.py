@@ -1,0 +1,463 @@
+"""Runs as they are stored: made from what was read of a file, or enriched by a further one."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import count
+from typing import Any, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
+from sqlalchemy import ColumnElement, Row, func, insert, or_, select, true, update
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from relevansi.db.engine import insert_rows, tables, to_json
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run, RunFile
+from relevansi.db.tables.study import Question, Study
+from relevansi.failures import Refused
+from relevansi.i18n import mark
+from relevansi.importers.runs import json_runs, property_particulars
+from relevansi.kinds import KINDS, from_row, to_row
+from relevansi.kinds.document import Document
+from relevansi.kinds.property import Card
+from relevansi.records import Counts, Item, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
+from relevansi.services.judging import live_metrics
+from relevansi.services.judging.judged_things import PORTION, Pool, PooledItem
+from relevansi.services.judging.verdicts import TAIL
+from relevansi.services.study import question_sets, studies
+
+AskedT = TypeVar("AskedT")
+PROPERTIES = "properties"
+"""The key under which a query keeps the properties its file lists beside the answer."""
+
+
+class OtherKind(Refused):
+    message = mark("This study judges items of another kind than these files hold")
+    remedy = mark(
+        "A database holds one study, of one kind. Start Relevansi with another database for these "
+        "files: set RELEVANSI_INSTANCE to another folder."
+    )
+
+
+def begin(session: Session, study: Study, kind: str, now: datetime) -> None:
+    """Make a study without runs one of this kind of items; raises ``OtherKind``."""
+    if is_other_kind(session, study, kind):
+        raise OtherKind
+    if study.kind != kind:
+        study.kind, study.asks_quality = kind, KINDS[kind].always_answered
+        studies.log(session, study, "set kind", study.name, None, kind, now)
+
+
+def is_other_kind(session: Session, study: Study, kind: str) -> bool:
+    """Whether a study has runs of another kind of items."""
+    a_run = select(Run.id).where(Run.study_id == study.id).limit(1)
+    return study.kind != kind and session.scalar(a_run) is not None
+
+
+class Labels(Struct, frozen=True):
+    """The owner's labels, and by query id what the file does not say of ``context_dependent``."""
+
+    search_method: str | None = None
+    llm: str | None = None
+    context_dependent: Mapping[int, bool] = field(default_factory=dict)
+
+
+class ImportedRun(Struct, frozen=True):
+    """A run as it is after an import of one of its files."""
+
+    id: str
+    search_method: str | None
+    llm: str | None
+    counts: Counts
+    already_imported: bool
+    enriched: bool
+    problems: tuple[Problem, ...]
+
+
+class StoredRuns(Struct, frozen=True):
+    """Runs as they are after an import, and the identities of documents with another text."""
+
+    runs: tuple[ImportedRun, ...]
+    changed: frozenset[str] = frozenset()
+
+
+def store(
+    session: Session, study: Study, read: ReadRun, labels: Labels, now: datetime
+) -> ImportedRun:
+    """Store a run file, or enrich the run of the same session, or find it is there already.
+
+    Raises ``OtherKind``, and then stores nothing.
+    """
+    return store_together(session, study, [read], labels, now).runs[0]
+
+
+def store_together(
+    session: Session,
+    study: Study,
+    reads: Sequence[ReadRun],
+    labels: Labels,
+    now: datetime,
+    *,
+    seen: Callable[[Any], Item] | None = None,
+    same_documents: bool = False,
+    tell: Tell = nobody,
+) -> StoredRuns:
+    """Store runs of one import: one run file, or results, whose runs all have the same questions.
+
+    `seen` returns what is kept of an item. `same_documents`: a document with another text than
+    before is the same, and has its new text. `tell` is called with how many questions are done.
+    Raises as ``store`` does.
+    """
+    is_of_results = bool(reads[0].key)
+    begin(session, study, Document.kind if is_of_results else Card.kind, now)
+    questions: list[Question] = []
+    new: dict[str, Iterator[tuple[Question, ReadQuery]]] = {}
+    done: list[tuple[Run, ReadRun, bool, bool]] = []
+    for read in reads:
+        session_key = read.key or json_runs.session_key(read)
+        run = holding(session, study, read, session_key)
+        # A run of results is told by its lists, so there is nothing to add to it.
+        already = run is not None and (is_of_results or has_file(run, read))
+        if run is None:
+            queries = _decided(read.queries, labels)
+            if not questions:
+                find = question_sets.of_collection if is_of_results else question_sets.find_or_make
+                _, questions = find(session, study, queries, now)
+            own = session_key, questions[0].question_set_id
+            run = _make(session, study, read, labels, *own, now)
+            new[run.id] = _answers(queries, questions, seen, by_place=is_of_results)
+            enriched = False
+        elif already:
+            _fill_extra(session, run, read)
+            enriched = False
+        else:
+            _enrich(session, run, read, labels)
+            enriched = True
+        if not already:
+            run.files.append(_file(read, now))
+        done.append((run, read, already, enriched))
+    changed = add_answers(
+        session, new, only_answers=is_of_results, same_documents=same_documents, tell=tell
+    )
+    raters = session.scalars(select(Rater.id).where(Rater.study_id == study.id)).all()
+    for run, _, already, _ in done:
+        if not already:
+            live_metrics.refresh(session, raters, Query.run_id == run.id)
+    imported = (_imported(session, *one) for one in done)
+    return StoredRuns(tuple(imported), frozenset(changed))
+
+
+def _file(read: ReadRun, now: datetime) -> RunFile:
+    return RunFile(
+        sha256=read.sha256,
+        name=read.name,
+        file_format=read.file_format,
+        problems=[asdict(problem) for problem in read.problems],
+        imported_at=now,
+    )
+
+
+def _imported(
+    session: Session, run: Run, read: ReadRun, already: bool, enriched: bool
+) -> ImportedRun:
+    of_run = Query.run_id == run.id
+    states = select(Query.state, func.count()).where(of_run).group_by(Query.state)
+    cards = session.scalar(select(func.count(Result.judged_thing_id)).join(Query).where(of_run))
+    return ImportedRun(
+        id=run.id,
+        search_method=run.search_method,
+        llm=run.llm,
+        counts=counted(dict(session.execute(states).all()), cards or 0),
+        already_imported=already,
+        enriched=enriched,
+        problems=read.problems,
+    )
+
+
+def counted(states: Mapping[str, int], cards: int) -> Counts:
+    of = [states.get(state, 0) for state in QueryState]
+    return Counts(sum(of), cards, *of)
+
+
+def holding(session: Session, study: Study, read: ReadRun, session_key: str) -> Run | None:
+    by_file = select(Run).join(RunFile).where(RunFile.sha256 == read.sha256)
+    if read.key:  # several systems may be in one file
+        by_file = by_file.where(
+            Run.session_key == read.key, Run.stated_search_method == read.search_method
+        )
+    by_session = select(Run).where(
+        Run.session_key == session_key,
+        _agrees(Run.stated_search_method, read.search_method),
+        _agrees(Run.timestamp, read.timestamp),
+    )
+    found = (
+        session.scalars(wanted.where(Run.study_id == study.id).limit(1)).first()
+        for wanted in (by_file, by_session)
+    )
+    return next(filter(None, found), None)
+
+
+def _agrees(column: InstrumentedAttribute[str | None], stated: str | None) -> ColumnElement[bool]:
+    return true() if stated is None else or_(column.is_(None), column == stated)
+
+
+def has_file(run: Run, read: ReadRun) -> bool:
+    return any(file.sha256 == read.sha256 for file in run.files)
+
+
+def _decided(queries: Sequence[ReadQuery], labels: Labels) -> list[ReadQuery]:
+    decided = labels.context_dependent
+    return [
+        replace(query, context_dependent=decided.get(query.query_id, False))
+        if query.context_dependent is None
+        else query
+        for query in queries
+    ]
+
+
+def _answers(
+    queries: Sequence[ReadQuery],
+    questions: Sequence[Question],
+    seen: Callable[[Any], Item] | None,
+    *,
+    by_place: bool,
+) -> Iterator[tuple[Question, ReadQuery]]:
+    """Yield each question with its answer; `by_place`, unless ids are numbers, it has its place."""
+    by_place = by_place and any(query.external_id != str(query.query_id) for query in queries)
+    for question, query in zip(questions, queries, strict=True):
+        number = question.position if by_place else query.query_id
+        cards = tuple(map(seen, query.cards)) if seen else query.cards
+        yield question, replace(query, query_id=number, cards=cards)
+
+
+def _make(
+    session: Session,
+    study: Study,
+    read: ReadRun,
+    labels: Labels,
+    session_key: str,
+    question_set_id: int,
+    now: datetime,
+) -> Run:
+    last = select(func.coalesce(func.max(Run.sequence), 0)).where(Run.study_id == study.id)
+    run = Run(
+        id=secrets.token_hex(5),
+        study_id=study.id,
+        sequence=(session.scalar(last) or 0) + 1,
+        question_set_id=question_set_id,
+        search_method=labels.search_method or read.search_method,
+        llm=labels.llm or read.llm,
+        stated_search_method=read.search_method,
+        stated_llm=read.llm,
+        timestamp=read.timestamp,
+        session_key=session_key,
+        total_questions=read.total_questions,
+        extra=dict(read.extra),
+        imported_at=now,
+    )
+    session.add(run)
+    session.flush()
+    return run
+
+
+def add_answers(
+    session: Session,
+    answers: Mapping[str, Iterable[tuple[Question, ReadQuery]]],
+    *,
+    only_answers: bool = False,
+    same_documents: bool = False,
+    tell: Tell = nobody,
+) -> set[str]:
+    """Store answers of runs, by their ids, each to the same questions in the same order.
+
+    Their results are stored, and what is judged of them. Returns the identities of documents with
+    another text than is stored: another version, or, of the `same_documents`, the text from now
+    on. `only_answers`: no quality is asked of a list that came without an answer.
+
+    All answers to a question are taken together, so that what is stored of it is read once.
+    Besides the answers themselves there is only a portion of their rows in memory.
+    """
+    connection = tables(session)
+    asked = select(Study.asks_quality).join(Run, Run.study_id == Study.id)
+    asks_quality = session.scalar(asked.where(Run.id.in_(answers)).limit(1))
+    changed: set[str] = set()
+    done = 0
+    for portion in _portions(zip(*answers.values(), strict=True)):
+        by_run = zip(answers, zip(*portion, strict=True), strict=True)
+        listed = [(run_id, *answer) for run_id, own in by_run for answer in own]
+        pool = Pool(
+            session, {question.id for _, question, _ in listed}, same_documents=same_documents
+        )
+        placed = [
+            _placed(pool, run_id, question, _shown(entry)) for run_id, question, entry in listed
+        ]
+        pool.store()
+        changed |= pool.changed
+        rows = [
+            {
+                "run_id": run_id,
+                "question_id": question.id,
+                "query_id": entry.query_id,
+                "response": entry.response,
+                "state": str(entry.state),
+                "claimed_count": entry.claimed_count,
+                "error": entry.error,
+                "extra": _extra(entry),
+                "asks_quality": asks_quality and bool(entry.response.strip() or not only_answers),
+                "emptiness_id": things[0].id if entry.state is QueryState.EMPTY else None,
+            }
+            for (run_id, question, entry), things in zip(listed, placed, strict=True)
+        ]
+        connection.execute(insert(Query), rows)
+        numbers = {entry.query_id for _, _, entry in listed}
+        stored = select(Query.run_id, Query.query_id, Query.id).where(
+            Query.run_id.in_(answers), Query.query_id.in_(numbers)
+        )
+        keys = {(run_id, number): key for run_id, number, key in connection.execute(stored)}
+        _add_results(
+            session,
+            (
+                (keys[run_id, entry.query_id], entry.cards, things, entry.holes)
+                for (run_id, _, entry), things in zip(listed, placed, strict=True)
+            ),
+        )
+        done += len(portion)
+        tell(done, done)
+    if connection.dialect.name == "postgresql" and answers:
+        # Its own statistics come minutes later, and without them it may join so many rows one by
+        # one that the figures of a large run, made next, take minutes.
+        connection.exec_driver_sql("ANALYZE questions, queries, results, judged_things, properties")
+    return changed
+
+
+def add_cards(session: Session, query: Query, cards: Sequence[Item]) -> None:
+    """Give a stored query without results these."""
+    pool = Pool(session, [query.question_id])
+    things = _placed(pool, query.run_id, query.question, cards)
+    pool.store()
+    _add_results(session, [(query.id, cards, things, ())])
+    session.expire(query, ["results"])
+
+
+def _portions(
+    answers: Iterable[tuple[tuple[AskedT, ReadQuery], ...]],
+) -> Iterator[list[tuple[tuple[AskedT, ReadQuery], ...]]]:
+    """Yield the answers to some questions at a time, those of all runs to each."""
+    portion: list[tuple[tuple[AskedT, ReadQuery], ...]] = []
+    weight = 0
+    for to_one in answers:
+        portion.append(to_one)
+        # Answers without cards have their weight too.
+        weight += sum(5 + len(entry.cards) for _, entry in to_one)
+        if weight >= PORTION:
+            yield portion
+            portion, weight = [], 0
+    if portion:
+        yield portion
+
+
+def _extra(entry: ReadQuery) -> dict[str, Any]:
+    """Return what is kept beside an answer; a key of its own called as our tail gets another."""
+    own = {f"{name}_" if name == TAIL else name: value for name, value in entry.extra.items()}
+    return own | ({TAIL: list(entry.tail)} if entry.tail else {})
+
+
+def _shown(entry: ReadQuery) -> Sequence[Item | None]:
+    """Return what is judged of an answer: its cards, or that its list is empty."""
+    return [None] if entry.state is QueryState.EMPTY else entry.cards
+
+
+def _placed(
+    pool: Pool, run_id: str, question: Question, cards: Iterable[Item | None]
+) -> list[PooledItem]:
+    scope = run_id if question.context_dependent else None
+    return [pool.place(question.id, scope, card) for card in cards]
+
+
+def _add_results(
+    session: Session,
+    answers: Iterable[tuple[int, Sequence[Item], Sequence[PooledItem], Sequence[int]]],
+) -> None:
+    """Add the cards of answers, each the key of its query, at the ranks between its holes."""
+    rows: list[tuple[int, int, int | None, str]] = []
+    for key, cards, things, holes in answers:
+        rows += [(key, rank, None, "{}") for rank in holes]
+        ranks = (rank for rank in count(1) if rank not in holes)
+        rows += [
+            (key, rank, thing.id, _own_row(card, thing))
+            for rank, card, thing in zip(ranks, cards, things, strict=False)
+        ]
+    insert_rows(tables(session), Result, "query_key, rank, judged_thing_id, card", rows)
+
+
+def _own_row(card: Item, thing: PooledItem) -> str:
+    if thing.text and card is thing.card and card.of_one_run is None:
+        return thing.text  # as most are, where results keep whole cards
+    return to_json(to_row(card, card.of_one_run))
+
+
+def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
+    run.search_method = run.search_method or labels.search_method or read.search_method
+    run.llm = run.llm or labels.llm or read.llm
+    run.stated_search_method = run.stated_search_method or read.search_method
+    run.stated_llm = run.stated_llm or read.llm
+    run.timestamp = run.timestamp or read.timestamp
+    run.extra = {**read.extra, **run.extra}
+    _fill_extra(session, run, read)
+    connection = tables(session)
+    by_id = {query.query_id: query for query in read.queries}
+    asked = connection.execute(
+        select(Query.id, Query.query_id, Query.question_id)
+        .where(Query.run_id == run.id)
+        .order_by(Query.id)
+    ).all()
+    answers = (((query, by_id[query.query_id]),) for query in asked if query.query_id in by_id)
+    for alone in _portions(answers):
+        portion = [answer for (answer,) in alone]
+        pool = Pool(session, {query.question_id for query, _ in portion})
+        keys = [query.id for query, _ in portion]
+        listed: dict[int, list[Row[Any]]] = {key: [] for key in keys}
+        for result in connection.execute(
+            select(Result.query_key, Result.id, Result.card, Result.judged_thing_id)
+            .where(Result.query_key.in_(keys))
+            .order_by(Result.query_key, Result.rank)
+        ):
+            listed[result.query_key].append(result)
+        fuller = [
+            (result.id, card, pool.place_again(result.judged_thing_id, card))
+            for query, entry in portion
+            for result, other in zip(listed[query.id], entry.cards, strict=False)
+            for card in [from_row(result.card).fullest(other)]
+        ]
+        pool.store()
+        rewritten = [
+            {"id": result_id, "card": to_row(card), "judged_thing_id": thing.id}
+            for result_id, card, thing in fuller
+        ]
+        if rewritten:
+            session.execute(update(Result), rewritten)
+        for query, entry in portion:
+            if entry.state is QueryState.FAILED:
+                failed = {"state": str(entry.state), "error": entry.error, "emptiness_id": None}
+                connection.execute(update(Query).where(Query.id == query.id).values(failed))
+    session.expire_all()
+
+
+def _fill_extra(session: Session, run: Run, read: ReadRun) -> None:
+    connection = tables(session)
+    by_id = {query.query_id: query for query in read.queries}
+    known = select(Query.id, Query.query_id, Query.extra).where(Query.run_id == run.id)
+    for key, query_id, before in connection.execute(known).all():
+        if query_id not in by_id:
+            continue
+        entry = by_id[query_id]
+        extra = {**entry.extra, **before}
+        if PROPERTIES in extra:
+            listed = (before.get(PROPERTIES), entry.extra.get(PROPERTIES))
+            extra[PROPERTIES] = property_particulars.enriched(*listed)
+        if extra != before:
+            connection.execute(update(Query).where(Query.id == key).values(extra=extra))
+    session.expire_all()

@@ -1,0 +1,181 @@
+"""The progress of a study: the saving by pooling, the verdicts by rater, and the time left."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from itertools import pairwise
+from statistics import median
+
+from msgspec import Struct
+from sqlalchemy import and_, func, select
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.judging import Event, JudgedThing, Judgment, Task
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.services.rating import pool, shares
+from relevansi.services.rating.shares import Progress
+from relevansi.services.study import assignments, studies
+from relevansi.services.study.question_sets import is_put_to_raters
+
+LONGEST_PAUSE = timedelta(minutes=2)
+"""A longer time between two clicks was a break, not thinking."""
+
+RECENT = 200
+
+
+class Saving(Struct, frozen=True):
+    """The saving by pooling: verdicts to give against cards shown, and things left out by depth.
+
+    ``shown`` counts the cards of all runs, ``distinct`` the judged things among them,
+    ``beyond`` the things that only lie deeper than the pool.
+    """
+
+    shown: int
+    distinct: int
+    beyond: int
+
+    @property
+    def saved(self) -> int:
+        return self.shown - self.distinct - self.beyond
+
+
+class RaterStanding(Struct, frozen=True):
+    name: str
+    progress: Progress
+    judged: int
+    last_at: datetime | None
+    pace: float | None
+
+    @property
+    def clicks_left(self) -> int:
+        return self.progress.open_judgments + self.progress.unrated
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimated time until everything is rated; ``None`` before there is a pace."""
+        return None if self.pace is None else self.pace * self.clicks_left
+
+
+class QuestionStanding(Struct, frozen=True):
+    """One question: its distinct things, the raters given it, and the verdicts left.
+
+    ``planned_for`` may still be given it, as far as the overlap allows. ``reach`` counts those
+    whom the owner's assignments let judge it and all who were given it, removed raters too: as
+    many judge it in the end, or the overlap if less. ``judged`` has a number of verdicts for
+    everybody who has it or judged in it; ``left`` is the work of all who have it or will get it.
+    """
+
+    id: int
+    position: int
+    text: str
+    category: str
+    things: int
+    given_to: list[str]
+    planned_for: list[str]
+    reach: int
+    judged: dict[str, int]
+    left: int
+
+
+def rater_standings(session: Session, study: Study) -> tuple[RaterStanding, ...]:
+    return tuple(rater_standing(session, rater) for rater in studies.present(session, study))
+
+
+def pace(moments: Iterable[datetime]) -> float | None:
+    """Return the median seconds between clicks, breaks left out; ``None`` for too few.
+
+    >>> from datetime import UTC
+    >>> at = [datetime(2026, 1, 1, 9, 0, second, tzinfo=UTC) for second in (0, 4, 10)]
+    >>> pace(at), pace(at[:1])
+    (5.0, None)
+    """
+    ordered = sorted(moments)
+    gaps = [
+        (later - earlier).total_seconds()
+        for earlier, later in pairwise(ordered)
+        if later - earlier <= LONGEST_PAUSE
+    ]
+    return median(gaps) if gaps else None
+
+
+def saving(session: Session, study: Study) -> Saving:
+    in_study = and_(Run.study_id == study.id, is_put_to_raters(Query.question_id))
+    shown = select(func.count()).select_from(Result).join(Query).join(Run).where(in_study)
+    distinct = (
+        select(func.count(Result.judged_thing_id.distinct())).join(Query).join(Run).where(in_study)
+    )
+    within = distinct
+    if study.pool_depth is not None:
+        within = within.where(Result.rank <= study.pool_depth)
+    everything, pooled = session.scalar(distinct) or 0, session.scalar(within) or 0
+    return Saving(session.scalar(shown) or 0, pooled, everything - pooled)
+
+
+def rater_standing(session: Session, rater: Rater) -> RaterStanding:
+    judged = select(func.count()).where(
+        Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
+    )
+    moments = session.scalars(
+        select(Event.received_at)
+        .where(Event.rater_id == rater.id)
+        .order_by(Event.id.desc())
+        .limit(RECENT)
+    ).all()
+    return RaterStanding(
+        name=rater.name,
+        progress=shares.progress(session, rater),
+        judged=session.scalar(judged) or 0,
+        last_at=max(moments, default=None),
+        pace=pace(moments),
+    )
+
+
+def question_standings(session: Session, study: Study) -> list[QuestionStanding]:
+    names = {rater.id: rater.name for rater in studies.present(session, study)}
+    given: dict[int, set[int]] = defaultdict(set)
+    for question_id, rater_id in session.execute(select(Task.question_id, Task.rater_id)):
+        given[question_id].add(rater_id)
+    named = assignments.by_rater(session, study) if studies.is_blind(session, study) else {}
+    judged: dict[int, dict[str, int]] = defaultdict(dict)
+    for question_id, rater_id, count in session.execute(
+        select(JudgedThing.question_id, Judgment.rater_id, func.count())
+        .join(Judgment)
+        .where(Judgment.verdict.is_not(None), pool.is_shown(study.id, study.pool_depth))
+        .group_by(JudgedThing.question_id, Judgment.rater_id)
+        .order_by(Judgment.rater_id)
+    ):
+        if rater_id in names:
+            judged[question_id][names[rater_id]] = count
+    rows = session.execute(
+        select(Question.id, Question.position, Question.text, Question.category, func.count())
+        .join(JudgedThing, JudgedThing.question_id == Question.id)
+        .where(pool.is_shown(study.id, study.pool_depth), is_put_to_raters(Question.id))
+        .group_by(Question.id, Question.position, Question.text, Question.category)
+        .order_by(Question.question_set_id, Question.position)
+    )
+    found = []
+    for key, position, text, category, things in rows:
+        theirs = {rater: name for rater, name in names.items() if key in named.get(rater, {key})}
+        is_free = study.overlap is None or len(given[key]) < study.overlap
+        # A removed rater has no name.
+        given_to = sorted(names[rater] for rater in given[key] if rater in names)
+        by = {name: judged[key].get(name, 0) for name in sorted({*given_to, *judged[key]})}
+        raters = len({*by, *theirs.values()})
+        wanted = raters if study.overlap is None else min(study.overlap, raters)
+        begun = sum(things - count for count in by.values())
+        found.append(
+            QuestionStanding(
+                *(key, position, text, category, things, given_to),
+                planned_for=[
+                    name for rater, name in theirs.items() if is_free and rater not in given[key]
+                ],
+                reach=len({*theirs, *given[key]}),
+                judged=by,
+                left=begun + things * max(0, wanted - len(by)),
+            )
+        )
+    return found

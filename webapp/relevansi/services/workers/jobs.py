@@ -1,0 +1,278 @@
+"""Jobs, done in the background: enqueued, done, their file downloaded or their result read.
+
+``kinds.KINDS`` has the function of each kind by its name, which works in a reading transaction and
+says after each step how many of how many are done. It returns a file to keep, or a function that
+stores everything in one transaction, the one in which the job ends. A row of a kind that an earlier
+version had is no longer here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy.orm import Session
+
+from relevansi.db import outages
+from relevansi.db.engine import PROGRAM, Database, one_at_a_time, token_id
+from relevansi.db.tables.runs import LongWork, Upload
+from relevansi.db.tables.study import Study
+from relevansi.failures import Failure, Missing
+from relevansi.i18n import mark
+from relevansi.importers.frame import bounded
+from relevansi.printable import look_alike
+from relevansi.records import (
+    ExportedFile,
+    Tell,
+)
+from relevansi.services.judging import changes
+from relevansi.services.workers import loop
+from relevansi.services.workers.loop import ASKING, Lease, Nothing, OutsideWork
+
+IMPORTING, READING, STORING, PACK = "importing", "reading", "storing", "proof pack"
+NAMES = (IMPORTING, READING, STORING, PACK)
+"""The kinds of jobs that there are."""
+
+WAITING, DONE, FAILED = "waiting", "done", "failed"
+KEPT_FOR = timedelta(days=1)
+MOST_ATTEMPTS = 3
+"""A work whose holder died so often would end the next one too."""
+
+TOLD_AT_MOST = 100
+"""How often the row of a work is written to say how far it is, however many its steps."""
+
+Finish: TypeAlias = Callable[[Session, Study, datetime], dict[str, Any]]
+"""Stores the outcome of a work; returns what its kind's page needs to go on, for ``result``."""
+
+
+Make: TypeAlias = Callable[[Session, Study, Mapping[str, Any], Tell], "ExportedFile | Finish"]
+"""Returns the file of a work, or what is to be stored; raises a ``Failure`` for none."""
+
+
+class UnknownJob(Missing):
+    message = mark("This is no longer here")
+    remedy = mark("It was given up, or kept for longer than a day. Ask for it again.")
+
+
+class NotMade(Missing):
+    message = mark("This file is not ready")
+    remedy = mark("Its page shows how far it is.")
+    program_remedy = mark("GET /api/v1/jobs/ID says how far it is.")
+
+
+class Cancelled(Exception):
+    """The work was given up while it was done."""
+
+
+class JobFailure(Struct, frozen=True):
+    message: str
+    remedy: str
+    about: str = ""
+
+
+OUR_FAULT = JobFailure(
+    mark("Something went wrong on our side"),
+    mark("Ask for it again; if it happens again, see the log."),
+)
+DIED = JobFailure(
+    mark("The server ended several times during this work"),
+    mark("Perhaps its memory is too small. Ask for less, or use the command line."),
+)
+
+
+class JobCall(Struct, frozen=True):
+    lease: Lease
+    study_id: int
+    kind: str
+    wanted: Mapping[str, Any]
+
+
+JobOutcome: TypeAlias = "ExportedFile | Finish | JobFailure"
+
+
+@dataclass(frozen=True, slots=True)
+class JobWork(OutsideWork[JobCall, JobOutcome]):
+    database: Database
+    kinds: Mapping[str, Make] = field(compare=False)
+    """The function of each kind of jobs by its name."""
+
+    def claim(self, session: Session, now: datetime) -> JobCall | Nothing:
+        # There may be some later while somebody holds a work: they may have died just now.
+        nothing = Nothing.MORE
+        for row in session.scalars(
+            select(LongWork).where(_is_open()).order_by(LongWork.put_down_at)
+        ):
+            is_held = row.state == ASKING and not loop.is_lost(row, now)
+            lease = None if is_held else loop.take(session, row, now)
+            if lease is None:
+                nothing = Nothing.YET
+                continue
+            if row.attempt > MOST_ATTEMPTS:
+                _end(row, DIED, now)
+                continue
+            row.study_state = changes.state(session, session.get_one(Study, row.study_id))
+            return JobCall(lease, row.study_id, row.kind, row.wanted)
+        return nothing
+
+    def ask(self, call: JobCall) -> JobOutcome:
+        told = 0
+
+        def tell(done: int, of: int) -> None:
+            nonlocal told
+            if 0 < done < of and (done - told) * TOLD_AT_MOST < of:
+                return
+            told = done
+            with suppress(*outages.KINDS), self.database.writing() as session:
+                row = loop.own(session, LongWork, call.lease)
+                if row is None:
+                    raise Cancelled
+                row.steps_done, row.steps = done, of
+                session.commit()
+
+        try:
+            with self.database.reading() as session, bounded.within(bounded.JOB):
+                study = session.get_one(Study, call.study_id)
+                return self.kinds[call.kind](session, study, call.wanted, tell)
+        except Failure as failure:
+            return _failed(failure)
+        except Cancelled:
+            return OUR_FAULT  # for nobody: its row is gone, or begun anew
+
+    def keep(self, session: Session, call: JobCall, outcome: JobOutcome, now: datetime) -> None:
+        row = loop.own(session, LongWork, call.lease)
+        if row is None:
+            return
+        if callable(outcome):
+            session.info[PROGRAM] = row.token_id
+            try:
+                with session.begin_nested():
+                    row.result = outcome(session, session.get_one(Study, call.study_id), now)
+            except Failure as failure:
+                outcome = _failed(failure)
+        _end(row, outcome, now)
+
+    def unforeseen(self, error: Exception) -> JobFailure:
+        return _failed(error) if isinstance(error, Failure) else OUR_FAULT
+
+
+def enqueue(
+    session: Session, study: Study, kind: str, wanted: Mapping[str, Any], now: datetime
+) -> str:
+    """Return the id of the work for what is wanted, in JSON; a new one if none is good enough.
+
+    Good enough is one that is still open, or began when the study was as it is now.
+    """
+    one_at_a_time(session)
+    session.execute(delete(LongWork).where(LongWork.put_down_at < now - KEPT_FOR))
+    state = changes.state(session, study)
+    same = (LongWork.study_id == study.id) & (LongWork.kind == kind)
+    for row in session.scalars(select(LongWork).where(same)):
+        if row.wanted != wanted:
+            continue
+        is_of_now = row.state == DONE and row.study_state == state
+        if is_of_now or row.state in {WAITING, ASKING}:
+            return row.id
+        session.delete(row)
+    row = LongWork(
+        id=secrets.token_hex(16), study_id=study.id, kind=kind, wanted=dict(wanted),
+        put_down_at=now, state=WAITING, token_id=token_id(session),
+    )  # fmt: skip
+    session.add(row)
+    session.flush()
+    return row.id
+
+
+def find(session: Session, study: Study, work_id: str) -> LongWork:
+    row = session.get(LongWork, work_id)
+    if row is None or row.study_id != study.id or row.kind not in NAMES:
+        raise UnknownJob(work_id)
+    return row
+
+
+def of_kinds(
+    session: Session, study: Study, kinds: Iterable[str], now: datetime
+) -> Sequence[LongWork]:
+    own = select(LongWork).where(
+        LongWork.study_id == study.id,
+        LongWork.kind.in_(kinds),
+        LongWork.put_down_at > now - KEPT_FOR,
+    )
+    return session.scalars(own.order_by(LongWork.put_down_at.desc())).all()
+
+
+def file(session: Session, study: Study, work_id: str) -> ExportedFile:
+    row = find(session, study, work_id)
+    if row.file_name is None or row.media_type is None or row.data is None:
+        raise NotMade(work_id)
+    return ExportedFile(row.file_name, row.media_type, row.data)
+
+
+def cancel(session: Session, study: Study, work_id: str) -> None:
+    """Forget a work and its result; one that is being done ends at its next step."""
+    session.delete(find(session, study, work_id))
+
+
+def forget(session: Session, study: Study, rater_id: int, names: Collection[str]) -> None:
+    """Forget the files that were made of a study, since they may hold what is deleted now.
+
+    Works for a rater, or that name the person who had these `names`, and waiting files go too.
+    """
+    for work in session.scalars(select(LongWork).where(LongWork.study_id == study.id)):
+        texts = {work.about, *_texts(work.wanted), *_texts(work.result)}
+        is_of_them = work.wanted.get("rule") == rater_id
+        if is_of_them or any(look_alike(text, name) for text in texts for name in names):
+            session.delete(work)
+    spelled = [one for name in names for one in (name.encode(), json.dumps(name)[1:-1].encode())]
+    words = b"|".join(rb"(?<!\w)%b(?!\w)" % re.escape(one) for one in spelled)
+    holds = re.compile(words, re.IGNORECASE)
+    for upload in session.scalars(select(Upload).where(Upload.study_id == study.id)):
+        if any(holds.search(data or b"") for data in (upload.data, upload.report)):
+            session.delete(upload)
+    session.flush()
+    # Begun anew first: on PostgreSQL that waits for whoever stores a file just now.
+    open_now = (LongWork.study_id == study.id) & (LongWork.state == ASKING)
+    anew = update(LongWork).where(open_now).values(state=WAITING, alive_until=None, steps_done=0)
+    session.execute(anew)
+    made = (LongWork.study_id == study.id) & LongWork.data.is_not(None)
+    session.execute(delete(LongWork).where(made))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value, the names of its fields too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        yield from _texts([*value.values()])
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+
+
+def is_any_open(session: Session) -> bool:
+    return session.scalar(select(LongWork.id).where(_is_open()).limit(1)) is not None
+
+
+def _is_open() -> ColumnElement[bool]:
+    return LongWork.state.in_([WAITING, ASKING])
+
+
+def _failed(failure: Failure) -> JobFailure:
+    return JobFailure(failure.message, failure.remedy, failure.name)
+
+
+def _end(row: LongWork, outcome: JobOutcome, now: datetime) -> None:
+    row.ended_at = now
+    loop.give_back(row, FAILED if isinstance(outcome, JobFailure) else DONE)
+    if isinstance(outcome, JobFailure):
+        row.failure, row.remedy, row.about = outcome.message, outcome.remedy, outcome.about
+    elif isinstance(outcome, ExportedFile):
+        row.file_name, row.media_type, row.data = outcome.name, outcome.media_type, outcome.data

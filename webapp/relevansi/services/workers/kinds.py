@@ -1,0 +1,187 @@
+"""What jobs do: large files imported, proof packs of large studies made.
+
+Reading brings the report of run files; storing stores all of them in one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from msgspec.structs import asdict, replace
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.runs import Upload
+from relevansi.db.tables.study import Study
+from relevansi.failures import Conflict
+from relevansi.i18n import mark
+from relevansi.records import (
+    ExportedFile,
+    Problem,
+    Tell,
+)
+from relevansi.services.people import raters
+from relevansi.services.runs import confirmations, file_formats, reports, waiting_files
+from relevansi.services.runs import runs as stored_runs
+from relevansi.services.runs.file_formats import FORMATS, FileDecision, OpenedFile
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import studies
+from relevansi.services.workers.jobs import IMPORTING, PACK, READING, STORING, Finish, Make
+
+
+class Undecided(Conflict):
+    message = mark("%(name)s cannot be stored as it is")
+    remedy = mark(
+        "Nothing was stored. Import the run that was rated, and send the name of its rater, who "
+        "takes part here or is new, beside the file: that confirms what changes."
+    )
+
+
+def reading(files: Sequence[Upload]) -> dict[str, Any]:
+    return {"tokens": [file.id for file in files], "names": [file.name for file in files]}
+
+
+def storing(files: Sequence[Upload], decisions: Mapping[str, FileDecision]) -> dict[str, Any]:
+    decided = {token: asdict(decision) for token, decision in decisions.items()}
+    return {**reading(files), "decisions": decided}
+
+
+def read_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
+    """Return that the files are read and wait for a decision; raises ``UnknownUpload``."""
+    opened = _opened(session, study, wanted, tell)
+    # Before the transaction that clicks wait for: it may take as long again.
+    read = {
+        token: file_formats.with_differing_texts(
+            session, study, file_formats.with_known_columns(study, file)
+        )
+        for token, file in opened.items()
+    }
+
+    def finish(session: Session, study: Study, _now: datetime) -> dict[str, Any]:
+        for token, file in read.items():
+            waiting_files.put(waiting_files.find(session, study, token), file)
+        return {"runs": [], "left": wanted["tokens"], "stored": False}
+
+    return finish
+
+
+def store_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
+    """Return how the files are stored as was decided; raises ``UnknownUpload``."""
+    read = _opened(session, study, wanted, tell)
+
+    def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
+        decisions = {t: FileDecision(**given) for t, given in wanted["decisions"].items()}
+        runs, left = waiting_files.store(session, study, read, decisions, now)
+        return {"runs": runs, "left": left, "stored": True}
+
+    return finish
+
+
+def importing(
+    files: Sequence[Upload], decision: FileDecision, *, blind: bool | None, confirm: int
+) -> dict[str, Any]:
+    return {**reading(files), "decision": asdict(decision), "blind": blind, "confirm": confirm}
+
+
+def import_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
+    """Return how waiting files are stored that nobody looks at before; see ``stored``."""
+    opened = _opened(session, study, wanted, tell)
+    decision, blind = FileDecision(**wanted["decision"]), wanted["blind"]
+    confirm = wanted.get("confirm", 0)
+    store = stored(study, opened.values(), decision, blind=blind, confirm=confirm)
+
+    def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
+        for token in opened:
+            session.delete(waiting_files.find(session, study, token))
+        return store(session, study, now)
+
+    return finish
+
+
+def stored(
+    study: Study,
+    files: Iterable[OpenedFile],
+    decision: FileDecision,
+    *,
+    blind: bool | None,
+    confirm: int = 0,
+) -> Finish:
+    """Return how files are stored as was decided, and how the study is rated from then on.
+
+    Nothing changes if one of them is refused: ``problems`` of the result say why. ``remarks`` are
+    on files that are stored, ``grades`` how many each rater got. Storing raises ``Undecided``, and
+    ``WouldChange`` unless what it changes are so many as `confirm` says.
+    """
+    read = [file_formats.with_known_columns(study, file) for file in files]
+    refused = [problem for file in read for problem in file_formats.why_refused(file)]
+
+    def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
+        runs: list[str] = []
+        newcomers: set[str] = set()
+        grades: dict[str, int] = {}
+        remarks: list[Problem] = []
+        file_formats.lock(session, study)
+        known = {run.id for run in stored_runs.in_order(session, study)}
+        if blind is not None and not refused:
+            switched = replace(studies.switches(study), blind=blind)
+            studies.set_switches(session, study, switched, now)
+        with confirmations.confirmed(session, study, confirm, now):
+            for file in sorted([] if refused else read, key=lambda one: -FORMATS.index(one.format)):
+                done = file_formats.store(session, study, file, decision, newcomers, now)
+                if not done.is_done:
+                    raise Undecided(done.report.name)
+                runs.extend(done.runs)
+                grades |= getattr(done.report, "grades", {})
+                remarks += done.report.problems
+        if added := [run for run in dict.fromkeys(runs) if run not in known]:
+            studies.log(session, study, "import", ", ".join(added), None, None, now)
+        told = {"problems": refused, "remarks": remarks}
+        listed = {name: list(map(asdict, several)) for name, several in told.items()}
+        return {"runs": runs, "grades": grades, **listed}
+
+    return finish
+
+
+def _opened(
+    session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
+) -> dict[str, OpenedFile]:
+    files = [waiting_files.find(session, study, token) for token in wanted["tokens"]]
+    of, before = sum(file.questions for file in files), 0
+    read: dict[str, OpenedFile] = {}
+    for file in files:
+        read[file.id] = waiting_files.opened(file, _after(before, file.questions, of, tell))
+        before += file.questions
+    tell(of, of)
+    return read
+
+
+def _after(before: int, own: int, of: int, tell: Tell) -> Tell:
+    """Tell of a file, which may count its bytes, as of so many of all questions."""
+    return lambda done, total: tell(before + own * done // max(total, 1), of)
+
+
+def packing(run_id: str | None, rule: Rule) -> dict[str, Any]:
+    """Return what names a pack: a rater by number, since a removed one's name is kept nowhere."""
+    return {"run": run_id, "rule": rule.rater.id if rule.rater else rule.name}
+
+
+def make_pack(
+    session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
+) -> ExportedFile:
+    from relevansi.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
+
+    chosen = wanted["rule"]
+    if isinstance(chosen, int):
+        rule = reports.of_rater(raters.find(session, study, chosen))
+    else:
+        rule = reports.rule_of(session, study, chosen)
+    return packs.pack(session, study, wanted["run"], rule, tell=tell)
+
+
+KINDS: Mapping[str, Make] = {
+    IMPORTING: import_files,
+    READING: read_files,
+    STORING: store_files,
+    PACK: make_pack,
+}

@@ -1,0 +1,340 @@
+"""Runs, or rated CSVs, compared as a page, question by question, and as files to take away.
+
+Rated CSVs are dropped on the page and wait beside the study, as those of an import do, while their
+comparison is looked at: the study stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from msgspec import Struct
+from msgspec.structs import replace
+from wtforms import Form
+
+from relevansi import labels
+from relevansi.exporters.comparisons import document, pictures, words
+from relevansi.exporters.comparisons.figure_names import (
+    figure_name,
+)
+from relevansi.exporters.comparisons.files import FORMATS, file_name
+from relevansi.i18n import gettext
+from relevansi.importers.runs.problems import ImportRefused, message
+from relevansi.metrics.comparisons.comparisons import PARTS as FEATURES
+from relevansi.metrics.comparisons.comparisons import ComparisonReport
+from relevansi.metrics.judging.figures import HEADLINES
+from relevansi.metrics.judging.headline import headline_of
+from relevansi.records import Problem
+from relevansi.services.comparisons import chosen_runs, comparisons, rated_comparisons
+from relevansi.services.comparisons.chosen_runs import PHASES, DifferentQuestions, NothingToCompare
+from relevansi.services.comparisons.rated_comparisons import RatedCsv
+from relevansi.services.runs import reports, waiting_files
+from relevansi.services.study import assignments, studies
+from relevansi.web.frame import access, forms
+from relevansi.web.frame.forms import LONGEST_LABEL, ListField, UnusableForm
+from relevansi.web.frame.htmx import attached
+from relevansi.web.runs import imports
+from relevansi.web.study import study as rules
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from relevansi.db.tables.study import Study
+    from relevansi.services.runs.reports import Rule
+
+blueprint = Blueprint("comparisons", __name__, url_prefix="/comparisons")
+rated = Blueprint("rated_comparisons", __name__, url_prefix="/comparisons/files")
+CHART = "any(intervals, questions)"
+REPORT = "any(markdown, latex, html, json, xlsx)"
+
+PARTS = (
+    *("summary", "differences", "categories", "questions", "stability"),
+    *(*FEATURES, "configuration", "downloads"),
+)
+"""The parts of the page in order: sections of the document, and the files."""
+
+
+class Address(Struct, frozen=True):
+    """The address of a comparison: what every link carries of runs or files, and what is shown.
+
+    ``compared`` are the arguments that name runs and rule, or files, ``pair`` the two runs of the
+    questions' picture; ``in_order`` lists questions as the set does, else by difference.
+    ``figures`` are those that the table and the picture by category can show.
+    """
+
+    page: str
+    runs: tuple[str, ...]
+    compared: Mapping[str, object]
+    part: str
+    figure: str
+    pair: tuple[str, ...]
+    in_order: bool
+    figures: tuple[str, ...]
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether each question leads to its answers: files have none."""
+        return self.page == "comparisons"
+
+    def arguments(self, **other: object) -> dict[str, object]:
+        """Return the arguments of an address like this one, with `other` ones in their place."""
+        shown: dict[str, object] = {}
+        if self.part != PARTS[0]:
+            shown["part"] = self.part
+        if self.figure != self.figures[0]:
+            shown["figure"] = self.figure
+        if self.pair != self.runs[:2]:
+            shown["pair"] = list(self.pair)
+        if self.in_order:
+            shown["order"] = "set"
+        return {**self.compared, **shown, **other}
+
+
+@blueprint.get("/")
+def show() -> str:
+    """Show the comparison of the chosen runs, else of the first phase that has any."""
+    with access.reading() as (session, rater):
+        study = rater.study
+        rule = reports.rule_of(session, study, rules.wanted_rule())
+        phases = chosen_runs.phases_of(session, study)
+        address = _address(_chosen(session, study, phases), rule, study)
+        report, different = None, {}
+        try:
+            report = comparisons.report(session, study, address.runs, rule)
+        except NothingToCompare:
+            pass  # the page says how to choose
+        except DifferentQuestions as refused:
+            different = dict(refused.only)
+        candidates = chosen_runs.candidates(session, study)
+        choices = rules.rule_choices(session, study)
+    return render_template(
+        "comparisons/page.html",
+        candidates=candidates,
+        phases=phases,
+        state=report.state if report is not None else None,
+        rules=choices,
+        rule=rule.name,
+        different=different,
+        **_shown(report, address),
+    )
+
+
+@blueprint.get("/questions/<int:position>")
+def question(position: int) -> str:
+    """Show the lists of every compared run for one question, side by side.
+
+    While raters are blind this is logged: their owner may be one of them.
+    """
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
+        address = _address(request.args.getlist("runs"), rule, rater.study)
+        found = chosen_runs.find(session, rater.study, address.runs, position, rule)
+        is_blind = studies.is_blind(session, rater.study)
+    if is_blind:
+        with access.writing() as (session, rater):
+            assignments.note_opened(session, rater.study, address.runs, position, access.now())
+            session.commit()
+    return render_template(
+        "comparisons/question.html",
+        question=found,
+        states=[document.state(side.answer) for side in found.sides],
+        address=address,
+        rule=labels.rule(rule.name),
+        is_blind=is_blind,
+    )
+
+
+@blueprint.get(f"/report.<{REPORT}:file_format>")
+@rated.get(f"/report.<{REPORT}:file_format>")
+def take_away(file_format: str) -> Response:
+    report, _ = _report()
+    today = access.now().astimezone().date()
+    made = FORMATS[file_format]
+    name = file_name(report, file_format, today)
+    return attached(made.render(report, today), made.media_type, name)
+
+
+@blueprint.get(f"/<{CHART}:kind>.<any(svg, png):end>")
+@rated.get(f"/<{CHART}:kind>.<any(svg, png):end>")
+def picture(kind: str, end: str) -> Response:
+    report, address = _report()
+    write, media_type = pictures.FORMATS[end]
+    found = pictures.standalone(report, kind, address.pair)
+    today = access.now().astimezone().date()
+    return attached(write(found), media_type, pictures.file_name(report, kind, end, today))
+
+
+def _report() -> tuple[ComparisonReport, Address]:
+    """Return the comparison of the runs or files that the address names."""
+    if request.blueprint == rated.name:
+        files = _files()
+        report, _ = rated_comparisons.compare_files(files, phase=_phase())
+        return report, _address_of_files(files)
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
+        address = _address(request.args.getlist("runs"), rule, rater.study)
+        return comparisons.report(session, rater.study, address.runs, rule), address
+
+
+def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[str]:
+    ticked = request.args.getlist("runs")
+    if ticked:
+        return ticked
+    wanted = request.args.get("phase", type=int)
+    phase = wanted if wanted in phases else next(iter(phases), None)
+    return chosen_runs.of_phase(session, study, phase) if phase else ()
+
+
+def _address(run_ids: Sequence[str], rule: Rule, study: Study) -> Address:
+    chosen = tuple(dict.fromkeys(run_ids))
+    compared = {"runs": list(chosen), "rule": rule.name}
+    return _address_for("comparisons", chosen, compared, headline_of(study))
+
+
+def _address_for(
+    page: str,
+    chosen: tuple[str, ...],
+    compared: Mapping[str, object],
+    headline: Sequence[str] = HEADLINES,
+) -> Address:
+    """Return the address of a comparison of `chosen` runs, shown as the request asks."""
+    figures = tuple(name for name in headline if name != "composite") or tuple(headline)
+    wanted, part = request.args.get("figure", ""), request.args.get("part", "")
+    pair = tuple(dict.fromkeys(request.args.getlist("pair")))
+    return Address(
+        page=page,
+        runs=chosen,
+        compared=compared,
+        part=part if part in PARTS else PARTS[0],
+        figure=wanted if wanted in figures else figures[0],
+        pair=pair if len(pair) == 2 and set(pair) <= set(chosen) else chosen[:2],
+        in_order=request.args.get("order") == "set",
+        figures=figures,
+    )
+
+
+def _shown(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
+    """Return what the templates of a comparison read: its document, and what of it to show."""
+    if report is None:
+        return {"document": None, "address": address, "phase": None}
+    written = document.document(
+        report,
+        access.now().astimezone().date(),
+        figures=[address.figure],
+        pairs=[address.pair],
+        moved_first=not address.in_order,
+    )
+    found = {section.name: section for section in written.sections}
+    return {
+        "document": written,
+        "address": address,
+        "phase": report.phase,
+        "sections": {name: found[name] for name in PARTS if name in found},
+        "blindness": words.provenance(report) if report.files else words.blindness(report),
+        "is_judged": bool(report.judged_until or report.files),
+        "figures": {name: figure_name(name, report.comparison.scale) for name in address.figures},
+        "pairs": [
+            ((one.run.run, other.run.run), f"{one.run.name} – {other.run.name}")
+            for one, other in combinations(report.comparison.contenders, 2)
+        ],
+        "formats": tuple(FORMATS),
+    }
+
+
+class WaitingFilesForm(Form):
+    file = ListField()
+
+
+@rated.get("/", endpoint="show")
+def show_files() -> str:
+    """Show the comparison of the files that wait, or where to drop them."""
+    return _files_page(_files())
+
+
+@rated.post("/")
+def upload() -> Response | tuple[str, int]:
+    """Keep the chosen files while they are compared."""
+    try:
+        chosen = imports.chosen_files()
+    except UnusableForm as unfit:
+        return _files_page([], unfit.messages["files"]), 422
+    with access.writing() as (session, rater):
+        kept = [waiting_files.keep(session, rater.study, *file, access.now()) for file in chosen]
+        tokens = [file.id for file in kept]
+        session.commit()
+    return redirect(url_for("rated_comparisons.show", file=tokens), 303)  # type: ignore[return-value]
+
+
+@rated.post("/forget")
+def forget() -> Response:
+    tokens = forms.checked(WaitingFilesForm).file.data
+    with access.writing() as (session, rater):
+        for token in tokens:
+            session.delete(waiting_files.find(session, rater.study, token))
+        session.commit()
+    return redirect(url_for("comparisons.show"), 303)  # type: ignore[return-value]
+
+
+def _files() -> list[RatedCsv]:
+    """Return the files that the address lists, under the names it gives them."""
+    tokens = list(dict.fromkeys(request.args.getlist("file")))
+    names = [name.replace("\x00", "").strip() for name in request.args.getlist("name")]
+    if len(names) != len(tokens):
+        names = [""] * len(tokens)
+    with access.reading() as (session, rater):
+        found = [waiting_files.find(session, rater.study, token) for token in tokens]
+        files = [RatedCsv(file.name, file.data) for file in found]
+    own = rated_comparisons.names_of(files)
+    labels = [" ".join(name.split())[:LONGEST_LABEL] for name in names]
+    return [
+        replace(file, label=label) if label not in {"", stated} else file
+        for file, label, stated in zip(files, labels, own, strict=True)
+    ]
+
+
+def _phase() -> int | None:
+    phase = request.args.get("phase", type=int)
+    return phase if phase in PHASES else None
+
+
+def _address_of_files(files: list[RatedCsv]) -> Address:
+    names = tuple(rated_comparisons.names_of(files))
+    compared: dict[str, object] = {
+        "file": list(dict.fromkeys(request.args.getlist("file"))),
+        "name": list(names),
+        "phase": _phase(),
+    }
+    return _address_for("rated_comparisons", names, compared)
+
+
+def _files_page(files: list[RatedCsv], notice: str = "") -> str:
+    address = _address_of_files(files)
+    report: ComparisonReport | None = None
+    problems: Sequence[Problem] = ()
+    different: dict[str, tuple[tuple[int, str], ...]] = {}
+    try:
+        report, problems = rated_comparisons.compare_files(files, phase=_phase())
+    except NothingToCompare:
+        if files:
+            notice = gettext("A comparison needs two rated CSVs. Drop them together.")
+    except DifferentQuestions as refused:
+        different = dict(refused.only)
+    except ImportRefused as refused:
+        problems = refused.problems
+        notice = gettext("A file cannot be used, so nothing is compared.")
+    tokens = list(dict.fromkeys(request.args.getlist("file"))) if files else []
+    return render_template(
+        "comparisons/rated/page.html",
+        files=[
+            (token, file.name, name)
+            for token, file, name in zip(tokens, files, address.runs, strict=True)
+        ],
+        stated_phase=_phase(),
+        notice=notice,
+        problems=[(str(one.severity), message(one)) for one in problems],
+        different=different,
+        **_shown(report, address),
+    )

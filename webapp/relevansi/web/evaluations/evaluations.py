@@ -1,0 +1,288 @@
+"""Files scored automatically: kept, read, drilled into and taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from wtforms import BooleanField, Form
+
+from relevansi import notation
+from relevansi.exporters.evaluations import score_documents
+from relevansi.exporters.evaluations.score_documents import COLUMNS, WaitingRows
+from relevansi.i18n import gettext, mark
+from relevansi.importers.runs.problems import ImportRefused, message
+from relevansi.metrics.evaluations.json_answers import Gate
+from relevansi.metrics.evaluations.registry import EVALUATIONS
+from relevansi.printable import printable_line
+from relevansi.records import Problem
+from relevansi.services.evaluations import embedders, evaluations, scoring
+from relevansi.services.evaluations.embedders import EmbedderUnusable
+from relevansi.services.evaluations.evaluations import EvaluationKind, Show
+from relevansi.services.evaluations.scoring import (
+    MOST_ROWS,
+    MOST_ROWS_OF_MODEL,
+    NamedBytes,
+    ScoringSettings,
+)
+from relevansi.web.evaluations import items as evaluation_items
+from relevansi.web.frame import access, forms, htmx
+from relevansi.web.frame.htmx import attached
+
+LEAST_MEAN, LEAST_RATE = Fraction(95), Fraction("0.98")
+MOST_FIRST = 10**9 - 1
+MOST_TOLD = 20
+"""So many problems of refused files are shown."""
+
+FILES = {
+    "scores.json": "application/json",
+    "scores.csv": "text/csv; charset=utf-8",
+    "report.md": "text/markdown; charset=utf-8",
+    "report.tex": "text/x-tex; charset=utf-8",
+}
+"""What the command line writes of the same files, with its type."""
+
+FAILED = {
+    EvaluationKind.ANSWERS: mark("With unsupported claims"),
+    EvaluationKind.CHUNKS: mark("No word in common"),
+    EvaluationKind.JSON: mark("Failed outputs"),
+}
+
+
+class ScoringForm(Form):
+    kind = forms.ChoiceField(
+        {str(kind): kind for kind in EvaluationKind},
+        wrong=mark("Say first what kind of file it is."),
+    )
+    embedder = forms.ChoiceField(
+        ["", "lexical", "package", "endpoint"],
+        default="",
+        wrong=mark("No embeddings endpoint is configured."),
+    )
+    tau_sim = forms.DecimalField(-1, 1, label=mark("Threshold (tau_sim)"))
+    keep_citations = BooleanField()
+    min_average = forms.DecimalField(0, 100, label=mark("Least mean score"), default=LEAST_MEAN)
+    min_pass_rate = forms.DecimalField(
+        0, 1, label=mark("Least schema pass rate"), default=LEAST_RATE
+    )
+    first = forms.WholeField(
+        1, MOST_FIRST, wrong=mark("Only the first rows: a whole number from 1.")
+    )
+    stop_at_gate = BooleanField()
+
+    @property
+    def embedder_name(self) -> str:
+        """The name of the embedder that is asked for; only answers have one."""
+        return self.embedder.data if self.kind.data is EvaluationKind.ANSWERS else ""
+
+
+def _settings(form: ScoringForm) -> ScoringSettings:
+    if not form.validate():
+        named = forms.messages(form)
+        for field in (form.tau_sim, form.min_average, form.min_pass_rate):
+            if field.errors:
+                named[field.name] = f"{gettext(field.label.text)}: {named[field.name]}"
+        raise forms.UnusableForm(named)
+    is_json = form.kind.data is EvaluationKind.JSON
+    mean, rate, tau_sim = form.min_average.data, form.min_pass_rate.data, form.tau_sim.data
+    subset, prompt = _sent("subset"), _sent("prompt")
+    if subset and not is_json:
+        raise forms.UnusableForm({"subset": gettext("Only JSON answers have a dev set.")})
+    if prompt and not is_json:
+        raise forms.UnusableForm({"prompt": gettext("Only JSON answers state their prompt.")})
+    if form.first.data and is_json:
+        first = gettext("JSON answers have no first rows: give a dev set instead.")
+        raise forms.UnusableForm({"first": first})
+    return ScoringSettings(
+        kind=form.kind.data,
+        embedder=embedders.chosen_embedder(form.embedder_name),
+        tau_sim=None if tau_sim is None else float(tau_sim),
+        keep_citations=form.keep_citations.data,
+        gate=Gate(LEAST_MEAN if mean is None else mean, LEAST_RATE if rate is None else rate),
+        first=form.first.data,
+        subset=subset,
+        stop_at_gate=form.stop_at_gate.data,
+        prompt=prompt,
+    )
+
+
+def _sent_files(kind: EvaluationKind) -> list[NamedBytes]:
+    first, outputs = _sent("file"), _sent("outputs")
+    if outputs and kind is not EvaluationKind.JSON:
+        raise forms.UnusableForm({"outputs": gettext("Only JSON answers come in two files.")})
+    if first is None:
+        why = gettext("Please choose a file first.")
+        if outputs:
+            why = gettext("Choose the questions too: the outputs alone say little.")
+        raise forms.UnusableForm({"file": why})
+    return [first, outputs] if outputs else [first]
+
+
+def _sent(field: str) -> NamedBytes | None:
+    chosen = request.files.get(field)
+    if chosen is None or not chosen.filename:
+        return None
+    name = printable_line(chosen.filename.replace("\\", "/").rpartition("/")[2])[:200]
+    return NamedBytes(name or "file", chosen.read())
+
+
+def _told(problems: Iterable[Problem]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(message, problems)))[:MOST_TOLD]
+
+
+blueprint = Blueprint("evaluations", __name__, url_prefix="/evaluations")
+
+
+@blueprint.get("/")
+def index() -> Response:
+    return _index(ScoringForm(kind=EvaluationKind.ANSWERS), ())
+
+
+@blueprint.post("/")
+def upload() -> Response:
+    """Score the chosen files and keep them, or show the reason why they cannot be scored."""
+    form = forms.sent(ScoringForm)
+    try:
+        settings = _settings(form)
+        return score(settings, _sent_files(settings.kind))
+    except ImportRefused as refused:
+        return _index(form, _told(refused.problems), 422)
+    except forms.UnusableForm as wrong:
+        return _index(form, tuple(wrong.messages.values()), 422)
+    except EmbedderUnusable as unusable:
+        return _index(form, (str(unusable),), 422)
+
+
+def score(settings: ScoringSettings, files: Sequence[NamedBytes]) -> Response:
+    """Score files, keep the evaluation, and redirect to it; raises ``ImportRefused``."""
+    with WaitingRows() as rows:
+        scored = scoring.score(settings, files, rows)
+        with access.writing() as (session, rater):
+            known_as, again = evaluations.store(session, rater.study, scored, rows, access.now())
+            session.commit()
+    return _to(url_for("evaluations.show", evaluation_id=known_as, again=1 if again else None))
+
+
+@blueprint.get("/<evaluation_id>")
+def show(evaluation_id: str) -> str:
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        page = evaluations.page(session, found, Show.ALL, 1)
+    kind = EvaluationKind(found.kind)
+    measures = EVALUATIONS[kind].measures.values()
+    return render_template(
+        "evaluations/page.html",
+        evaluation=found,
+        kind=kind,
+        report=score_documents.report(kind, found.name, found.head, found.figures),
+        about={word: one.name for one in measures for word in (one.name, gettext(one.label))},
+        measures=tuple(measures),
+        reasons={},
+        files=tuple(FILES),
+        failed=gettext(FAILED[kind]),
+        problems=tuple(message(Problem.stored(stored)) for stored in found.problems),
+        counts=page.counts,
+        again="again" in request.args,
+    )
+
+
+@blueprint.get("/<evaluation_id>/items")
+def items(evaluation_id: str) -> Response:
+    wanted = request.args.get("show", Show.ALL)
+    chosen = Show(wanted) if wanted in list(Show) else Show.ALL
+    number = request.args.get("page", 1, type=int)
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        page = evaluations.page(session, found, chosen, number)
+    kind = EvaluationKind(found.kind)
+    return htmx.respond(
+        "evaluations/items.html",
+        "evaluations/_items.html",
+        evaluation=found,
+        title=_title(kind),
+        page=page,
+        figures=[evaluation_items.figures(kind, item.result)[:3] for item in page.items],
+        shows={
+            Show.ALL: gettext("All"),
+            Show.FAILED: gettext(FAILED[kind]),
+        },
+    )
+
+
+@blueprint.get("/<evaluation_id>/items/<int:position>")
+def item(evaluation_id: str, position: int) -> Response:
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        item = evaluations.find_item(session, found, position)
+    kind = EvaluationKind(found.kind)
+    return htmx.respond(
+        "evaluations/item.html",
+        "evaluations/_item.html",
+        evaluation=found,
+        kind=kind,
+        title=_title(kind),
+        item=item,
+        shown=evaluation_items.shown(kind, item),
+        figures=evaluation_items.figures(kind, item.result),
+        tau_sim=notation.figure(found.settings.get("tau_sim"), "coefficient"),
+    )
+
+
+@blueprint.get("/<evaluation_id>/delete")
+def ask_to_delete(evaluation_id: str) -> str:
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+    return render_template("evaluations/delete.html", evaluation=found)
+
+
+@blueprint.post("/<evaluation_id>/delete")
+def delete(evaluation_id: str) -> Response:
+    with access.writing() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        evaluations.remove(session, rater.study, found, access.now())
+        session.commit()
+    return _to(url_for("evaluations.index"))
+
+
+@blueprint.get(f"/<evaluation_id>/<any({','.join(FILES)}):name>")
+def download(evaluation_id: str, name: str) -> Response:
+    """Return what the command line writes of the same files."""
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        results = evaluations.results(session, found)
+        if name == "scores.json":
+            data = b"".join(score_documents.json_file(found.head, results))
+        elif name == "scores.csv":
+            data = b"".join(score_documents.csv_file(COLUMNS[found.kind], results))
+        else:
+            report = score_documents.report(found.kind, found.name, found.head, found.figures)
+            write = score_documents.WRITERS["markdown" if name == "report.md" else "latex"]
+            data = write(report)
+    ending = name.rpartition(".")[2]
+    return attached(data, FILES[name], f"{found.kind}-{found.id}.{ending}")
+
+
+def _index(asked: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> Response:
+    with access.reading() as (session, rater):
+        found = evaluations.all_of(session, rater.study)
+    return htmx.respond(
+        "evaluations/index.html",
+        "evaluations/_upload.html",
+        status=status,
+        evaluations=found,
+        titles={kind: _title(kind) for kind in EvaluationKind},
+        asked=asked,
+        endpoint_model=embedders.configured_model(),
+        most_rows=MOST_ROWS,
+        most_rows_of_model=MOST_ROWS_OF_MODEL,
+        refusals=refusals,
+    )
+
+
+def _title(kind: EvaluationKind) -> str:
+    return gettext(EVALUATIONS[kind].title)
+
+
+def _to(address: str) -> Response:
+    return redirect(address, 303)  # type: ignore[return-value]

@@ -1,0 +1,276 @@
+"""One item of an evaluation as its page shows it: the score of each part, and its reason."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from relevansi import notation
+from relevansi.db.tables.evaluations import EvaluationItem
+from relevansi.i18n import gettext, mark, ngettext
+from relevansi.metrics.evaluations.answers import SentenceVerdict, Support
+from relevansi.metrics.evaluations.chunks import ChunkScore
+from relevansi.metrics.evaluations.json_answers import CLASSES, WEIGHTS, JsonScore, SchemaFailure
+from relevansi.metrics.evaluations.registry import EVALUATIONS
+from relevansi.metrics.evaluations.similarity import Coverage
+from relevansi.services.evaluations.evaluations import (
+    FIGURES,
+    MOST_PARTS,
+    EvaluationKind,
+    score_again,
+)
+
+LABELS = {
+    "overlap": mark("Supported claims (overlap)"),
+    "faithfulness": mark("Faithfulness (fallback)"),
+    "faithfulness_judge": mark("Faithfulness (judge)"),
+    "em": mark("Exact match"),
+    "total_tokens": mark("Tokens"),
+    "latency_ms": mark("Latency (ms)"),
+    "score": mark("Score"),
+    "target_audience": mark("Target audience"),
+    "main_topic": mark("Main topic"),
+    "sub_topic": mark("Sub-topic"),
+}
+"""What figures of an item are called that are not called as the figures of a summary."""
+
+NO_RATIOS = {"total_tokens": 1, "latency_ms": 1, "score": 2}
+"""The figures of an item that are no ratios, with the decimals that they are shown with."""
+
+Shown = dict[str, Any]
+"""What a template reads, by name."""
+Lines = list[tuple[str, str, int | None]]
+"""Texts, each with a look ("common", "missed", "surplus", "ignored" or none) and its pair."""
+
+
+def figures(kind: EvaluationKind, result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    names = [*FIGURES[kind], "total_tokens", "latency_ms", "faithfulness_judge"]
+    if kind is EvaluationKind.JSON:
+        names = ["score"]
+    return [
+        (item_label(kind, name), _number(name, result[name])) for name in names if name in result
+    ]
+
+
+def _number(name: str, value: float | None) -> str:
+    if value is None or name not in NO_RATIOS:
+        return notation.figure(value)
+    return notation.number(round(value, NO_RATIOS[name]))
+
+
+def item_label(kind: EvaluationKind, name: str) -> str:
+    if kind is EvaluationKind.ANSWERS and name == "f1":
+        return gettext("F1 (words)")
+    return gettext(LABELS.get(name) or EVALUATIONS[kind].measures[name].label)
+
+
+MOST_TEXT = 20_000
+MOST_WORDS = 150
+
+SUPPORTS = {
+    Support.SUPPORTED: ("good", mark("Supported")),
+    Support.NO_CITATION: ("bad", mark("No citation")),
+    Support.SEVERAL_CITATIONS: ("bad", mark("Several citations")),
+    Support.UNKNOWN_CONTEXT: ("bad", mark("Cites what is not among the contexts")),
+    Support.TOO_FAR: ("bad", mark("Unsupported: too far from the context")),
+    Support.NOT_MEASURED: ("open", mark("Not measured: no cosine")),
+    Support.DO_NOT_KNOW: ("calm", mark("Says “I don't know”")),
+    Support.DO_NOT_KNOW_CITED: ("bad", mark("Says “I don't know” and yet cites")),
+}
+"""The look and the words for the outcome of a sentence."""
+
+FAILURES = {
+    SchemaFailure.NOT_JSON: mark("The output is not JSON at all."),
+    SchemaFailure.TRUNCATED: mark("The output was cut off before the object ended."),
+    SchemaFailure.CODE_FENCE: mark("The object is inside a code fence."),
+    SchemaFailure.EXTRA_TEXT: mark("There is text around the object."),
+    SchemaFailure.NOT_AN_OBJECT: mark("The output is JSON, but not an object."),
+    SchemaFailure.MISSING_FIELD: mark("A field is missing:"),
+    SchemaFailure.WRONG_TYPE: mark("A field has the wrong type:"),
+}
+"""The reasons why an output scores 0, in words; the last two are followed by the field."""
+
+
+def shown(kind: EvaluationKind, item: EvaluationItem) -> Shown:
+    """Return an item's question, expected answer and parts; ``n_hidden`` parts are not shown."""
+    score = score_again(kind, item.row, item.parts)
+    said = [{"key": part["key"], "passed": part["passed"]} for part in item.parts]
+    found: Shown = {
+        "question": item.row["question"],
+        "expected": (),
+        "failure": "",
+        "n_hidden": max(0, len(said) - MOST_PARTS) if kind is not EvaluationKind.JSON else 0,
+    }
+    if isinstance(score, ChunkScore):
+        return found | _chunks(score, said)
+    if isinstance(score, JsonScore):
+        return found | _json(score, item, said)
+    gold, contexts = item.row["gold"], item.row["contexts"]
+    sentences = zip(said[:MOST_PARTS], score, strict=False)
+    return found | {
+        "expected": () if gold is None else ((cut(gold), ""),),
+        "parts": [_sentence(one, verdict, contexts) for one, verdict in sentences],
+    }
+
+
+def _sentence(said: Shown, verdict: SentenceVerdict, contexts: Mapping[str, str]) -> Shown:
+    look, support = SUPPORTS[verdict.support]
+    cosine = verdict.cosine
+    return said | {
+        "text": cut(verdict.sentence.text),
+        "look": look,
+        "support": gettext(support),
+        "cosine": "" if cosine is None else notation.figure(cosine, "coefficient"),
+        "contexts": cited(verdict.sentence.citations, contexts),
+    }
+
+
+def cited(citations: Iterable[str], contexts: Mapping[str, str]) -> list[tuple[str, str | None]]:
+    """Return the texts that a sentence cites, by name; ``None`` where no context has it."""
+    return [
+        (name, cut(contexts[name]) if name in contexts else None)
+        for name in dict.fromkeys(citations)
+    ]
+
+
+def _chunks(score: ChunkScore, said: list[Shown]) -> Shown:
+    row, looks = score.row, {"common": score.common, "missed": score.missed}
+    parts = []
+    chunks = zip(said[:MOST_PARTS], row.retrieved_chunks, score.chunk_words, strict=False)
+    for one, text, common in chunks:
+        counts = {"n_common": len(common), "n_words": len(set(text.split()))}
+        parts.append(one | counts | {"segments": _marked(cut(text), {"common": score.common})})
+    return {
+        "expected": _marked(cut(row.expected_answer), looks),
+        "parts": parts,
+        "surplus": sorted(score.surplus)[:MOST_WORDS],
+        "n_surplus": len(score.surplus),
+    }
+
+
+def _json(score: JsonScore, item: EvaluationItem, said: list[Shown]) -> Shown:
+    failure = ""
+    if score.reason is not None:
+        failure = f"{gettext(FAILURES[score.reason])} {score.output.field or ''}".strip()
+    parts = zip(said, item.parts, strict=True)
+    return {
+        "parts": [one | _field(score, part["key"], float(part["score"])) for one, part in parts],
+        "failure": failure,
+        "output": cut(score.question.output or ""),
+    }
+
+
+def _field(score: JsonScore, name: str, earned: float) -> Shown:
+    expected, given = score.question.expected.get(name), (score.output.fields or {}).get(name)
+    coverage = {"detailed_description": score.descriptions, "predicted_questions": score.questions}
+    pairs = coverage.get(name)
+    left: Lines = [(one, "", None) for one in lines_of(expected)]
+    right: Lines = [(one, "", None) for one in lines_of(given)]
+    if name == "grounding":
+        left, right = _paths(score)
+    elif pairs is not None:
+        left, right = _paired(pairs, expected, given)
+    weight = float(100 * WEIGHTS[name])
+    return {
+        "label": item_label(EvaluationKind.JSON, name),
+        "points": notation.number(round(weight * earned, 2)),
+        "weight": notation.number(weight),
+        "why": _why(score, name, pairs),
+        "expected": left,
+        "given": right,
+    }
+
+
+def _why(score: JsonScore, name: str, pairs: Coverage | None) -> str:
+    if not score.schema_ok:
+        return gettext("The output failed, so every field has 0.")
+    if name in CLASSES:
+        found = score.classes[name]
+        if found.contained:
+            return gettext("One text contains the other.")
+        alike = notation.figure(float(found.jaccard))
+        words = mark("Jaccard of character pairs %(value)s, below 0.72.")
+        if found.matches:
+            words = mark("Jaccard of character pairs %(value)s, at least 0.72.")
+        return gettext(words, value=alike)
+    if pairs is not None:
+        return ngettext(
+            "%(n)s pair; %(expected)s expected, %(given)s given and looked at, "
+            "%(ignored)s beyond the limit.",
+            "%(n)s pairs; %(expected)s expected, %(given)s given and looked at, "
+            "%(ignored)s beyond the limit.",
+            len(pairs.pairs),
+            expected=pairs.n_expected,
+            given=pairs.n_given,
+            ignored=pairs.n_ignored,
+        )
+    if name == "original_evidence" and score.evidence is not None:
+        return gettext(
+            "%(hits)s of %(wanted)s keywords found (8 earn all), %(length)s characters "
+            "(40 earn all): %(words)s",
+            hits=len(score.evidence.hits),
+            wanted=len(score.evidence.keywords),
+            length=score.evidence.length,
+            words=", ".join(score.evidence.hits) or "-",
+        )
+    ok = sum(reference.ok for reference in score.references)
+    return gettext(
+        "%(ok)s of %(n)s references lead back to the contexts.", ok=ok, n=len(score.references)
+    )
+
+
+def _paired(pairs: Coverage, expected: object, given: object) -> tuple[Lines, Lines]:
+    def side(texts: object, place: int, unpaired: str) -> Lines:
+        numbers = {pair[place]: number for number, pair in enumerate(pairs.pairs, 1)}
+        found: Lines = []
+        for at, text in enumerate(texts if isinstance(texts, list) else []):
+            look = "common" if at in numbers else unpaired
+            if look == "surplus" and at >= pairs.n_given:
+                look = "ignored"
+            found.append((cut(plain(text)), look, numbers.get(at)))
+        return found
+
+    return side(expected, 0, "missed"), side(given, 1, "surplus")
+
+
+def _paths(score: JsonScore) -> tuple[Lines, Lines]:
+    found: Lines = []
+    for one in score.references:
+        file = cut(one.file or "-")
+        told = gettext("%(file)s: no anchor found", file=file)
+        if one.ok:
+            told = f"{file}: “{cut(one.anchor or '')}”"
+        elif not one.file_known:
+            told = gettext("%(file)s: the file is none of the contexts'", file=file)
+        found.append((told, "common" if one.ok else "surplus", None))
+    return [(cut(context.source_path), "", None) for context in score.question.contexts], found
+
+
+def lines_of(value: object) -> list[str]:
+    """Return a value of a JSON answer as one text for each entry."""
+    if value is None:
+        return []
+    return [cut(plain(one)) for one in (value if isinstance(value, list) else [value])]
+
+
+def plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _marked(text: str, looks: Mapping[str, frozenset[str]]) -> list[tuple[str, str]]:
+    pieces: list[tuple[str, str]] = []
+    for piece in re.split(r"(\s+)", text):
+        look = next((name for name, words in looks.items() if piece in words), "")
+        if pieces and not look and not pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0] + piece, "")
+        elif piece:
+            pieces.append((piece, look))
+    return pieces
+
+
+def cut(text: Any) -> str:
+    """Return a text as long as a page can bear."""
+    words = str(text)
+    return words if len(words) <= MOST_TEXT else words[:MOST_TEXT] + "…"

@@ -1,0 +1,476 @@
+"""Access: finds out who makes a request and from where, and whether they may.
+
+Until a password is set or an invitation made, everybody at this machine is the owner or the
+rater whom the owner chose, and other machines are refused. From then on everybody signs in
+(see docs/decisions/0008); in the demo only a password ends that state. A request that changes
+anything is accepted only from our own pages (``Sec-Fetch-Site``, else ``Origin``). A link that
+stores something is followed only from our pages, or when the user typed the address or opened
+a bookmark.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+from flask import Response, current_app, g, request
+from sqlalchemy.orm import make_transient_to_detached
+from werkzeug.exceptions import NotFound, RequestEntityTooLarge
+from werkzeug.routing import RequestRedirect
+from werkzeug.sansio.utils import get_host
+
+from relevansi import labels
+from relevansi.chatbot import client
+from relevansi.db import outages
+from relevansi.db.engine import PROGRAM
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.phase_3 import Participant
+from relevansi.failures import Conflict, Refused
+from relevansi.i18n import mark
+from relevansi.records import Scale
+from relevansi.services.people import raters, sign_in, tokens
+from relevansi.services.phase_3 import participants
+from relevansi.services.phase_3.participants import ParticipantCookie
+from relevansi.services.study import studies
+from relevansi.web.features import Role, is_offered, role_for
+from relevansi.web.frame import htmx, session_cookie
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from relevansi.db.engine import Database
+    from relevansi.db.tables.study import Study
+
+
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+FORWARDING = (
+    *("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP", "HTTP_X_FORWARDED_FOR"),
+    *("HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_SERVER"),
+)
+"""The headers that proxies add, by their names in the server's environ."""
+RATER = "Relevansi-Rater"
+"""The header in which page and server name the person that a page or click belongs to."""
+FILES = {"static", "joined.show"}  # the endpoints of files, which are the same for everybody
+YEAR = 365 * 24 * 3600
+OF_PROGRAMS = "/api/"
+IN_PROCESS = "relevansi.in_process"
+"""The name in the environ of a request that no network carried; no header can have it."""
+ALL = "everything"
+POLICY = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
+OF_PAGES = {
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+"""Further headers of responses that a browser can open or embed: all but parts of pages."""
+HOME_OF_GUESTS = "own_questions.index"  # the first page of a participant, by endpoint
+
+
+class FromElsewhere(Refused):
+    message = mark("This request came from another site")
+    remedy = mark("Nothing was changed. Open the page here and try again.")
+    program_remedy = mark(
+        "Nothing was changed. Send it from a program, not from the page of another site."
+    )
+    status = 403
+
+
+class OpenedElsewhere(Exception):
+    """A page that would store something was opened by another site's link, or only to look."""
+
+
+class NotFromHere(Refused):
+    message = mark("Only this computer may open these pages")
+    remedy = mark(
+        "There is no password yet, so only the computer that runs Relevansi is answered. "
+        "Open it there at its localhost address, without a proxy in between."
+    )
+    status = 403
+
+
+class NotSignedIn(Refused):
+    message = mark("You are not signed in")
+    remedy = mark("Nothing was changed. Sign in or open your invite link again, then repeat it.")
+    status = 401
+
+
+class NoToken(Refused):
+    """A program sent no token that holds; which of all reasons it is a stranger does not learn."""
+
+    message = mark("No token lets this program in")
+    remedy = mark(
+        "Send one in the header: Authorization: Bearer TOKEN. It may be mistyped, too old or "
+        "withdrawn; make another on the page Tokens or by `relevansi token new`."
+    )
+    status = 401
+
+
+class OutOfScope(Refused):
+    message = mark("This token is not for that")
+    remedy = mark("It takes a token with one of these scopes: %(scopes)s.")
+    status = 403
+
+
+class NotYours(Refused):
+    message = mark("This page is the owner's")
+    remedy = mark("What is yours to rate is on the first page.")
+    program_remedy = mark("POST /api/v1/tasks gives what is yours to rate.")
+    status = 403
+
+
+class NotForGuests(NotYours):
+    remedy = mark("Your questions and their answers are on your own page.")
+
+
+class NotTakingPart(Refused):
+    message = mark("This page belongs to somebody who takes part")
+    remedy = mark("Open your personal link again: everything you gave is still there.")
+    status = 401
+
+
+class NotOfThisKind(Refused):
+    message = mark("This study has no such page")
+    remedy = mark("It is for studies of another kind of items.")
+    status = 404
+
+
+class AnotherRater(Conflict):
+    message = mark("Another person is using this browser now")
+    remedy = mark("Nothing was stored in their name: it waits here for the rater who made it.")
+    status = 412
+
+
+class CurrentUser(NamedTuple):
+    """The person who makes a request. A stranger and a participant have no ``rater_id``.
+
+    ``is_local``: nobody signs in here, so the person at this machine may be any rater.
+    ``is_shut_out``: the request is from another machine, and those are refused until somebody
+    can sign in. ``key`` is the name under which the browser keeps a person's things: empty for a
+    stranger and a program, ``None`` where the user was not looked up. ``scopes`` are what a
+    program may do for its rater, by the token of ``token_id``.
+    """
+
+    rater_id: int | None = None
+    study_id: int | None = None
+    is_owner: bool = False
+    is_local: bool = False
+    is_shut_out: bool = False
+    guest_id: int | None = None
+    key: str | None = None
+    scopes: tuple[str, ...] = ()
+    token_id: int | None = None
+
+
+NOBODY = CurrentUser()
+
+
+def database() -> Database:
+    found: Database = current_app.extensions["database"]
+    return found
+
+
+def current_user() -> CurrentUser:
+    """Return who makes this request; a stranger where the user was not looked up."""
+    found: CurrentUser = g.get("user", NOBODY)
+    return found
+
+
+@contextmanager
+def reading() -> Iterator[tuple[Session, Rater]]:
+    """Yield a session for reading and the rater who asks."""
+    with database().reading() as session:
+        yield session, rater(session)
+
+
+@contextmanager
+def writing() -> Iterator[tuple[Session, Rater]]:
+    """Yield a session whose user commits, and the rater who asks."""
+    need_our_page()
+    with database().writing() as session:
+        yield session, rater(session)
+
+
+def rater(session: Session) -> Rater:
+    """Return the rater who asks, whose row is read if it is needed; raises ``NotSignedIn``."""
+    user = current_user()
+    if user.rater_id is None:
+        raise NotSignedIn
+    found = Rater(id=user.rater_id, study_id=user.study_id)
+    make_transient_to_detached(found)
+    session.add(found)
+    session.info[PROGRAM] = user.token_id
+    return found
+
+
+def study(session: Session) -> Study:
+    """Return the study that pages are about, for requests without a known user."""
+    return studies.open_or_make(session, now())
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def name_of_guest() -> str:
+    """Return the pseudonym of the participant who asks; empty for everybody else."""
+    known = current_user().guest_id
+    if known is None:
+        return ""
+    with database().reading() as session:
+        participant = session.get(Participant, known)
+        return "" if participant is None else participant.pseudonym
+
+
+def set_headers(response: Response) -> Response:
+    """Set the headers of every response: security, caching, policy, person, address."""
+    headers, user = response.headers, current_user()
+    if isinstance(request.routing_exception, RequestRedirect):
+        # Werkzeug adds a slash to the address by the Host header, which anybody can write.
+        address = urlsplit(request.routing_exception.new_url)
+        headers["Location"] = urlunsplit(
+            ("", "", f"/{address.path.lstrip('/')}", address.query, "")
+        )
+    headers.extend(HEADERS if htmx.wants_part() else {**HEADERS, **OF_PAGES})
+    # An address with a version in it never changes what it holds.
+    kept = f"public, max-age={YEAR}, immutable" if "v" in request.args else "no-cache"
+    headers["Cache-Control"] = kept if request.endpoint in FILES else "no-store"
+    policy = POLICY.replace("data:", "data: https:") if g.get("pictures") else POLICY
+    headers.add("Content-Security-Policy", policy)
+    if user.key:
+        headers.add(RATER, user.key)
+    if request.scheme == "https":
+        headers["Strict-Transport-Security"] = f"max-age={YEAR}"
+    return response
+
+
+def check() -> None:
+    """Look up who makes the request; raise the refusal if they may not."""
+    if request.endpoint in {*FILES, "health.healthz"}:
+        return
+    if is_for_programs():
+        user = g.user = _program()
+    else:
+        with database().reading() as session:
+            user = g.user = _looked_up(session)
+    if request.method not in SAFE_METHODS and not is_from_our_pages():
+        raise FromElsewhere
+    if user.key and request.headers.get(RATER, user.key) != user.key:
+        raise AnotherRater
+    if not is_offered(request.endpoint):
+        raise NotOfThisKind
+    wanted = role_for(request.endpoint)
+    if wanted != Role.ANYBODY:
+        _admit(user, wanted)
+    if "\x00" in request.path:  # no name has a NUL, and PostgreSQL refuses a query with one
+        raise NotFound
+
+
+def _admit(user: CurrentUser, wanted: Role) -> None:
+    if user.is_shut_out:
+        raise NotFromHere
+    if wanted == Role.GUESTS:
+        if user.guest_id is None:
+            raise NotTakingPart
+        return
+    if user.guest_id is not None:
+        raise NotForGuests
+    if user.rater_id is None:
+        raise NotSignedIn
+    if wanted == Role.OWNER and not user.is_owner:
+        raise NotYours
+
+
+def _looked_up(session: Session) -> CurrentUser:
+    guest = session_cookie.of_guest()
+    if guest is not None:
+        return _guest(session, guest)
+    carried, is_demo = session_cookie.carried(), current_app.config["IS_DEMO"]
+    found = sign_in.current_user(session, carried, now(), stays_open=is_demo)
+    if found.is_open_house and not is_from_here():
+        return CurrentUser(is_shut_out=True, key="")
+    if found.rater_id is None:
+        return CurrentUser(key="")
+    return CurrentUser(
+        found.rater_id,
+        found.study_id,
+        is_owner=found.is_owner,
+        is_local=found.is_open_house,
+        key=_key(found.study_id, found.study_made_at, "rater", found.rater_id),
+    )
+
+
+def is_for_programs() -> bool:
+    """Whether an address is one of those that programs use, whether it is there or not."""
+    return request.path.startswith(OF_PROGRAMS)
+
+
+def _program() -> CurrentUser:
+    """Return the rater of the token that a program sends; browsers' cookies count for nothing."""
+    if IN_PROCESS in request.environ:  # a notebook's own: it holds the database anyway
+        with database().reading() as session:
+            owner = raters.owner(session, study(session))
+            labels.about(owner.study.kind, Scale.stored(owner.study.scale), owner.study.merging)
+            return CurrentUser(owner.id, owner.study_id, is_owner=True, key="", scopes=(ALL,))
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer":
+        if role_for(request.endpoint) == Role.ANYBODY:
+            return CurrentUser(key="")
+        raise NoToken
+    with database().reading() as session:
+        found = tokens.recognise(session, token.strip(), now())
+    if found is None:
+        raise NoToken
+    if found.used_at is None or found.used_at <= now() - tokens.SEEN_EVERY:
+        with (
+            suppress(*outages.KINDS),
+            database().writing() as session,
+        ):  # it is no part of the answer
+            tokens.note_use(session, found.id, now())
+            session.commit()
+    scopes = tuple(found.scopes.split())
+    who = found.rater_id, found.study_id, found.is_owner
+    return CurrentUser(*who, key="", scopes=scopes, token_id=found.id)
+
+
+def need_scope(*scopes: str) -> None:
+    """Raise ``OutOfScope`` unless the program's token has one of these scopes, or all."""
+    if not {ALL, *scopes} & set(current_user().scopes):
+        raise OutOfScope(scopes=", ".join((*scopes, ALL)))
+
+
+def _guest(session: Session, carried: dict[str, Any]) -> CurrentUser:
+    study = studies.current(session)
+    assert study is not None
+    found = participants.recognise(session, study, ParticipantCookie(**carried), now())
+    if found is None:
+        return CurrentUser(key="")
+    key = _key(study.id, study.created_at, session_cookie.GUEST, found.id)
+    return CurrentUser(guest_id=found.id, key=key)
+
+
+@lru_cache(maxsize=1024)
+def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
+    """Return a name for one person in one study, the same wherever its database moves."""
+    made = study_made_at.astimezone(UTC).isoformat()
+    said = f"{study_id}/{made}/{kind}/{number}"
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def need_our_page() -> None:
+    """Raise ``OpenedElsewhere`` for a link that stores something unless our page led to it.
+
+    A person who types the address or opens a bookmark counts too; a browser that only looks
+    ahead, or asks for the headers alone, does not.
+    """
+    if request.method not in SAFE_METHODS:  # held against the same rule already
+        return
+    looks_ahead = "prefetch" in request.headers.get("Sec-Purpose", "")
+    if looks_ahead or request.method != "GET" or not is_from_our_pages():
+        raise OpenedElsewhere
+    # Over plain http browsers send no Sec-Fetch-Site, but do name the page before this one.
+    page_before = request.headers.get("Referer")
+    host = request.host if page_before is None else urlsplit(page_before[:300]).netloc
+    if "Sec-Fetch-Site" not in request.headers and host != request.host:
+        raise OpenedElsewhere
+
+
+@lru_cache(maxsize=1024)
+def is_loopback(host: str | None) -> bool:
+    """Whether `host` (a name or an address, with or without port) is this machine."""
+    return client.is_loopback(f"//{host or ''}")
+
+
+def is_from_here() -> bool:
+    """Whether the request came straight from this machine, by its name, through no proxy."""
+    address = request.environ.get("REMOTE_ADDR")
+    is_straight = address is None or is_loopback(f"[{address}]" if ":" in address else address)
+    is_forwarded = any(map(request.environ.__contains__, FORWARDING))
+    return is_straight and is_loopback(request.host) and not is_forwarded
+
+
+def source() -> str:
+    """Return the machine that sends the request, to count its failures: an address or a /64."""
+    try:
+        found = ip_address(request.remote_addr or "")
+    except ValueError:
+        return "unknown"
+    if isinstance(found, IPv6Address):
+        return str(ip_network((found, 64), strict=False))
+    return str(found)
+
+
+def origin() -> str:
+    """Return the name that is stored for the sending machine beside what guests do."""
+    secret = str(current_app.secret_key).encode()
+    return hmac.new(secret, f"origin/{source()}".encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def is_from_our_pages() -> bool:
+    """Whether one of our pages, or no browser at all, made the request."""
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site in {"same-origin", "none"}
+    origin = request.headers.get("Origin")
+    return origin is None or origin == f"{request.scheme}://{request.host}"
+
+
+def is_host(text: str) -> bool:
+    """Whether `text` is a host name or address, with or without a port, that routing can take.
+
+    >>> is_host("rate.example.org:8800"), is_host("[::1]:80"), is_host("a..b"), is_host("a b")
+    (True, True, False, False)
+    """
+    try:
+        return bool(get_host("http", text).encode("idna"))
+    except UnicodeError:  # a part of it is empty or too long
+        return False
+
+
+def why_refused(environ: Mapping[str, str]) -> bytes | None:
+    """Return why a request is refused that names no host, or a path before all addresses."""
+    if not is_host(environ.get("HTTP_HOST", "localhost")):
+        return b"The Host header does not name a host.\n"
+    if environ.get("HTTP_X_FORWARDED_PREFIX", "").strip(" /"):
+        return (
+            b"Relevansi cannot be served below a path (X-Forwarded-Prefix). Let the proxy serve it "
+            b"under a host name or a port of its own: docs/operations.md.\n"
+        )
+    return None
+
+
+MOST_PARTS = 1_000  # fields and files of one upload
+OF_STRANGERS = (64 * 2**10, 100)
+"""The bytes and fields of a body: a password, a consent or a language takes a hundredth of it."""
+OF_KNOWN = (512 * 2**10, 10_000)
+"""The longest text is an answer of 200,000 characters, the most fields are those of an import."""
+
+
+def limit_body() -> None:
+    """Set the limits of the form that comes with the request, before it is read.
+
+    Only files that the owner sends may be as large as the upload limit. Werkzeug counts the fields
+    of an upload alone, so those of a typed form are counted here.
+    """
+    if request.method in SAFE_METHODS:
+        return
+    user, largest = current_user(), current_app.config["MAX_CONTENT_LENGTH"]
+    body, fields = OF_KNOWN if user.rater_id or user.guest_id else OF_STRANGERS
+    if not (user.is_owner and request.mimetype == "multipart/form-data"):
+        largest = min(body, largest)
+    request.max_content_length = request.max_form_memory_size = largest
+    request.max_form_parts = min(fields, MOST_PARTS)
+    is_typed = request.mimetype == "application/x-www-form-urlencoded"
+    if is_typed and request.get_data().count(b"&") >= fields:
+        raise RequestEntityTooLarge

@@ -1,0 +1,221 @@
+"""The messages for requests that cannot be answered, in both languages.
+
+A failure states its own sentence (``relevansi.failures``); those of HTTP and the database are here.
+
+With htmx every status is swapped, so an error is a part (a notice) where a part was wanted. A
+program gets a problem document (RFC 9457). Nobody is shown a traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from flask import Flask, Response, current_app, redirect, render_template, request, url_for
+from msgspec import Struct, field, json
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
+from relevansi.db import outages
+from relevansi.db.outages import Outage
+from relevansi.failures import RELOAD, SEE_RUNS, Failure
+from relevansi.i18n import gettext, mark
+from relevansi.importers.runs import problems
+from relevansi.notation import number
+from relevansi.records import Problem
+from relevansi.web.frame import access, htmx
+from relevansi.web.frame.access import NotSignedIn, OpenedElsewhere
+from relevansi.web.frame.forms import UnusableForm
+from relevansi.web.frame.language import page_before
+
+
+class ServerMessage(NamedTuple):
+    """A status with its meaning and its remedy for the reader, as message ids."""
+
+    status: int
+    title: str
+    advice: str
+    retry_after: int | None = None
+
+
+class ProblemDetails(Struct, kw_only=True, omit_defaults=True):
+    """Why a request of a program was not done (RFC 9457), in the language that it asks for.
+
+    ``title`` says what was refused, ``detail`` what to do. Of a file that was refused ``problems``
+    has what is wrong where; of a request, the place in it; of a change to be confirmed, its parts.
+    """
+
+    type: str = field(default="about:blank")
+    title: str
+    status: int
+    detail: str
+    problems: list[dict[str, Any]] = []
+
+
+BUTTONS = {"rate.next_one": mark("Start rating")}
+"""The label of the button before a page that stores something; "Go on" for all others."""
+MISTYPED = mark("The address may be mistyped, or its page was removed.")
+FAULT = ServerMessage(
+    500,
+    mark("Something went wrong on our side"),
+    mark("Everything marked as saved is saved. Reload the page; if it happens again, see the log."),
+)
+NOT_SAVED = mark(
+    "Everything marked as saved is saved; what you just sent is not saved yet. A rating page "
+    "that is still open sends its clicks again by itself. From any other page, go back and send "
+    "the form again in a while."
+)
+SEND_AGAIN = mark(
+    "Nothing of it was stored, or all: send it again, an event with the same event_id."
+)
+BY_OUTAGE = {
+    Outage.FULL: ServerMessage(507, mark("The server's disk is full or failing"), NOT_SAVED, 10),
+    Outage.BUSY: ServerMessage(503, mark("The database is busy"), NOT_SAVED, 2),
+    Outage.AWAY: ServerMessage(503, mark("The database does not answer"), NOT_SAVED, 3),
+    Outage.REPLACED: ServerMessage(
+        503,
+        mark("The database file was removed or replaced while the server was running"),
+        mark(
+            "Nothing is saved until the server is started again. Stop it, put the right file back "
+            "(a backup comes back with `relevansi restore`), and start it again. A rating page "
+            "that is still open sends its clicks again by itself."
+        ),
+        30,
+    ),
+    Outage.DAMAGED: ServerMessage(
+        503,
+        mark("The database file is damaged"),
+        mark(
+            "Clicks that were marked as saved may be lost. Stop the server, keep a copy of "
+            "the file, and put the latest backup in its place: relevansi restore FILE "
+            "--replace. `relevansi check` names what is damaged."
+        ),
+        30,
+    ),
+}
+OTHER = ServerMessage(400, mark("This request cannot be answered"), RELOAD)
+BY_STATUS = {
+    404: ServerMessage(404, mark("There is nothing at this address"), MISTYPED),
+    405: ServerMessage(405, mark("This address does not take that kind of request"), MISTYPED),
+    413: ServerMessage(
+        413,
+        mark("The file or the text is too large"),
+        mark(
+            "Choose a smaller file or shorten the text. A file can also be imported on the command "
+            "line: relevansi import FILE."
+        ),
+    ),
+}
+
+OF_PROGRAMS = {
+    RELOAD: mark("Ask for what is there now, and send what still fits."),
+    SEE_RUNS: mark("GET /api/v1/runs lists the runs of this study."),
+    MISTYPED: mark("GET /api/v1/openapi.json lists every address and what it takes."),
+    FAULT.advice: SEND_AGAIN,
+    NOT_SAVED: SEND_AGAIN,
+}
+"""What a program is advised in place of what a reader of pages is."""
+
+
+def explain(app: Flask) -> None:
+    """Answer every error of `app` with a page or a part that states the remedy."""
+    for kind in outages.KINDS:
+        app.register_error_handler(kind, _database)
+    app.register_error_handler(HTTPException, _http)
+    app.register_error_handler(Exception, _any)
+    app.teardown_request(_let_go)
+
+
+def _let_go(_error: object) -> None:
+    # The error of an unknown address holds the request and all that was sent until garbage is
+    # looked for.
+    request.routing_exception = None
+
+
+def _any(error: Exception) -> Response:
+    wanted = request.full_path.rstrip("?")
+    if isinstance(error, OpenedElsewhere):
+        button = gettext(BUTTONS.get(request.endpoint or "", mark("Go on")))
+        page = render_template("frame/errors/one_more_step.html", address=wanted, button=button)
+        return Response(page)
+    if not isinstance(error, Failure):
+        return _fault(error)
+    if access.is_for_programs():
+        return _to_program(error)
+    if isinstance(error, NotSignedIn) and request.method == "GET" and not htmx.wants_part():
+        return redirect(url_for("sign_in.show", next=wanted), 303)  # type: ignore[return-value]
+    said = ServerMessage(error.status, error.sentence(), error.advice(), error.retry_after)
+    return _shown(said, *(error.messages.values() if isinstance(error, UnusableForm) else ()))
+
+
+def _to_program(error: Failure) -> Response:
+    found: Sequence[Any] = getattr(error, "problems", ())
+    listed = [problems.to_dict(one) if isinstance(one, Problem) else one for one in found]
+    remedy = error.program_remedy or OF_PROGRAMS.get(error.remedy, error.remedy)
+    detail = error.advice() if found else gettext(remedy) % error.said
+    if isinstance(error, UnusableForm):
+        detail = " ".join(error.messages.values())
+    return _problem(error.sentence(), error.status, detail, listed, error.retry_after)
+
+
+def _problem(
+    title: str,
+    status: int,
+    detail: str,
+    listed: Sequence[dict[str, Any]] = (),
+    retry_after: int | None = None,
+) -> Response:
+    said = ProblemDetails(title=title, status=status, detail=detail, problems=[*listed])
+    answer = Response(json.encode(said), status, content_type="application/problem+json")
+    answer.retry_after = retry_after
+    if status == 401:
+        answer.headers["WWW-Authenticate"] = 'Bearer realm="Relevansi"'
+    return answer
+
+
+def _http(error: HTTPException) -> Response:
+    status = error.code or 500
+    if status < 400:
+        return error.get_response()  # type: ignore[return-value]
+    said = BY_STATUS.get(status, FAULT if status >= 500 else OTHER)
+    most = current_app.config["MAX_CONTENT_LENGTH"]
+    if status != 413 or most is None:
+        answer = _translated(said, status)
+        if isinstance(error, MethodNotAllowed):
+            answer.allow.update(error.valid_methods or ())
+        return answer
+    limit = gettext("At most %(n)s MB are read at once.", n=number(most / 2**20))
+    return _translated(said, status, limit)
+
+
+def _database(error: Exception) -> Response:
+    found = outages.outage(error)
+    if found is None:
+        return _fault(error)
+    why = str(getattr(error, "orig", None) or error or type(error).__name__)
+    current_app.logger.error("the database is %s: %s", found, why.partition("\n")[0])
+    return _translated(BY_OUTAGE[found], BY_OUTAGE[found].status)
+
+
+def _fault(error: Exception) -> Response:
+    current_app.logger.error("request failed", exc_info=error)
+    return _translated(FAULT, FAULT.status)
+
+
+def _translated(said: ServerMessage, status: int, *details: str) -> Response:
+    title, advice = gettext(said.title), said.advice
+    if access.is_for_programs():
+        detail = " ".join((gettext(OF_PROGRAMS.get(advice, advice)), *details))
+        return _problem(title, status, detail, (), said.retry_after)
+    return _shown(said._replace(status=status, title=title, advice=gettext(advice)), *details)
+
+
+def _shown(said: ServerMessage, *details: str) -> Response:
+    before = page_before()
+    is_same = request.method == "GET" and before == request.full_path.rstrip("?")
+    answer = htmx.respond(
+        *("frame/errors/page.html", "frame/errors/_error.html"),
+        {**said._asdict(), "details": details, "back": None if is_same else before},
+        said.status,
+    )
+    answer.retry_after = said.retry_after
+    return answer

@@ -1,0 +1,90 @@
+"""The reader's language and notation of ratios: what they chose, else what their browser prefers.
+
+Without either, pages are in Indonesian and ratios are decimals.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Response, redirect, request, url_for
+from werkzeug.datastructures import LanguageAccept
+from werkzeug.exceptions import BadRequest
+from werkzeug.http import parse_accept_header
+
+from relevansi import i18n, notation
+from relevansi.web.frame import access
+
+blueprint = Blueprint("language", __name__)
+ratios_blueprint = Blueprint("ratios", __name__)
+
+COOKIE = "language"
+RATIOS_COOKIE = "ratios"
+YEAR = 365 * 24 * 3600
+LONGEST_WISH = 200
+"""Characters of a browser's languages; what is longer counts as none, so that it is not kept."""
+LONGEST_ADDRESS = 2000
+"""Characters of an address of ours; Python keeps the last ones that it has taken apart."""
+WAYS = (notation.DECIMALS, notation.PERCENT)
+
+
+def begin() -> None:
+    """Put the reader's language and way of writing ratios in force for one request."""
+    code = request.cookies.get(COOKIE)
+    if code not in i18n.LANGUAGES:
+        languages = request.headers.get("Accept-Language", "")
+        code = _preferred(languages if len(languages) <= LONGEST_WISH else "")
+        if not languages and access.is_for_programs():
+            code = i18n.SOURCE_LANGUAGE  # of programs that ask for none
+    i18n.speak(code)
+    way = request.cookies.get(RATIOS_COOKIE)
+    is_file = bool(PurePosixPath(request.path).suffix)
+    notation.write_ratios(way if way in WAYS and not is_file else notation.DECIMALS)
+
+
+@lru_cache(maxsize=1024)
+def _preferred(languages: str) -> str:
+    accepted = parse_accept_header(languages, LanguageAccept)
+    return accepted.best_match(i18n.LANGUAGES) or i18n.DEFAULT_LANGUAGE
+
+
+@blueprint.route("/language", methods=["GET", "POST"])
+def switch() -> Response:
+    return _kept(COOKIE, request.values.get("to"), i18n.LANGUAGES)
+
+
+@ratios_blueprint.post("/ratios", endpoint="switch")
+def switch_ratios() -> Response:
+    return _kept(RATIOS_COOKIE, request.form.get("to"), WAYS)
+
+
+def _kept(cookie: str, wanted: str | None, known: tuple[str, ...]) -> Response:
+    if wanted not in known:
+        raise BadRequest
+    response = redirect(page_before() or url_for("home.show"), 303)
+    response.set_cookie(cookie, wanted, max_age=YEAR, httponly=True, samesite="Lax")
+    return response  # type: ignore[return-value]
+
+
+def page_before() -> str | None:
+    """Return the page the reader came from, ``None`` if it is not one of ours."""
+    referrer = request.referrer or ""
+    try:
+        came_from = urlsplit(referrer if len(referrer) <= LONGEST_ADDRESS else "")
+    except ValueError:  # no address at all
+        return None
+    if came_from.netloc != request.host or not came_from.path.startswith("/"):
+        return None
+    path = "/" + came_from.path.lstrip("/\\")  # "//host" would lead away from here
+    return f"{path}?{came_from.query}" if came_from.query else path
+
+
+def examples() -> dict[str, str]:
+    """Return what one ratio looks like written each way."""
+    found = {}
+    for way in WAYS:
+        with notation.writing_ratios(way):
+            found[way] = notation.figure(0.94)
+    return found

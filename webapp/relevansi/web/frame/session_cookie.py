@@ -1,0 +1,172 @@
+"""The session cookie: signed, it names the person who signed in in this browser.
+
+Scripts cannot read it, other sites cannot use it to change anything, and over https it
+travels over https only. It is worth nothing once the database no longer agrees.
+
+A browser in which the owner signed in carries another cookie for the sign-in page: it opens
+nothing, but the wrong passwords of others do not count against it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from flask import Flask, Request, Response, current_app, g, redirect, request, session, url_for
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
+from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
+from msgspec.structs import asdict
+
+from relevansi.services.people.sign_in import SessionCookie
+
+RATER, GUEST = "rater", "participant"  # their names in the cookies that browsers keep
+LIFETIME = timedelta(days=30)
+KNOWN_FOR = timedelta(days=400)  # the owner's browser: as long as browsers keep a cookie
+
+
+class _Sessions(SecureCookieSessionInterface):
+    """Flask's signed cookie, marked Secure where the browser came by https."""
+
+    def __init__(self) -> None:
+        self._signing: dict[Any, URLSafeTimedSerializer | None] = {}
+
+    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+        if app.secret_key not in self._signing:  # Flask makes it anew for every request
+            self._signing[app.secret_key] = super().get_signing_serializer(app)
+        return self._signing[app.secret_key]
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession:
+        """Return the browser's cookie, if we signed it and not too long ago.
+
+        Flask itself takes a signature for outdated that is of a later time than now, as after the
+        clock was put back.
+        """
+        value = request.cookies.get(self.get_cookie_name(app))
+        signing = self.get_signing_serializer(app)
+        if value is None or signing is None:
+            return self.session_class()
+        try:
+            content, signed_at = _opened(signing, value)
+        except BadSignature:
+            return self.session_class()
+        is_fresh = time.time() - signed_at <= app.permanent_session_lifetime.total_seconds()
+        return self.session_class(content if is_fresh else None)
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        """Set the cookie if it changed; a response that depends on it says so in ``Vary``."""
+        if not session.modified:
+            if session.accessed:
+                response.headers.add("Vary", "Cookie")
+            return
+        super().save_session(app, session, response)
+        if g.get("is_to_be_known"):
+            response.set_cookie(
+                known_name(app),
+                _knowing(app).dumps(_name()),
+                expires=datetime.now(UTC) + KNOWN_FOR,
+                path=url_for("sign_in.show"),
+                secure=self.get_cookie_secure(app),
+                httponly=True,
+                samesite="Lax",
+            )
+
+    def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
+        return request.scheme == "https"
+
+
+@lru_cache(maxsize=1024)  # the same cookie comes with every click
+def _opened(signing: URLSafeTimedSerializer, cookie: str) -> tuple[dict[str, Any], float]:
+    """Return a cookie's content and the Unix time of its signature; raises ``BadSignature``."""
+    said, signed_at = signing.loads(cookie, return_timestamp=True)
+    return said, signed_at.timestamp()
+
+
+def set_up(app: Flask, database_url: str) -> None:
+    """Give `app` its cookie, named after its database: ports of one host share cookies."""
+    app.config.update(
+        SESSION_COOKIE_NAME=f"relevansi-{hashlib.sha256(database_url.encode()).hexdigest()[:8]}",
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_REFRESH_EACH_REQUEST=False,
+        PERMANENT_SESSION_LIFETIME=LIFETIME,
+    )
+    app.session_interface = _Sessions()
+
+
+def carried() -> SessionCookie | None:
+    """Return who signed in in this browser; ``None`` without a genuine cookie."""
+    try:
+        return SessionCookie(**session[RATER], sign_in=sign_in())
+    except KeyError:
+        return None
+
+
+def give(cookie: SessionCookie) -> None:
+    """Let the browser carry a rater's sign-in, and nothing that it carried before."""
+    _give(RATER, asdict(cookie))
+
+
+def of_guest() -> dict[str, Any] | None:
+    """Return what `give_guest` was given, with the ``sign_in`` of now."""
+    carried = session.get(GUEST)
+    return {**carried, "sign_in": sign_in()} if isinstance(carried, dict) else None
+
+
+def give_guest(cookie: Mapping[str, Any]) -> None:
+    """Let the browser carry a guest's sign-in, and nothing that it carried before."""
+    _give(GUEST, dict(cookie))  # on the owner's telephone a guest would be the owner else
+
+
+def sign_in() -> str:
+    """Return the name of the time of signing in that came with the request, empty without one."""
+    named = session.get("sign_in")
+    return named if isinstance(named, str) else ""
+
+
+def make_known() -> None:
+    g.is_to_be_known = True
+
+
+def known_browser() -> str | None:
+    """Return the name of the browser if the owner signed in there before, else ``None``."""
+    try:
+        return str(_knowing(current_app).loads(request.cookies[known_name(current_app)]))
+    except (KeyError, BadSignature):
+        return None
+
+
+def known_name(app: Flask) -> str:
+    """Return the name of the cookie by which a browser is known again."""
+    return f"{app.config['SESSION_COOKIE_NAME']}-known"
+
+
+def take_back() -> None:
+    session.clear()
+
+
+def checked(address: str) -> Response:
+    """Return the way to `address` for who was given a cookie, past a look whether it is kept."""
+    is_kept = current_app.config["SESSION_COOKIE_NAME"] in request.cookies
+    to = address if is_kept else url_for("sign_in.check_cookie", next=address)
+    return redirect(to, 303)  # type: ignore[return-value]
+
+
+def _give(name: str, cookie: dict[str, Any]) -> None:
+    session.clear()
+    del cookie["sign_in"]
+    session[name], session["sign_in"] = cookie, _name()
+    session.permanent = True
+
+
+def _name() -> str:
+    return secrets.token_urlsafe(12)
+
+
+def _knowing(app: Flask) -> URLSafeSerializer:
+    assert app.secret_key is not None
+    return URLSafeSerializer(app.secret_key, salt="known-browser")

@@ -1,0 +1,233 @@
+"""The pages put into an application: database, blueprints, templates, errors, headers."""
+
+from __future__ import annotations
+
+import gzip
+from contextlib import suppress
+from contextvars import copy_context
+from importlib.metadata import version
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import TYPE_CHECKING
+
+from flask import Flask, Response, request
+from flask.logging import default_handler
+from jinja2 import FileSystemBytecodeCache, StrictUndefined
+from markupsafe import Markup
+from werkzeug.middleware.proxy_fix import ProxyFix
+from werkzeug.routing import IntegerConverter, Map
+
+from relevansi import labels, notation
+from relevansi.config import new_private_folder
+from relevansi.db import engine
+from relevansi.db.engine import Database
+from relevansi.i18n import gettext, ngettext, no_key, own_name
+from relevansi.importers.frame import bounded
+from relevansi.kinds.document import excerpt, word_count
+from relevansi.printable import LogLineFormatter, printable, printable_line
+from relevansi.records import LARGEST_INTEGER
+from relevansi.services.study import studies
+from relevansi.web import features
+from relevansi.web.agreement import adjudications, agreement
+from relevansi.web.comparisons import comparisons
+from relevansi.web.evaluations import evaluations
+from relevansi.web.frame import access, errors, guides, language, markdown, session_cookie, site
+from relevansi.web.frame.workers import Workers
+from relevansi.web.gold import constraints, gold
+from relevansi.web.machine_judges import judges
+from relevansi.web.offline import offline
+from relevansi.web.people import history, raters, sign_in, tokens
+from relevansi.web.phase_3 import findings, participants, user_studies
+from relevansi.web.planning import planning
+from relevansi.web.programs import api
+from relevansi.web.proof_packs import packs
+from relevansi.web.rating import card_decisions, judgments, rate
+from relevansi.web.runs import imports, runs
+from relevansi.web.study import home, study
+from relevansi.web.workers import jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+    from jinja2.bccache import Bucket
+
+BLUEPRINTS = (
+    *(site.health, site.shell, site.joined_files, guides.blueprint),
+    *(language.blueprint, language.ratios_blueprint, participants.questionnaire_blueprint),
+    *(participants.questions_blueprint, runs.measures, comparisons.rated),
+    *(study.assignments_blueprint, study.notes_blueprint),
+    *(
+        module.blueprint
+        for module in (
+            *(adjudications, agreement, api, card_decisions, comparisons),
+            *(constraints, evaluations, findings, gold, history, home, imports),
+            *(jobs, judges, judgments, offline),
+            *(packs, participants, planning, rate, raters),
+            *(runs, sign_in, study, tokens, user_studies),
+        )
+    ),
+)
+FORWARDED = frozenset({"HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO"})
+"""What proxies say of a request, by the names in the server's environ."""
+LEAST = 1_000
+LEVEL = 5
+KINDS = {"text/html", "text/css", "text/javascript", "application/json", "text/csv"}
+LOG_LINE = "[%(asctime)s] %(levelname)s in %(module)s: %(message)s"
+
+
+def compress(response: Response) -> Response:
+    """Return `response` with its text compressed, if it has enough of it."""
+    is_short = response.is_sequence and len(response.get_data()) < LEAST
+    is_whole = response.status_code not in {204, 206, 304}
+    is_plain = "Content-Encoding" not in response.headers
+    if is_short or not is_whole or not is_plain or response.mimetype not in KINDS:
+        return response
+    response.vary.add("Accept-Encoding")
+    if request.accept_encodings["gzip"] > 0:
+        response.direct_passthrough = False  # files come as they lie on the disk
+        data = response.get_data()
+        if len(data) >= LEAST:
+            response.set_data(gzip.compress(data, LEVEL, mtime=0))
+            response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
+class _StoredNumber(IntegerConverter):
+    """A whole number that every database can look for; a larger one in an address is not found."""
+
+    def __init__(self, url_map: Map) -> None:
+        super().__init__(url_map, max=LARGEST_INTEGER)
+
+
+def join(app: Flask, database_url: str) -> None:
+    """Make `app` answer with every page, on the database at `database_url`."""
+    database = app.extensions["database"] = Database(database_url)
+    database.prepare()
+    with database.writing() as session:
+        studies.open_or_make(session, access.now())
+        session.commit()
+    session_cookie.set_up(app, database_url)
+    for step in (language.begin, access.check, access.limit_body):
+        app.before_request(step)
+    app.after_request(access.set_headers)
+    app.after_request(compress)
+    app.wsgi_app = _apart(_behind_proxies(app))  # type: ignore[assignment,method-assign]
+    errors.explain(app)
+    default_handler.setFormatter(LogLineFormatter(LOG_LINE))
+    _set_up_templates(app)
+    app.url_map.converters["int"] = _StoredNumber
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    app.extensions["workers"] = Workers(app)
+
+
+def _behind_proxies(app: Flask) -> WSGIApplication:
+    """Return what answers: a proxy that the operator named says who sent a request and how.
+
+    What anybody else says of that counts for nothing, and is logged the first time.
+    """
+    answer = app.wsgi_app
+    proxied = ProxyFix(answer, x_for=1, x_proto=1)
+    trusted = [ip_network(one, strict=False) for one in app.config["TRUSTED_PROXIES"]]
+    told: set[str] = set()
+
+    def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        if not FORWARDED.isdisjoint(environ):
+            sender = environ.get("REMOTE_ADDR", "")
+            with suppress(ValueError):
+                address = ip_address(sender)
+                address = getattr(address, "ipv4_mapped", None) or address
+                if any(address in network for network in trusted):
+                    return proxied(environ, start)
+            if not told:
+                told.add(sender)
+                why = "X-Forwarded-* of %r is ignored: RELEVANSI_TRUSTED_PROXIES does not name it"
+                app.logger.warning(why, sender)
+        return answer(environ, start)
+
+    return answered
+
+
+def _apart(answer: WSGIApplication) -> WSGIApplication:
+    """Return `answer`, with one deadline and one context for all that a request waits for.
+
+    Files that it brings are read apart.
+    """
+
+    def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        if why := access.why_refused(environ):
+            start("400 Bad Request", [("Content-Type", "text/plain; charset=utf-8")])
+            return [why]
+        with engine.shared(), bounded.within(bounded.PAGE):
+            return copy_context().run(answer, environ, start)
+
+    return answered
+
+
+class CompiledTemplates(FileSystemBytecodeCache):
+    """The code of templates in a folder, until their source changes."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(str(folder), f"%s.jinja-{version('jinja2')}")
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:  # noqa: ARG002
+        return super().get_cache_key(name)  # the same wherever the program is installed
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        try:
+            super().load_bytecode(bucket)
+        except (OSError, EOFError, UnpicklingError):
+            bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            new_private_folder(Path(self.directory))
+            super().dump_bytecode(bucket)
+
+
+def _plain(value: object) -> object:
+    """Return what a template is to print: text without control characters or reordering marks."""
+    is_text = isinstance(value, str) and not isinstance(value, Markup)
+    return printable(str(value)) if is_text else value
+
+
+def _set_up_templates(app: Flask) -> None:
+    """Give templates our words, our way to write values, and no tolerance for missing ones."""
+    environment = app.jinja_env
+    folder = Path(app.instance_path, "compiled_templates")
+    environment.bytecode_cache = CompiledTemplates(folder)
+    environment.undefined = StrictUndefined
+    environment.finalize = _plain
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.globals.update(
+        _=gettext,
+        ngettext=ngettext,
+        site=site.site,
+        static=site.static_address,
+        own_name=own_name,
+        no_key=no_key,
+        # A filter on a constant is evaluated once, in the language of the first reader.
+        decimal_mark=notation.decimal_mark,
+        work_left=labels.work_left,
+        state_in_words=labels.state,
+        run_name=labels.run,
+        scale=labels.scale,
+        merging=labels.merging,
+        rule_in_words=labels.rule,
+        menu=features.menu,
+        is_offered=features.is_offered,
+        current_entry=features.current,
+    )
+    for module, names in (
+        (notation, ("figure", "number", "four", "p_value", "rupiah", "price", "full_price")),
+        (notation, ("size", "distance", "duration")),
+        (markdown, ("line", "link", "picture", "render", "is_long", "intro", "shortened")),
+        (labels, ("method", "category", "field", "judgment", "cannot_tell", "verdict", "sign")),
+    ):
+        environment.filters |= {name: getattr(module, name) for name in names}
+    environment.filters |= {"excerpt": excerpt, "word_count": word_count}
+    environment.filters["moment"] = notation.unbroken_moment
+    environment.filters["sentence"] = printable_line
+    environment.filters["translated"] = gettext

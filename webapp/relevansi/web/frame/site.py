@@ -1,0 +1,193 @@
+"""The frame of every page: names, languages, the database in use, addresses of static files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import posixpath
+from contextlib import suppress
+from functools import cache, lru_cache, partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import SimpleNamespace
+
+from flask import Blueprint, Response, current_app, g, render_template, url_for
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import NotFound
+from werkzeug.security import safe_join
+
+from relevansi import notation
+from relevansi.db import outages
+from relevansi.exporters.frame.scripts import as_one, imported
+from relevansi.i18n import LANGUAGES, direction, language, own_name, speaking
+from relevansi.services.study import studies
+from relevansi.web import features
+from relevansi.web.features import MenuEntry
+from relevansi.web.frame import access
+from relevansi.web.frame.access import NOBODY, NotSignedIn
+from relevansi.web.frame.language import examples
+
+joined_files = Blueprint("joined", __name__)
+shell = Blueprint("shell", __name__)
+health = Blueprint("health", __name__)
+
+JOINED = "joined/"
+EVERYWHERE = {
+    ".js": ("frame/page.js", "frame/busy.js", "frame/waiting.js", "frame/kept_pages.js"),
+    ".css": ("vendor/modern-normalize.css", "frame/app.css"),
+}
+"""The files of every page, in the order in which they run or count."""
+KINDS = {".js": "text/javascript", ".css": "text/css"}
+
+
+@joined_files.get("/static/joined/<path:name>", endpoint="show")
+def joined_file(name: str) -> Response:
+    body = joined_text(name)
+    return Response(body, content_type=f"{KINDS[Path(name).suffix]}; charset=utf-8")
+
+
+def joined_text(name: str) -> str:
+    """Return a joined file; raises ``NotFound`` where it names one that is not there."""
+    kind, own = Path(name).suffix, name.split("+")
+    if kind not in KINDS or any(Path(file).suffix != kind for file in own):
+        raise NotFound
+    sources: dict[str, str] = {}
+    for file in (*EVERYWHERE[kind], *own):
+        _add(file, sources)
+    if kind == ".css":
+        return "\n".join(sources.values())
+    return as_one({posixpath.basename(file): source for file, source in sources.items()})
+
+
+def _add(file: str, sources: dict[str, str]) -> None:
+    """Add a file to the others, after those that it imports from."""
+    if file in sources:
+        return
+    path = safe_join(current_app.static_folder or "", file)
+    if path is None or not Path(path).is_file():
+        raise NotFound
+    source = _read(path, Path(path).stat().st_mtime_ns)
+    for other in imported(source) if file.endswith(".js") else ():
+        _add(posixpath.normpath(posixpath.join(posixpath.dirname(file), other)), sources)
+    sources[file] = source
+
+
+@lru_cache(maxsize=64)
+def _read(path: str, _changed: int) -> str:
+    return Path(path).read_text("utf-8").strip()
+
+
+def static_address(name: str) -> str:
+    """Return the address of a static or joined file with its content's hash: cached for good."""
+    if name.startswith(JOINED):
+        name = name.removeprefix(JOINED)
+        version = hashlib.sha256(joined_text(name).encode()).hexdigest()[:10]
+        return url_for("joined.show", name=name, v=version)
+    path = Path(current_app.static_folder or "", name)
+    changed = path.stat().st_mtime_ns if path.is_file() else 0
+    return url_for("static", filename=name, v=_digest(path, changed))
+
+
+@cache
+def _digest(path: Path, changed: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:10] if changed else "missing"
+
+
+def site() -> SimpleNamespace:
+    """Return the frame of the page that is being rendered; the names are empty for a stranger.
+
+    ``guest`` is the name of a participant, ``key`` names the person whose things the browser keeps.
+    ``ways`` is an example of each notation of ratios. ``home`` is the endpoint of the page that the
+    name of the product leads to, ``guide`` the name of the guide for the reader.
+    """
+    user = access.current_user()
+    rater, shown = _rater()
+    try:
+        guest = access.name_of_guest()
+    except SQLAlchemyError:
+        guest = ""
+    menu = "owner" if user.is_owner else "rater"
+    others = "raters" if rater else "participants" if guest else "index"
+    return SimpleNamespace(
+        rater=rater,
+        is_owner=user.is_owner,
+        is_local=user.is_local,
+        language=language(),
+        direction=direction(),
+        languages={code: own_name(code) for code in LANGUAGES},
+        database=access.database().description,
+        version=_version(),
+        guest=guest,
+        home=access.HOME_OF_GUESTS if guest else "home.show",
+        guide="index" if user.is_owner else others,
+        key=user.key,
+        menu=features.menu("owner") if user.is_owner else shown,
+        current=partial(features.current, menu),
+        ratios=notation.ratios(),
+        ways=examples(),
+        is_demo=current_app.config["IS_DEMO"],
+        other_demo=current_app.config["OTHER_DEMO"],
+    )
+
+
+def _rater() -> tuple[str, tuple[MenuEntry, ...]]:
+    """Return the rater's name and menu; both are empty when the database is away."""
+    try:
+        with access.reading() as (_session, rater):
+            name = studies.shown_owner(rater.name) if rater.is_owner else rater.name
+            return name, features.menu("rater")
+    except (SQLAlchemyError, NotSignedIn):
+        return "", ()
+
+
+@cache
+def _version() -> str:
+    with suppress(PackageNotFoundError):
+        return version("relevansi")
+    return ""
+
+
+@shell.get("/service-worker.js")
+def worker() -> Response:
+    """Return the service worker, which knows the version of every file it is to keep."""
+    script = Path(current_app.static_folder or "", "frame/service_worker.js").read_text("utf-8")
+    files = [static_address(name) for name in features.KEPT_FILES]
+    said = [script, *files, *(_offline(code) for code in LANGUAGES)]
+    offline_pages = {code: url_for("shell.offline", language=code) for code in LANGUAGES}
+    shell = {
+        "base": url_for("home.show"),
+        "version": hashlib.sha256("\0".join(said).encode()).hexdigest()[:10],
+        "files": [*files, *offline_pages.values()],
+        "offline": offline_pages,
+    }
+    body = f"const SHELL = {json.dumps(shell)};\n{script}"
+    return Response(body, content_type="text/javascript; charset=utf-8")
+
+
+@shell.get("/offline/<language>")
+def offline(language: str) -> str:
+    """Show that the server cannot be reached; the page names no person."""
+    if language not in LANGUAGES:
+        raise NotFound
+    return _offline(language)
+
+
+def _offline(language: str) -> str:
+    g.user = NOBODY
+    with speaking(language):
+        return render_template("frame/shell/offline.html")
+
+
+@health.get("/healthz")
+def healthz() -> Response:
+    """Return 200 and "ok" when clicks can be stored, else 503 and the reason in one line."""
+    database = access.database()
+    try:
+        database.check_file()
+        with database.reading() as session:
+            session.execute(text("SELECT version_num FROM alembic_version"))
+    except outages.KINDS as failure:
+        reason = outages.outage(failure) or "broken"
+        return Response(f"database: {reason}\n", 503, mimetype="text/plain")
+    return Response("ok\n", mimetype="text/plain")

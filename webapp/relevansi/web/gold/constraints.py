@@ -1,0 +1,247 @@
+"""A run checked against gold questions: figures and matrix, question by question, card by card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from flask import (
+    Blueprint,
+    Response,
+    jsonify,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from msgspec.structs import asdict
+
+from relevansi.exporters.exports.metrics_tables import read_together
+from relevansi.exporters.gold import constraint_reports
+from relevansi.exporters.gold.constraint_reports import constraints_json
+from relevansi.i18n import gettext
+from relevansi.importers.runs.problems import ImportRefused, message
+from relevansi.metrics.agreement.agreement import EXPLANATIONS as NO_AGREEMENT
+from relevansi.metrics.agreement.agreement import (
+    NO_SHARE_EXPLANATIONS,
+    BinaryAgreement,
+    NoAgreement,
+    NoShare,
+)
+from relevansi.metrics.gold.constraints import ConstraintReport, MissingRule, headline_figures
+from relevansi.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
+from relevansi.notation import RATIO, four
+from relevansi.services.gold import constraints, gold
+from relevansi.services.gold.constraints import CheckedQuery, NoGold
+from relevansi.services.runs import reports, runs
+from relevansi.web.frame import access, htmx
+from relevansi.web.frame.forms import checked, chosen_file
+from relevansi.web.frame.htmx import attached
+from relevansi.web.gold import card_marks, constraint_words
+from relevansi.web.gold.card_marks import DecisionForm, DecisionMistake
+from relevansi.web.study import study as rules
+
+KAPPA = "coefficient"
+WHY_NONE: dict[object, str] = dict([*NO_AGREEMENT.items(), *NO_SHARE_EXPLANATIONS.items()])
+
+blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
+OF_CONSTRAINTS = (
+    "any('constraints.json', 'constraints.csv', 'constraint_cards.csv', 'manual_input.json')"
+)
+
+
+@blueprint.get("/<run_id>")
+def show(run_id: str) -> str:
+    return _rendered(run_id)
+
+
+@blueprint.post("/<run_id>/gold")
+def attach(run_id: str) -> Response:
+    name, data = chosen_file()
+    with access.writing() as (session, rater):
+        run = runs.find(session, rater.study, run_id)
+        try:
+            gold.import_file(session, rater, run.question_set_id, name, data, access.now())
+        except ImportRefused as refused:
+            session.rollback()
+            return make_response(_rendered(run_id, refusal=refused.advice()), 422)
+        session.commit()
+    return _back(run_id)
+
+
+@blueprint.post("/<run_id>/manual-input")
+def take_in(run_id: str) -> Response:
+    name, data = chosen_file()
+    with access.writing() as (session, rater):
+        try:
+            new, _, problems = constraints.import_manual(
+                session, rater, run_id, name, data, access.now()
+            )
+        except ImportRefused as refused:
+            session.rollback()
+            return make_response(_rendered(run_id, refusal=refused.advice()), 422)
+        session.commit()
+    if problems:
+        return make_response(_rendered(run_id, problems=[*map(message, problems)], taken=new))
+    return _back(run_id, taken=new, _anchor="decisions")
+
+
+@blueprint.get(f"/<run_id>/<{OF_CONSTRAINTS}:name>")
+def download(run_id: str, name: str) -> Response:
+    with access.reading() as (session, rater):
+        if name == "manual_input.json":
+            document = constraints.manual_document(session, rater.study, run_id, access.now())
+            return attached(jsonify(document).data, "application/json", name)
+        found = constraints.checked_run(session, rater.study, run_id, _missing())
+    if found.report is None:
+        raise NoGold(run_id)
+    if name == "constraints.json":
+        return jsonify(constraints_json(found.report))
+    written = constraint_reports.cards_csv if "cards" in name else constraint_reports.questions_csv
+    return attached(written(found.report), "text/csv; charset=utf-8", name)
+
+
+@blueprint.get("/<run_id>/<int:query_id>")
+def question(run_id: str, query_id: int) -> str:
+    with access.reading() as (session, rater):
+        found = constraints.checked_query(session, rater.study, run_id, query_id, _missing())
+    return render_template("gold/constraints/question.html", **_question(found))
+
+
+@blueprint.post("/<run_id>/<int:query_id>/<int:card>")
+def decide(run_id: str, query_id: int, card: int) -> Response:
+    form = checked(DecisionForm)
+    with access.writing() as (session, rater):
+        decided = partial(constraints.decide, session, rater, run_id, query_id)
+        mistake = card_marks.refused(form, session, decided, card)
+    return _answer(run_id, query_id, card, mistake)
+
+
+@blueprint.post("/<run_id>/decisions/<int:step_id>/undo")
+def undo(run_id: str, step_id: int) -> Response:
+    with access.writing() as (session, rater):
+        step = constraints.undo(session, rater, run_id, step_id, access.now())
+        session.commit()
+    return _answer(run_id, step.query_id, step.card)
+
+
+def _answer(
+    run_id: str, query_id: int, card: int, mistake: DecisionMistake | None = None
+) -> Response:
+    """Answer with the parts a decision changed, or send a browser without a script back."""
+    if mistake is None and not htmx.wants_part():
+        where = url_for(
+            "constraints.question", run_id=run_id, query_id=query_id, _anchor=f"card-{card + 1}"
+        )
+        return redirect(where, 303)  # type: ignore[return-value]
+    with access.reading() as (session, rater):
+        found = constraints.checked_query(session, rater.study, run_id, query_id)
+    page = _question(found, mistake, clicked=card)
+    status = 200 if mistake is None else 422
+    return htmx.respond(
+        "gold/constraints/question.html", "gold/constraints/_clicked.html", page, status
+    )
+
+
+def _rendered(
+    run_id: str, *, refusal: str = "", problems: Sequence[str] = (), taken: int | None = None
+) -> str:
+    with access.reading() as (session, rater):
+        found = constraints.checked_run(session, rater.study, run_id, _missing())
+        remarks = gold.remarks(session, run_id, found.gold) if found.gold else ()
+        of_set = gold.find_set(session, rater.study, found.run.question_set_id).runs
+    return render_template(
+        "gold/constraints/page.html",
+        checked=found,
+        run=found.run,
+        report=found.report,
+        **({} if found.report is None else _figures(found.report)),
+        left_out=_missing() is MissingRule.LEFT_OUT,
+        advice=[read_together(one, CONSTRAINT_MEASURES) for one in CONSTRAINT_ADVICE],
+        remarks=[*map(message, remarks)],
+        comparable=[run.id for run in of_set] if len(of_set) > 1 else [],
+        taken=request.args.get("taken", type=int) if taken is None else taken,
+        refusal=refusal,
+        problems=problems,
+    )
+
+
+def _question(
+    found: CheckedQuery, mistake: DecisionMistake | None = None, clicked: int | None = None
+) -> dict[str, object]:
+    return {
+        **asdict(found),
+        **_figures(found.report),
+        "rules": constraint_words.asked(found.line.question.constraints),
+        "mistake": mistake,
+        "clicked": clicked,
+    }
+
+
+def _figures(report: ConstraintReport) -> dict[str, object]:
+    return {
+        "figures": headline_figures(report),
+        "pca": report.totals.pca,
+        "measures": tuple(CONSTRAINT_MEASURES.values()),
+        "labels": {name: one.label for name, one in CONSTRAINT_MEASURES.items()},
+        "words": constraint_words,
+    }
+
+
+def _missing() -> MissingRule:
+    return (
+        MissingRule.LEFT_OUT if request.args.get("missing") == "left-out" else MissingRule.COUNTED
+    )
+
+
+def _back(run_id: str, **where: str | int) -> Response:
+    return redirect(url_for("constraints.show", run_id=run_id, **where), 303)  # type: ignore[arg-type, return-value]
+
+
+FIRST_SHOWN = 10
+"""So many cards are listed at once on a phone too."""
+
+
+@blueprint.get("/<run_id>/people/")
+def beside_people(run_id: str) -> str:
+    """Show the confusion table, kappa, precision and recall, and the cards to look at."""
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
+        found = constraints.compare(session, rater.study, run_id, rule)
+        offered = rules.rule_choices(session, rater.study)
+    return render_template(
+        "gold/constraint_agreement/page.html",
+        found=found,
+        rule=next(one for one in offered if one.name == found.rule),
+        rules=offered,
+        lines=_lines(found.agreement),
+        words=constraint_words,
+        apart=found.disagreed[:FIRST_SHOWN],
+        apart_too=found.disagreed[FIRST_SHOWN:],
+    )
+
+
+def _lines(agreement: BinaryAgreement) -> list[tuple[str, str, str, int, str]]:
+    """Return each figure: its label, value, interval or why it has none, n, and its meaning."""
+    kappa, bounds = agreement.kappa, ""
+    if kappa.lower is not None:
+        bounds = f"[{four(kappa.lower, KAPPA)}; {four(kappa.upper, KAPPA)}]"
+    beyond = gettext("Agreement beyond chance: 1 is full, 0 no better than chance.")
+    same = gettext("Cards on which both say the same.")
+    of_passed = gettext("Of the cards that meet everything, those that people call relevant.")
+    of_relevant = gettext("Of the cards that people call relevant, those that meet everything.")
+    n_all, both = agreement.n, agreement.both
+    n_passed, n_relevant = both + agreement.machine_only, both + agreement.people_only
+    shown = []
+    for label, value, unit, n, meaning in (
+        (gettext("Cohen's kappa"), kappa.why_undefined or kappa.value, KAPPA, n_all, beyond),
+        (gettext("Raw agreement"), agreement.agreed, RATIO, n_all, same),
+        (gettext("Precision"), agreement.precision, RATIO, n_passed, of_passed),
+        (gettext("Recall"), agreement.recall, RATIO, n_relevant, of_relevant),
+    ):
+        if isinstance(value, NoAgreement | NoShare):
+            shown.append((label, "-", gettext(WHY_NONE[value]), n, meaning))
+        else:
+            shown.append((label, four(value, unit), bounds if unit == KAPPA else "", n, meaning))
+    return shown

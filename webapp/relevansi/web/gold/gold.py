@@ -1,0 +1,92 @@
+"""Gold questions as pages: each set with its questions, its versions and their files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import Blueprint, Response, jsonify, redirect, render_template, request, url_for
+from wtforms import Form
+
+from relevansi.importers.runs.problems import ImportRefused, remarks
+from relevansi.services.gold import gold
+from relevansi.web.frame import access
+from relevansi.web.frame.forms import UNUSABLE, WholeField, checked, chosen_file
+from relevansi.web.frame.htmx import attached
+from relevansi.web.gold import constraint_words
+
+LARGEST_NUMBER = 2**31 - 1
+
+
+class VersionForm(Form):
+    version = WholeField(0, LARGEST_NUMBER, default=0, required=True, wrong=UNUSABLE)
+
+
+blueprint = Blueprint("gold", __name__, url_prefix="/gold")
+
+
+@blueprint.get("/")
+def index() -> str:
+    with access.reading() as (session, rater):
+        sets = gold.sets(session, rater.study)
+    return render_template("gold/index.html", sets=sets)
+
+
+@blueprint.get("/<int:set_id>")
+def show(set_id: int) -> str:
+    """Show the gold questions in force for a set, with all versions."""
+    return _page(set_id)
+
+
+@blueprint.get("/<int:set_id>/questions.json")
+def download(set_id: int) -> Response:
+    """Return a version as a file; of a set without gold questions a file to begin with."""
+    with access.reading() as (session, rater):
+        known = gold.find_set(session, rater.study, set_id)
+        wanted = request.args.get("version", len(known.versions), type=int)
+        if wanted or known.versions:
+            document = gold.read(session, set_id, wanted).document
+        else:
+            document = gold.starter(session, set_id)
+    return attached(jsonify(document).data, "application/json", "questions_v2.json")
+
+
+@blueprint.post("/<int:set_id>/import")
+def take_in(set_id: int) -> Response | tuple[str, int]:
+    return _changed(set_id, gold.import_file, *chosen_file())
+
+
+@blueprint.post("/<int:set_id>/places")
+def take_places(set_id: int) -> Response | tuple[str, int]:
+    return _changed(set_id, gold.take_places, *chosen_file())
+
+
+@blueprint.post("/<int:set_id>/restore")
+def restore(set_id: int) -> Response | tuple[str, int]:
+    return _changed(set_id, gold.restore, checked(VersionForm).version.data)
+
+
+def _changed(
+    set_id: int, change: Callable[..., None], *values: object
+) -> Response | tuple[str, int]:
+    with access.writing() as (session, rater):
+        try:
+            change(session, rater, set_id, *values, access.now())
+        except ImportRefused as refused:
+            session.rollback()
+            return _page(set_id, [remark.text for remark in remarks(refused.problems)]), 422
+        session.commit()
+    return redirect(url_for("gold.show", set_id=set_id), 303)  # type: ignore[return-value]
+
+
+def _page(set_id: int, refusals: list[str] | None = None) -> str:
+    with access.reading() as (session, rater):
+        known = gold.find_set(session, rater.study, set_id)
+        in_force = gold.in_force(session, set_id)
+    return render_template(
+        "gold/page.html",
+        set=known,
+        gold=in_force,
+        asked=constraint_words.asked,
+        places=gold.listed_places(in_force) if in_force else (),
+        refusals=refusals or [],
+    )

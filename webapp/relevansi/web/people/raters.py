@@ -1,0 +1,206 @@
+"""Raters: their list and progress, their invitations, their names, their removal."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import session as cookie
+from markupsafe import Markup
+from msgspec.structs import asdict
+from wtforms import Form
+
+from relevansi.failures import Conflict
+from relevansi.i18n import gettext, mark
+from relevansi.services.people import raters
+from relevansi.services.people.raters import (
+    DAYS,
+    LONGEST_NAME,
+    MOST_DAYS,
+    MachineIsNotInvited,
+    NameTaken,
+    NewLink,
+    OwnerIsNotInvited,
+)
+from relevansi.web.frame import access, forms
+from relevansi.web.frame.forms import UNUSABLE, ChoiceField, NameField, WholeField
+
+blueprint = Blueprint("raters", __name__, url_prefix="/raters")
+
+CHOICES = (1, 7, 30, 90)
+"""The choices of days for which an invitation is valid."""
+LINK = "link"
+
+
+class NoPasswordYet(Conflict):
+    message = mark("The owner has no password yet")
+    remedy = mark(
+        "Set one on the page of the raters first, so that people who come in by a link are not the "
+        "owner."
+    )
+
+
+class NameForm(Form):
+    name = NameField(LONGEST_NAME)
+
+
+class InviteForm(NameForm):
+    days = WholeField(1, MOST_DAYS, default=DAYS, wrong=UNUSABLE)
+    by = ChoiceField(["", LINK], default="")
+
+
+class RemovalForm(Form):
+    judgments = ChoiceField(["keep", "delete"], default="keep")
+
+
+@blueprint.get("/")
+def index() -> str:
+    return _page(link=shown_once("sign_in.greet"))
+
+
+@blueprint.post("/")
+def add() -> Response:
+    form = forms.sent(InviteForm)
+    if not form.validate():
+        return _again(form, forms.messages(form))
+    name, days = form.name.data, form.days.data or DAYS
+    try:
+        with access.writing() as (session, rater):
+            if form.by.data == LINK:
+                need_password(rater.study.password)
+                show_once(
+                    "sign_in.greet",
+                    raters.invite(session, rater.study, name, access.now(), days=days),
+                )
+            else:
+                raters.add(session, rater.study, name, access.now())
+            session.commit()
+    except (NameTaken, MachineIsNotInvited, OwnerIsNotInvited) as refused:
+        return _again(form, {"name": f"{refused.sentence()}."})
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/<int:rater_id>/invitations")
+def invite(rater_id: int) -> Response:
+    with access.writing() as (session, owner):
+        need_password(owner.study.password)
+        rater = raters.find(session, owner.study, rater_id)
+        show_once("sign_in.greet", raters.make(session, rater, access.now()))
+        session.commit()
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/invitations/<int:invitation_id>/withdraw")
+def withdraw(invitation_id: int) -> Response:
+    with access.writing() as (session, owner):
+        raters.withdraw(session, owner.study, invitation_id, access.now())
+        session.commit()
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/<int:rater_id>/name")
+def rename(rater_id: int) -> Response:
+    form = forms.checked(NameForm)
+    with access.writing() as (session, owner):
+        rater = raters.find(session, owner.study, rater_id)
+        raters.rename(session, rater, form.name.data, access.now())
+        session.commit()
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/<int:rater_id>/remove")
+def ask_to_remove(rater_id: int) -> str:
+    """Show what is deleted with a rater and what is kept, for both ways of removal."""
+    with access.reading() as (session, owner):
+        rater = raters.find(session, owner.study, rater_id)
+        found = raters.lines(session, owner.study)
+        line = next(line for line in found if line.id == rater.id)
+        cost = raters.removal_cost(session, rater)
+    return render_template("people/raters/remove.html", rater=line, cost=cost)
+
+
+@blueprint.post("/<int:rater_id>/remove")
+def remove(rater_id: int) -> Response:
+    form = forms.checked(RemovalForm)
+    deletes = form.judgments.data == "delete"
+    with access.writing() as (session, owner):
+        rater = raters.find(session, owner.study, rater_id)
+        if deletes:
+            raters.delete_rater(session, rater, access.now())
+        else:
+            raters.remove(session, rater, access.now())
+        session.commit()
+    if deletes:
+        access.database().empty_journal()
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/<int:rater_id>/restore")
+def restore(rater_id: int) -> Response:
+    with access.writing() as (session, owner):
+        raters.restore(session, raters.find(session, owner.study, rater_id), access.now())
+        session.commit()
+    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+
+
+def qr_code(address: str, label: str) -> Markup:
+    """Return the QR code of an address as SVG for the page itself: no style, no request."""
+    import segno  # noqa: PLC0415 - a tenth of a second
+
+    made = segno.make(address, micro=False)
+    drawn = made.svg_inline(scale=4, border=4, light="#fff", svgclass="qr", title=label)
+    return Markup(drawn.replace("<svg", '<svg role="img"', 1))  # noqa: S704 (segno escapes)
+
+
+def need_password(stored: str | None) -> None:
+    if stored is None:
+        raise NoPasswordYet
+
+
+def show_once(endpoint: str, made: NewLink) -> None:
+    """Keep a new link in the owner's own cookie until the next page has shown it."""
+    cookie[endpoint] = [made.token, made.expires_at.isoformat(), made.name]
+
+
+def shown_once(endpoint: str) -> dict[str, Any] | None:
+    """Return the link that was just made for `endpoint`, to be shown."""
+    made = cookie.pop(endpoint, None)
+    if made is None:
+        return None
+    token, expires_at, name = made
+    return shown(endpoint, NewLink(token, datetime.fromisoformat(expires_at), name))
+
+
+def shown(endpoint: str, made: NewLink) -> dict[str, Any]:
+    """Return a new link to `endpoint`, shown this once, with its QR code as SVG."""
+    address = url_for(endpoint, token=made.token, _external=True)
+    return asdict(made) | {
+        "address": address,
+        "code": qr_code(address, gettext("QR code of the link")),
+        "is_local": access.is_loopback(request.host),
+    }
+
+
+def _page(link: dict[str, Any] | None = None, form: InviteForm | None = None, **errors: str) -> str:
+    with access.reading() as (session, owner):
+        invited = raters.invitation_lines(session, owner.study, access.now())
+        return render_template(
+            "people/raters/page.html",
+            lines=raters.lines(session, owner.study),
+            # The open ones, else the newest.
+            invitations={
+                rater_id: [link for link in found if link.state == raters.OPEN] or found[:1]
+                for rater_id, found in invited.items()
+            },
+            link=link,
+            has_password=owner.study.password is not None,
+            choices=CHOICES,
+            name=form.name.data if form else "",
+            days=form.days.data or DAYS if form else DAYS,
+            errors=errors,
+        )
+
+
+def _again(form: InviteForm, errors: dict[str, str]) -> Response:
+    return make_response(_page(None, form, **errors), 422)

@@ -1,0 +1,163 @@
+"""The findings of phase 3, for its owner: participants, figures, tags, withdrawals, files."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from werkzeug.exceptions import NotFound
+from wtforms import Form
+
+from relevansi.exporters.phase_3 import summary
+from relevansi.exporters.phase_3.summary import DATA, FORMATS, data_file, file_name
+from relevansi.metrics.phase_3.user_study import UserStudyReport
+from relevansi.services.phase_3 import findings, participants, user_studies
+from relevansi.services.phase_3.findings import LONGEST
+from relevansi.web.frame import access, htmx
+from relevansi.web.frame.forms import LONGEST_LABEL, LineField, checked
+from relevansi.web.frame.htmx import attached
+
+blueprint = Blueprint("findings", __name__, url_prefix="/study/participants")
+
+
+class CategoryForm(Form):
+    category = LineField(LONGEST_LABEL)
+
+
+class ThemeForm(Form):
+    theme = LineField(LONGEST_LABEL)
+    remove = LineField(LONGEST_LABEL)
+
+
+@blueprint.get("/")
+def show() -> str:
+    with access.reading() as (session, owner):
+        if user_studies.find(session, owner.study) is None:
+            return render_template("phase_3/findings/page.html", report=None)
+        report = findings.report(session, owner.study, access.now())
+        copies = participants.copies_before_last(session, owner.study)
+    found = summary.document(report, access.now().date())
+    return render_template(
+        "phase_3/findings/page.html",
+        report=report,
+        counts=summary.counts(report),
+        sections={section.name: section for section in found.sections},
+        formats=tuple(FORMATS),
+        data=DATA,
+        copies=copies,
+    )
+
+
+@blueprint.get("/report.<any(markdown, latex, html, json, xlsx):file_format>")
+def take_away(file_format: str) -> Response:
+    today = access.now().astimezone().date()
+    name, made = file_name(file_format, today), FORMATS[file_format]
+    return attached(made.render(_exported(name), today), made.media_type, name)
+
+
+@blueprint.get("/data/<name>")
+def data(name: str) -> Response:
+    if name not in DATA:
+        raise NotFound
+    return attached(*data_file(_exported(name), name), name)
+
+
+@blueprint.get("/questions")
+def questions() -> str:
+    report, category = _report(), request.args.get("category")
+    lines = [(one, answer) for one in report.people for answer in one.answers] if report else []
+    return render_template(
+        "phase_3/findings/questions.html",
+        category=category,
+        categories=report.categories if report else (),
+        lines=[line for line in lines if category is None or line[1].category == category],
+        total=len(lines),
+        longest=LONGEST,
+    )
+
+
+@blueprint.post("/<int:participant_id>/questions/<int:number>/category")
+def set_category(participant_id: int, number: int) -> Response:
+    form = checked(CategoryForm)
+    with access.writing() as (session, owner):
+        participant = participants.find(session, owner.study, participant_id)
+        findings.set_category(session, participant, number, form.category.data, access.now())
+        session.commit()
+        person = findings.person(session, participant, access.now())
+    if htmx.wants_part():
+        (answer,) = (one for one in person.answers if one.number == number)
+        part = {"person": person, "answer": answer, "saved": True, "longest": LONGEST}
+        return make_response(render_template("phase_3/findings/_question.html", **part))
+    anchor = f"question-{participant_id}-{number}"
+    return redirect(url_for("findings.questions", _anchor=anchor), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/comments")
+def comments() -> str:
+    report, theme = _report(), request.args.get("theme")
+    lines = [(one, comment) for one in report.people for comment in one.comments] if report else []
+    return render_template(
+        "phase_3/findings/comments.html",
+        theme=theme,
+        themes=report.themes if report else (),
+        lines=[line for line in lines if theme is None or theme in (line[1].themes or ("",))],
+        total=len(lines),
+        longest=LONGEST,
+        comment_name=summary.comment_name,
+    )
+
+
+@blueprint.post("/<int:participant_id>/comments/<comment>/themes")
+def tag(participant_id: int, comment: str) -> Response:
+    form = checked(ThemeForm)
+    with access.writing() as (session, owner):
+        participant = participants.find(session, owner.study, participant_id)
+        if form.remove.raw_data:
+            findings.remove(session, participant, comment, form.remove.data, access.now())
+        else:
+            findings.add(session, participant, comment, form.theme.data, access.now())
+        session.commit()
+        person = findings.person(session, participant, access.now())
+    found = next((one for one in person.comments if one.name == comment), None)
+    if htmx.wants_part() and found:
+        part = {"person": person, "comment": found, "comment_name": summary.comment_name}
+        part["longest"] = LONGEST
+        return make_response(render_template("phase_3/findings/_comment.html", **part))
+    anchor = f"comment-{participant_id}-{comment.replace(' ', '-')}"
+    return redirect(url_for("findings.comments", _anchor=anchor), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/<int:participant_id>/withdraw")
+def ask_to_withdraw(participant_id: int) -> str:
+    with access.reading() as (session, owner):
+        participant = participants.find(session, owner.study, participant_id)
+        return render_template(
+            "phase_3/findings/withdraw.html",
+            person=participant,
+            cost=participants.cost(session, participant),
+            copies=participants.copies(session, participant),
+        )
+
+
+@blueprint.post("/<int:participant_id>/withdraw")
+def withdraw(participant_id: int) -> Response:
+    with access.writing() as (session, owner):
+        participant = participants.find(session, owner.study, participant_id)
+        participants.withdraw(session, participant, access.now())
+        session.commit()
+    access.database().empty_journal()
+    return redirect(url_for("findings.show", _anchor="withdrawn"), 303)  # type: ignore[return-value]
+
+
+def _report() -> UserStudyReport | None:
+    with access.reading() as (session, owner):
+        if user_studies.find(session, owner.study) is None:
+            return None
+        return findings.report(session, owner.study, access.now())
+
+
+def _exported(name: str) -> UserStudyReport:
+    """Return the report that a file is made of, with the file noted in the log."""
+    with access.writing() as (session, owner):
+        report = findings.report(session, owner.study, access.now())
+        participants.note_export(session, owner.study, name, access.now())
+        session.commit()
+    return report

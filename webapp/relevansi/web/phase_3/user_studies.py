@@ -1,0 +1,196 @@
+"""The owner's set-up of phase 3: the chatbot, the limits, the consent text, the links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from msgspec.structs import asdict
+from wtforms import BooleanField, Form
+
+from relevansi.i18n import LANGUAGES, gettext, mark
+from relevansi.services.phase_3 import own_questions, participants, user_studies
+from relevansi.services.phase_3.own_questions import LONGEST
+from relevansi.services.phase_3.participants import PseudonymTaken
+from relevansi.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, UserStudySettings
+from relevansi.web.frame import access, forms, htmx
+from relevansi.web.frame.forms import (
+    LONGEST_ANSWER,
+    LONGEST_LABEL,
+    ChoiceField,
+    LineField,
+    WholeField,
+)
+from relevansi.web.people import raters
+from relevansi.web.phase_3.participants import PseudonymForm
+
+blueprint = Blueprint("user_studies", __name__, url_prefix="/study/users")
+
+LONGEST_ADDRESS = 2000
+LONGEST_MAPPING = 64 * 2**10
+MOST_QUESTIONS, MOST_AT_ONCE, MOST_PAUSE, MOST_NEWCOMERS = 50, 32, 3600, 1000
+NO_QUESTION = mark("Please type a question first.")
+NO_ADDRESS = mark("Please give the address of the chatbot first.")
+NEEDS_CHATBOT = mark("Before phase 3 can open, it needs a chatbot.")
+
+
+class SettingsForm(Form):
+    is_open = BooleanField()
+    endpoint = LineField(LONGEST_ADDRESS)
+    search_method = LineField(LONGEST_LABEL)
+    llm = LineField(LONGEST_LABEL)
+    api = ChoiceField(APIS, default=CONTRACT)
+    model = LineField(LONGEST_LABEL)
+    mapping = LineField(LONGEST_MAPPING)
+    most_questions = WholeField(1, MOST_QUESTIONS, required=True)
+    answer_seconds = WholeField(5, 600, required=True)
+    tries = WholeField(1, 5, required=True)
+    at_once = WholeField(1, MOST_AT_ONCE, required=True)
+    pause_seconds = WholeField(0, MOST_PAUSE, required=True)
+    most_newcomers = WholeField(
+        1, MOST_NEWCOMERS, required=True, default=UserStudySettings().most_newcomers
+    )
+
+    def settings(self) -> UserStudySettings:
+        return UserStudySettings(**self.data)
+
+
+class TestForm(Form):
+    test_question = LineField(LONGEST)
+
+
+CONSENT = {
+    code: LineField(LONGEST_ANSWER, required=True, name=f"consent_{code}") for code in LANGUAGES
+}
+"""The fields of the consent text, by language."""
+
+
+@blueprint.get("/")
+def show() -> Response:
+    return _page(link=raters.shown_once("participants.consent"))
+
+
+@blueprint.post("/")
+def save() -> Response:
+    form = forms.sent(SettingsForm)
+    if not form.validate():
+        return _page(422, form=form, errors=forms.messages(form))
+    try:
+        with access.writing() as (session, owner):
+            user_studies.set_settings(session, owner.study, form.settings(), access.now())
+            session.commit()
+    except UnfitChatbot as unfit:
+        errors = {unfit.field: gettext(unfit.why)}
+        if form.is_open.data and not form.endpoint.data:
+            errors["is_open"] = gettext(NEEDS_CHATBOT)
+        return _page(422, form=form, errors=errors)
+    return redirect(url_for("user_studies.show", saved=1), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/test")
+def test() -> Response:
+    """Ask the chatbot of the form a test question; nothing is stored."""
+    form, text = forms.sent(SettingsForm), forms.sent(TestForm).test_question.data.strip()
+    problem = "" if form.validate() else " ".join(forms.messages(form).values())
+    if not text or not form.endpoint.data:
+        problem = gettext(NO_ADDRESS if text else NO_QUESTION)
+    tested = {"question": text, "problem": problem} if problem else _tested(form, text)
+    page, part = "phase_3/user_studies/page.html", "phase_3/user_studies/_tested.html"
+    return htmx.respond(page, part, _context(form=form, tested=tested))
+
+
+@blueprint.post("/consent")
+def write_consent() -> Response:
+    form = forms.named(CONSENT)
+    texts: dict[str, str] = form.data
+    if not form.validate():
+        return _page(422, consents=texts, errors=forms.messages(form))
+    with access.writing() as (session, owner):
+        now = access.now()
+        user_studies.open_or_make(session, owner.study, now)
+        user_studies.write_consent(session, owner.study, texts, now)
+        session.commit()
+    return redirect(url_for("user_studies.show", saved=1), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/links")
+def make_link() -> Response:
+    form = forms.sent(PseudonymForm)
+    is_for_one, wanted = bool(form.pseudonym.raw_data), form.pseudonym.data
+    if is_for_one and not form.validate():
+        return _page(422, errors=forms.messages(form), pseudonym=wanted)
+    try:
+        with access.writing() as (session, owner):
+            raters.need_password(owner.study.password)
+            now = access.now()
+            user_studies.open_or_make(session, owner.study, now)
+            if is_for_one:
+                made = participants.invite(session, owner.study, wanted, now)
+            else:
+                made = participants.make_link(session, owner.study, now)
+            raters.show_once("participants.consent", made)
+            session.commit()
+    except PseudonymTaken as taken:
+        return _page(422, errors={"pseudonym": str(taken)}, pseudonym=wanted)
+    return redirect(url_for("user_studies.show", _anchor="link"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/links")
+@blueprint.get("/consent")
+@blueprint.get("/test")
+def after_refusal() -> Response:
+    """Go to the page: a reload or a change of language comes here after a refusal."""
+    return redirect(url_for("user_studies.show"), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/links/<int:link_id>/withdraw")
+def withdraw_link(link_id: int) -> Response:
+    with access.writing() as (session, owner):
+        participants.withdraw_link(session, owner.study, link_id, access.now())
+        session.commit()
+    return redirect(url_for("user_studies.show", _anchor="links"), 303)  # type: ignore[return-value]
+
+
+def _tested(form: SettingsForm, text: str) -> dict[str, str | int]:
+    found = own_questions.ask_for_a_test(form.settings(), text)
+    if isinstance(found, own_questions.Failed):
+        return {"question": text, "problem": found.error, "response": found.excerpt}
+    return {"question": text, "response": found.response, "cards": len(found.cards)}
+
+
+def _page(status: int = 200, **said: Any) -> Response:
+    page = render_template("phase_3/user_studies/page.html", **_context(**said))
+    return make_response(page, status)
+
+
+def _context(
+    *,
+    form: SettingsForm | None = None,
+    errors: dict[str, str] | None = None,
+    consents: Mapping[str, str] | None = None,
+    link: dict[str, Any] | None = None,
+    pseudonym: str = "",
+    tested: dict[str, str | int] | None = None,
+) -> dict[str, Any]:
+    with access.reading() as (session, owner):
+        study = owner.study
+        phase = user_studies.find(session, study)
+        stored = user_studies.consent(session, study)
+        return {
+            "form": form or SettingsForm(data=asdict(user_studies.settings(phase))),
+            "errors": errors or {},
+            "saved": "saved" in request.args,
+            "consents": consents
+            or user_studies.default_consent() | {code: one.text for code, one in stored.items()},
+            "version": max((text.number for text in stored.values()), default=0),
+            "has_password": study.password is not None,
+            "link": link,
+            "links": participants.listed_links(session, study, access.now()),
+            "pseudonym": pseudonym or participants.offered(session, study),
+            "taking_part": sum(
+                one.agreed_at is not None for one in participants.everybody(session, study)
+            ),
+            "withdrawn": phase.withdrawn if phase else 0,
+            "tested": {"problem": "", "question": "", "response": "", **(tested or {})},
+        }

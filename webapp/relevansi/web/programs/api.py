@@ -1,0 +1,702 @@
+"""The addresses for programs: what the pages do, by the same services, as JSON and files.
+
+The owner's token sees the study. A rater's token sees their own questions as the blind page shows
+them, without run, method, rank or any number that tells, and their own verdicts there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from flask import Response, current_app, url_for
+from msgspec import UNSET, Meta, MsgspecError, Struct, UnsetType, convert, json
+from msgspec.structs import replace
+
+from relevansi.db.tables.runs import LongWork
+from relevansi.exporters.agreement import report as agreement_files
+from relevansi.exporters.comparisons import files as comparison_files
+from relevansi.exporters.comparisons.files import ReportFormat
+from relevansi.exporters.exports.metrics_tables import metrics_json
+from relevansi.exporters.offline import page
+from relevansi.failures import Missing
+from relevansi.i18n import gettext, mark
+from relevansi.importers.results.assemble import plain_grade
+from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices
+from relevansi.importers.runs import problems
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.metrics.comparisons.gate import GateRequest
+from relevansi.metrics.judging.headline import headline_of
+from relevansi.printable import label_line
+from relevansi.records import (
+    Click,
+    EmptyOutcome,
+    ExportedFile,
+    Item,
+    Problem,
+    Scale,
+    nobody,
+)
+from relevansi.services.agreement import agreement
+from relevansi.services.comparisons import chosen_runs, comparisons, gate
+from relevansi.services.comparisons.gate import GateReport
+from relevansi.services.exports import exports
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.offline import runs as offline_runs
+from relevansi.services.programs import rows
+from relevansi.services.programs.rows import (
+    Id,
+    InPages,
+    ItemRow,
+    JudgmentRow,
+    OfItems,
+    OfJudgments,
+    Page,
+    QuestionRow,
+    RatingRow,
+    ResultRow,
+    RunRow,
+    Text,
+    UnjudgedResults,
+)
+from relevansi.services.rating import pages, shares, tasks
+from relevansi.services.rating.pages import BlindPage
+from relevansi.services.rating.pool import QueryFilter
+from relevansi.services.runs import confirmations, file_formats, reports, runs, waiting_files
+from relevansi.services.runs.file_formats import FileDecision
+from relevansi.services.study import studies
+from relevansi.services.workers import jobs, kinds
+from relevansi.web.frame import access
+from relevansi.web.programs.openapi import document
+from relevansi.web.programs.operations import JSON, Unfit, blueprint, decoded, operation
+from relevansi.web.runs.imports import chosen_files
+from relevansi.web.workers.jobs import wake
+
+LongText = Annotated[str, Meta(max_length=events.MOST_NOTES, pattern="^[^\\x00]*$")]
+EventId = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[!-~]+$")]
+_RULES = "majority|adjudicated|(rater|machine) [^\\x00]+"
+Rule = Annotated[str, Meta(max_length=220, pattern=f"^({_RULES})$")]
+Verdict = Literal["0", "1", "2", "3", "4", "unsure", "correct_empty", "false_negative"]
+
+
+MEDIA = (
+    "application/octet-stream",
+    *sorted({one.partition(";")[0] for one in exports.MEDIA_TYPES.values()}),
+)
+OF_REPORTS = tuple(
+    sorted(one.media_type.partition(";")[0] for one in agreement_files.FORMATS.values())
+)
+"""Clients that are made from the description take the first."""
+
+
+class Merged(Struct, forbid_unknown_fields=True):
+    rule: Rule | None = None
+
+
+class OfFigures(Merged):
+    figures: Text = ""
+
+
+class OfResults(InPages):
+    rule: Rule | None = None
+
+
+class DownTo(Struct, forbid_unknown_fields=True):
+    k: Annotated[int, Meta(ge=1, le=1000)] = 10
+
+
+class AsFile(Struct, forbid_unknown_fields=True):
+    format: Literal["json", "markdown", "latex", "html", "xlsx"] = "json"
+
+
+class OfComparison(OfFigures):
+    format: Literal["json", "markdown", "latex", "html", "xlsx"] = "json"
+    run: list[Text] = []
+    phase: Literal[1, 2] | None = None
+
+
+class OfFiles(Struct, forbid_unknown_fields=True, kw_only=True):
+    """How files are read: ``columns`` is a JSON object of roles and the columns that have them.
+
+    ``map`` is one of roles and the paths to them in JSON, with dots; ``grades`` one of grades in
+    the files and what they are here. ``depth``: so many results of each list are judged. ``split``
+    is one of several sets of grades. ``method`` and ``llm`` are labels where the files have none.
+    """
+
+    method: Text = ""
+    llm: Text = ""
+    columns: Annotated[str, Meta(max_length=10_000)] = "{}"
+    map: Annotated[str, Meta(max_length=10_000)] = "{}"
+    grades: Annotated[str, Meta(max_length=10_000)] = "{}"
+    depth: Annotated[int, Meta(ge=1, le=MOST_DEPTH)] = DEPTH
+    split: Text = ""
+
+    def choices(self) -> Choices:
+        objects = {}
+        for name in ("columns", "map", "grades"):
+            try:
+                objects[name] = convert(decoded(getattr(self, name), name), dict[str, str])
+            except MsgspecError as error:
+                raise Unfit(name, str(error)) from None
+        return Choices(
+            columns=objects["columns"] | objects["map"],
+            depth=self.depth,
+            split=self.split or None,
+            grades={plain_grade(grade): here for grade, here in objects["grades"].items()},
+        )
+
+
+class ImportForm(OfFiles, kw_only=True):
+    """What may be said of files to import.
+
+    ``rater`` names whose the grades or ratings of the files are. ``metadata`` are the columns that
+    raters see. ``rating`` sets how the study is rated. ``confirm`` is how many changes are meant of
+    what the study has: judgments of raters whom it has, settings. Documents whose text is another
+    than before are judged anew, unless they are the ``same_documents``: these have the new text,
+    and verdicts on them carry over. All three take the scope everything.
+    """
+
+    rater: Text = ""
+    metadata: list[Text] = []
+    rating: Literal["", "blind", "open"] = ""
+    confirm: Id = 0
+    same_documents: bool = False
+
+    def choices(self) -> Choices:
+        return replace(super().choices(), method=self.method, llm=self.llm)
+
+    def decision(self) -> FileDecision:
+        return FileDecision(
+            rater=self.rater or None,
+            confirm=True,  # whatever changes is counted, and held against `confirm`
+            method=label_line(self.method),
+            llm=label_line(self.llm),
+            grader=self.rater,
+            meta=self.metadata or None,
+            same_documents=self.same_documents,
+        )
+
+
+class GateForm(OfFiles, kw_only=True):
+    """What a gate is asked: a run to compare with, and what the new one has to keep to.
+
+    ``floor`` is as "nDCG@10=0.6". ``figures`` decide, with commas between: those that the study
+    shows first, unless named. ``min_judged`` is the share to be judged where the lists differ,
+    ``tolerance`` a loss that has to be ruled out. ``strict`` asks a floor of the interval's lower
+    end. ``allow_missing`` leaves out questions that the run lacks. ``ask`` keeps the run;
+    ``confirm`` is then how many changes of what the study has are meant, as of an import.
+    """
+
+    baseline: Text
+    floor: list[Text] = []
+    figures: Text = ""
+    min_judged: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    tolerance: Annotated[float, Meta(ge=0)] | None = None
+    strict: bool = False
+    allow_missing: bool = False
+    ask: bool = False
+    confirm: Id = 0
+    rule: Annotated[str, Meta(max_length=220, pattern=f"^({_RULES})?$")] = ""
+
+    def request(self) -> GateRequest:
+        return GateRequest(
+            baseline=self.baseline,
+            floors=gate.floors_in(self.floor),
+            figures=gate.figures_in(self.figures),
+            min_judged=self.min_judged,
+            tolerance=self.tolerance,
+            strict=self.strict,
+            allow_missing=self.allow_missing,
+            method=self.method,
+            llm=self.llm,
+            rule=self.rule or None,
+        )
+
+
+class Clicked(Struct, forbid_unknown_fields=True, kw_only=True):
+    """The id that makes a repeated request one event, and when and where it was given."""
+
+    event_id: EventId
+    client_time: Annotated[datetime, Meta(tz=True)] | None = None
+    device: EventId | None = None
+    sequence: Id | None = None
+
+    def click(self) -> Click:
+        try:
+            made_at = self.client_time and self.client_time.astimezone(UTC)
+        except OverflowError as error:
+            raise Unfit("client_time", str(error)) from None
+        return Click(self.event_id, access.now(), made_at, self.device, self.sequence)
+
+
+class NewJudgment(Clicked, kw_only=True):
+    """A verdict on an item: a grade, "unsure", an outcome of an empty list; null takes it back."""
+
+    item: Id
+    verdict: Verdict | None
+
+
+class NewCardJudgment(Clicked, kw_only=True):
+    card: Text
+    verdict: Verdict | None
+
+
+class NewRating(Clicked):
+    """A grade of a whole answer, 0 to 5, and notes; what is left out stays as it is."""
+
+    quality: Annotated[int, Meta(ge=0, le=5)] | UnsetType | None = UNSET
+    notes: LongText | UnsetType = UNSET
+    empty_outcome: EmptyOutcome | UnsetType | None = UNSET
+
+    def rating(self) -> AnswerRating:
+        return AnswerRating(self.quality, self.notes, self.empty_outcome)
+
+
+class NewTaskRating(NewRating):
+    answer: Text | None = None
+
+
+class StudyRow(Struct):
+    """The settings of the study that its numbers rest on."""
+
+    name: str
+    kind: str
+    scale: Scale
+    merging: str
+    headline: tuple[str, ...]
+    cannot_tell: str
+    asks_quality: bool
+    blind: bool
+
+
+class Runs(Struct):
+    data: list[RunRow]
+
+
+class Imported(Runs):
+    """The runs of files; ``grades`` counts those that each rater got.
+
+    ``remarks`` are what is wrong with files that were stored all the same, as lines left out.
+    """
+
+    grades: dict[str, int]
+    remarks: list[dict[str, Any]]
+
+
+class JobRow(Struct):
+    """Work that goes on in the background, or its outcome.
+
+    ``state`` is "waiting", "asking" (at work), "done" or "failed"; ``steps_done`` of ``steps`` are
+    done. ``runs``, ``grades`` and ``remarks`` are those of an import, ``problems`` are why its
+    files were refused, ``file`` is the address of a file that was made, ``failure`` says why there
+    is nothing.
+    """
+
+    id: str
+    kind: str
+    state: str
+    steps_done: int
+    steps: int
+    address: str
+    runs: list[str] = []
+    grades: dict[str, int] = {}
+    remarks: list[dict[str, Any]] = []
+    file: str | None = None
+    problems: list[dict[str, Any]] = []
+    failure: str | None = None
+
+
+class TaskCard(Struct):
+    card: str
+    number: int
+    fields: dict[str, Any]
+    verdict: str | None
+
+
+class TaskAnswer(Struct):
+    answer: str
+    letter: str
+    state: str
+    before: str
+    cards: list[dict[str, Any]]
+    after: str
+    quality: int | None
+    notes: str
+
+
+class Task(Struct):
+    """One question as the blind page shows it: cards, then emptiness, then whole answers.
+
+    ``stage`` is "cards", "emptiness", "answers" or "done": what is to be given next.
+    """
+
+    id: str
+    question: str
+    category: str
+    context_dependent: bool
+    earlier_turns: list[dict[str, str]]
+    scale: Scale
+    stage: str
+    cards: list[TaskCard]
+    asks_emptiness: bool
+    empty_outcome: EmptyOutcome | None
+    answers: list[TaskAnswer]
+
+
+class NextTask(Struct):
+    """The question that is next for a rater, null if nothing is left; ``left`` turns are."""
+
+    task: Task | None
+    left: int
+
+
+class UnknownFormat(Missing):
+    message = mark("There is no export called %(name)s")
+    remedy = mark("The description of this address lists the formats.")
+
+
+@operation("/study", "read")
+def show_study() -> StudyRow:
+    """Return the settings of the study."""
+    with access.reading() as (session, rater):
+        study = rater.study
+        scale = Scale.stored(study.scale)
+        return StudyRow(
+            name=studies.shown_name(study),
+            kind=study.kind,
+            scale=scale,
+            merging=scale.merging(study.merging),
+            headline=headline_of(study),
+            cannot_tell=study.cannot_tell,
+            asks_quality=study.asks_quality,
+            blind=studies.is_blind(session, study),
+        )
+
+
+@operation("/runs", "read")
+def list_runs() -> Runs:
+    """Return the runs of the study in its order."""
+    with access.reading() as (session, rater):
+        return Runs(rows.run_rows(session, rater.study))
+
+
+@operation("/runs", "import", method="POST", status=201, later=True)
+def import_runs(form: ImportForm) -> Imported | JobRow:
+    """Import files of any format that the import page takes; several are one import.
+
+    Answers with the runs of the files, of a file that was imported before too. What would change
+    the judgments of a rater whom the study has, a setting or how the study is rated is refused with
+    409 until ``confirm`` names how many changes these are; ``problems`` lists them. Large files are
+    stored in the background: the answer is 202 with the job.
+    """
+    if form.rating or form.confirm or form.same_documents:
+        access.need_scope()
+    files = file_formats.together(chosen_files(), form.choices())
+    decision, blind = form.decision(), form.rating == "blind" if form.rating else None
+    if waiting_files.is_long(one.size(data) for one, _, data in files):
+        with access.writing() as (session, rater):
+            kept = [
+                waiting_files.keep(session, rater.study, name, data, access.now(), one)
+                for one, name, data in files
+            ]
+            wanted = kinds.importing(kept, decision, blind=blind, confirm=form.confirm)
+            session.commit()
+        return _begin(jobs.IMPORTING, wanted)
+    with access.reading() as (_, rater):
+        opened = [file_formats.opened(*one) for one in files]
+        store = kinds.stored(rater.study, opened, decision, blind=blind, confirm=form.confirm)
+    with access.writing() as (session, rater):
+        done = store(session, rater.study, access.now())
+        session.commit()
+    if done["problems"]:
+        raise ImportRefused(*map(Problem.stored, done["problems"]))
+    with access.reading() as (session, rater):
+        listed = rows.run_rows(session, rater.study, done["runs"])
+    return Imported(listed, done["grades"], _told(done["remarks"]))
+
+
+@operation("/runs/<run_id>", "read")
+def show_run(run_id: str) -> RunRow:
+    """Return one run."""
+    with access.reading() as (session, rater):
+        run = runs.find(session, rater.study, run_id)
+        return rows.run_rows(session, rater.study, [run.id])[0]
+
+
+@operation("/runs/<run_id>", method="DELETE", status=204)
+def delete_run(run_id: str) -> None:
+    """Delete a run with the judgments that belong to it alone."""
+    with access.writing() as (session, rater):
+        runs.delete_run(session, rater.study, run_id, access.now())
+        session.commit()
+
+
+@operation("/runs/<run_id>/figures", "read")
+def show_figures(run_id: str, query: OfFigures) -> dict[str, Any]:
+    """Return the figures of a run, as `relevansi metrics --format json` prints them.
+
+    ``figures`` are the names of others than the headline, with commas between.
+    """
+    wanted = studies.figures_in(query.figures)
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, query.rule)
+        found = reports.in_words(session, rater.study, run_id, rule, figures=wanted)
+    return metrics_json(found)
+
+
+@operation("/runs/<run_id>/results", "read")
+def list_results(run_id: str, query: OfResults) -> Page[ResultRow]:
+    """Return the results of a run with their relevance, in pages of so many questions."""
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, query.rule)
+        return rows.result_rows(session, rater.study, run_id, rule, query)
+
+
+@operation("/runs/<run_id>/unjudged", "read")
+def list_unjudged(run_id: str, query: DownTo) -> UnjudgedResults:
+    """Return the results of a run to judge next, down to rank ``k``, with Judged@k."""
+    with access.reading() as (session, rater):
+        return rows.unjudged(session, rater.study, run_id, query.k)
+
+
+@operation("/runs/<run_id>/exports/<name>", "read", media=MEDIA, later=True)
+def export_run(run_id: str, name: str, query: Merged) -> ExportedFile | JobRow:
+    """Return a run as a file, under any name that `relevansi export --format` takes.
+
+    A large proof pack is made in the background: the answer is 202 with the job, which has the
+    address of the file once it is made.
+    """
+    with access.reading() as (session, rater):
+        study = rater.study
+        rule = reports.rule_of(session, study, query.rule)
+        if name in exports.FORMATS:
+            return exports.export(session, study, run_id, rule, name)
+        if name == "html":
+            run = offline_runs.offline_run(session, study, run_id)
+            made = page.page(current_app.jinja_env, run)
+            return ExportedFile(f"rate_{run.name}.html", "text/html; charset=utf-8", made)
+        if name != "proof-pack":
+            raise UnknownFormat(name)
+        from relevansi.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
+
+        wanted = kinds.packing(run_id, rule)
+        if not packs.is_long(session, study, run_id, rule):
+            return kinds.make_pack(session, study, wanted, nobody)
+    return _begin(jobs.PACK, wanted)
+
+
+@operation("/runs/<run_id>/queries/<int:query_id>/ratings", "judge", method="POST")
+def rate_answer(run_id: str, query_id: int, body: NewRating) -> RatingRow:
+    """Grade a whole answer of a run, with notes, or say whether its empty list is right."""
+    with access.writing() as (session, rater):
+        events.rate(session, rater, run_id, query_id, body.rating(), body.click())
+        session.commit()
+        return rows.rating_row(session, rater, run_id, query_id)
+
+
+@operation("/questions", "read")
+def list_questions(query: InPages) -> Page[QuestionRow]:
+    """Return the questions of the study, with how many of their items nobody judged."""
+    with access.reading() as (session, rater):
+        return rows.question_rows(session, rater.study, query)
+
+
+@operation("/items", "read")
+def list_items(query: OfItems) -> Page[ItemRow]:
+    """Return the judged items: of a question, of a run, or those that nobody judged."""
+    with access.reading() as (session, rater):
+        return rows.item_rows(session, rater.study, query)
+
+
+@operation("/judgments", "read")
+def list_judgments(query: OfJudgments) -> Page[JudgmentRow]:
+    """Return the verdicts in force, in pages of so many items."""
+    with access.reading() as (session, rater):
+        return rows.judgment_rows(session, rater.study, query)
+
+
+@operation("/judgments", "judge", method="POST")
+def judge_item(body: NewJudgment) -> JudgmentRow:
+    """Judge an item as oneself; the same event twice changes nothing."""
+    with access.writing() as (session, rater):
+        events.judge_thing(session, rater, body.item, body.verdict, body.click())
+        session.commit()
+        return rows.judgment_row(session, rater, body.item)
+
+
+@operation("/ratings", "read")
+def list_ratings(query: OfJudgments) -> Page[RatingRow]:
+    """Return the grades of answers with their notes, in pages of so many answers."""
+    with access.reading() as (session, rater):
+        return rows.rating_rows(session, rater.study, query)
+
+
+@operation("/comparisons", "read", media=OF_REPORTS)
+def compare_runs(query: OfComparison) -> dict[str, Any] | ExportedFile:
+    """Compare runs, named by ``run`` or chosen as of a ``phase``, as `relevansi compare` does."""
+    wanted = studies.figures_in(query.figures)
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, query.rule)
+        of = chosen_runs.of_phase(session, rater.study, query.phase) if query.phase else query.run
+        found = comparisons.report(session, rater.study, of, rule, figures=wanted)
+    return _report(comparison_files.FORMATS[query.format], found, "comparison")
+
+
+@operation("/agreement", "read", media=OF_REPORTS)
+def show_agreement(query: AsFile) -> dict[str, Any] | ExportedFile:
+    """Return how far the raters agree, as `relevansi agreement` does."""
+    with access.reading() as (session, rater):
+        found = agreement.report(session, rater.study)
+    return _report(agreement_files.FORMATS[query.format], found, "agreement")
+
+
+@operation("/gates", "gate", "import", method="POST")
+def pass_gate(form: GateForm) -> GateReport:
+    """Hold a run against floors and an earlier run, as `relevansi gate` does.
+
+    Nothing of the run stays, unless ``ask`` is set: then what is open is put before the raters,
+    which takes the scope import.
+    """
+    if form.ask:
+        access.need_scope("import")
+    if form.confirm:
+        access.need_scope()
+    request, files, turns_blind = form.request(), chosen_files(), False
+    with access.reading() as (session, rater):
+        run = gate.read(rater.study, files, form.choices())
+    if form.ask:
+        with access.writing() as (session, rater):
+            study, now = rater.study, access.now()
+            with confirmations.confirmed(session, study, form.confirm, now):
+                turns_blind = gate.keep_run(session, study, run, request, now)
+            session.commit()
+    with access.reading() as (session, rater):
+        return gate.gate(session, rater.study, run, request, turns_blind=turns_blind)
+
+
+@operation("/jobs/<job_id>", "read", "import")
+def show_job(job_id: str) -> JobRow:
+    """Return how far a job is, or what came of it."""
+    with access.reading() as (session, rater):
+        return _job(jobs.find(session, rater.study, job_id))
+
+
+@operation("/jobs/<job_id>/file", "read", media=MEDIA)
+def download_job(job_id: str) -> ExportedFile:
+    """Return the file that a job made."""
+    with access.reading() as (session, rater):
+        return jobs.file(session, rater.study, job_id)
+
+
+@operation("/tasks", "judge", method="POST")
+def take_task() -> NextTask:
+    """Take the question that is next for the rater, who goes on with it until it is done."""
+    with access.writing() as (session, rater):
+        task_id = tasks.onward(session, rater, access.now(), QueryFilter())
+        shown = pages.blind_page(session, rater, task_id) if task_id else None
+        left = shares.progress(session, rater).left
+        session.commit()
+    return NextTask(_task(shown) if shown else None, left)
+
+
+@operation("/tasks/<task_id>", "read", "judge")
+def show_task(task_id: str) -> Task:
+    """Return a question that the rater was given, with what they said so far."""
+    with access.reading() as (session, rater):
+        return _task(pages.blind_page(session, rater, task_id))
+
+
+@operation("/tasks/<task_id>/judgments", "judge", method="POST")
+def judge_card(task_id: str, body: NewCardJudgment) -> Task:
+    """Judge a card of a question that the rater was given."""
+    with access.writing() as (session, rater):
+        tasks.judge(session, rater, task_id, body.card, body.verdict, body.click())
+        shown = pages.blind_page(session, rater, task_id)
+        session.commit()
+    return _task(shown)
+
+
+@operation("/tasks/<task_id>/ratings", "judge", method="POST")
+def rate_task(task_id: str, body: NewTaskRating) -> Task:
+    """Grade an answer of a question that the rater was given, or its empty lists."""
+    with access.writing() as (session, rater):
+        tasks.rate(session, rater, task_id, body.answer, body.rating(), body.click())
+        shown = pages.blind_page(session, rater, task_id)
+        session.commit()
+    return _task(shown)
+
+
+@blueprint.get("/openapi.json")
+def openapi() -> Response:
+    """Return the description of every address here."""
+    return Response(json.encode(document()), content_type=JSON)
+
+
+def _begin(kind: str, wanted: Mapping[str, Any]) -> JobRow:
+    with access.writing() as (session, rater):
+        job_id = jobs.enqueue(session, rater.study, kind, wanted, access.now())
+        session.commit()
+        found = _job(jobs.find(session, rater.study, job_id))
+    wake()
+    return found
+
+
+def _job(job: LongWork) -> JobRow:
+    done = job.result or {}
+    why = f"{gettext(job.failure)}. {gettext(job.remedy or '')}" if job.failure else None
+    return JobRow(
+        *(job.id, job.kind, job.state, job.steps_done, job.steps),
+        address=url_for("api.show_job", job_id=job.id),
+        runs=done.get("runs", []),
+        grades=done.get("grades", {}),
+        remarks=_told(done.get("remarks", ())),
+        file=url_for("api.download_job", job_id=job.id) if job.file_name else None,
+        problems=_told(done.get("problems", ())),
+        failure=why and why % {"name": job.about},
+    )
+
+
+def _told(stored: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [problems.to_dict(Problem.stored(one)) for one in stored]
+
+
+def _report(form: ReportFormat, report: Any, name: str) -> ExportedFile:
+    data = form.render(report, access.now().astimezone().date())
+    return ExportedFile(f"{name}.{form.extension}", form.media_type, data)
+
+
+def _task(shown: BlindPage) -> Task:
+    return Task(
+        id=shown.task_id,
+        question=shown.question,
+        category=shown.category,
+        context_dependent=shown.context_dependent,
+        earlier_turns=[
+            {"question": t.question, "response": t.response} for t in shown.earlier_turns
+        ],
+        scale=shown.scale,
+        stage=shown.stage,
+        cards=[
+            TaskCard(one.key, one.number, _seen(one.card), one.relevance) for one in shown.cards
+        ],
+        asks_emptiness=shown.asks_emptiness,
+        empty_outcome=shown.empty_outcome,
+        answers=[
+            TaskAnswer(
+                *(one.key, one.letter, one.state, one.before),
+                cards=list(map(_seen, one.cards)),
+                after=one.after,
+                quality=one.quality,
+                notes=one.notes,
+            )
+            for one in shown.answers
+        ],
+    )
+
+
+def _seen(item: Item) -> dict[str, Any]:
+    """Return the fields of an item that the blind page shows."""
+    stated = {name: getattr(item, name) for name in item.seen_blind}
+    return {name: value for name, value in stated.items() if value not in (None, "", {})}

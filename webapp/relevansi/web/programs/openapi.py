@@ -1,0 +1,117 @@
+"""The OpenAPI 3.1 document of the addresses for programs, made from their functions."""
+
+from __future__ import annotations
+
+import re
+from inspect import cleandoc
+from types import UnionType
+from typing import Any, get_args
+
+from msgspec import json
+
+from relevansi.records import (
+    LARGEST_INTEGER,
+    ExportedFile,
+)
+from relevansi.web.features import Role, role_for
+from relevansi.web.frame.errors import ProblemDetails
+from relevansi.web.programs.operations import JSON, OPERATIONS, Operation, blueprint
+
+FORM, PROBLEM = "multipart/form-data", "application/problem+json"
+_PART = re.compile(r"<(?:(int):)?(\w+)>")
+_BYTES = {"type": "string", "format": "binary"}
+
+
+def document() -> dict[str, Any]:
+    """Return the document; it is the same for every study and reader."""
+    schemas: dict[str, Any] = {}
+    paths: dict[str, dict[str, Any]] = {}
+    for one in sorted(OPERATIONS.values(), key=lambda one: one.rule):
+        path = _PART.sub(r"{\2}", one.rule)
+        paths.setdefault(path, {})[one.method.lower()] = _operation(one, schemas)
+    why_not = {"content": {PROBLEM: {"schema": _schema(ProblemDetails, schemas)}}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Relevansi", "version": "1"},
+        "servers": [{"url": blueprint.url_prefix}],
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": dict(sorted(schemas.items())),
+            "responses": {"problem": {"description": "Why it was not done.", **why_not}},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(one: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    summary, _, more = one.about.partition("\n")
+    whose = "the owner's" if role_for(f"api.{one.name}") is Role.OWNER else "any rater's"
+    scopes = " or ".join((*one.scopes, "everything"))
+    told = f"{more.strip()}\n\nTakes {whose} token with the scope {scopes}."
+    answers: dict[str, Any] = {str(one.status): {"description": "It was done."}}
+    if one.status != 204:
+        given = {name: {"schema": _BYTES} for name in one.media}
+        kinds = get_args(one.gives) if isinstance(one.gives, UnionType) else (one.gives,)
+        if JSON in one.media and kinds[0] is not ExportedFile:
+            given[JSON] = {"schema": _schema(kinds[0], schemas)}
+        answers[str(one.status)]["content"] = given
+        if one.later:
+            job = {"content": {JSON: {"schema": _schema(kinds[-1], schemas)}}}
+            answers["202"] = {"description": "It goes on as a job.", **job}
+    made = {
+        "operationId": one.name,
+        "summary": summary,
+        "description": told.strip(),
+        "parameters": [*_of_path(one.rule), *_of_query(one.takes.get("query"))],
+        "responses": {**answers, "default": {"$ref": "#/components/responses/problem"}},
+    }
+    for name, kind in (("body", JSON), ("form", FORM)):
+        if name in one.takes:
+            sent = {"schema": _schema(one.takes[name], schemas)}
+            if name == "form":
+                form = schemas[one.takes[name].__name__]
+                form["properties"]["files"] = {"type": "array", "minItems": 1, "items": _BYTES}
+                form["required"] = [*form["required"], "files"]
+            made["requestBody"] = {"required": True, "content": {kind: sent}}
+    return made
+
+
+def _of_path(rule: str) -> list[dict[str, Any]]:
+    number = {"type": "integer", "minimum": 0, "maximum": LARGEST_INTEGER}
+    text = {"type": "string", "minLength": 1, "maxLength": 200}
+    return [
+        {"name": name, "in": "path", "required": True, "schema": number if whole else text}
+        for whole, name in _PART.findall(rule)
+    ]
+
+
+def _of_query(kind: Any) -> list[dict[str, Any]]:
+    if kind is None:
+        return []
+    found = json.schema(kind)["$defs"][kind.__name__]
+    return [
+        {"name": name, "in": "query", "required": name in found["required"], "schema": schema}
+        for name, schema in found["properties"].items()
+    ]
+
+
+def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    [found], parts = json.schema_components([kind], ref_template="#/components/schemas/{name}")
+    schemas.update(_plain(parts))
+    return found
+
+
+def _plain(schema: Any) -> Any:
+    """Return a schema with lists in the place of pairs of one type, which few generators know.
+
+    Docstrings are without the indentation that they have in the code.
+    """
+    if isinstance(schema, list):
+        return list(map(_plain, schema))
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _plain(value) for name, value in schema.items()}
+    if isinstance(about := found.get("description"), str):
+        found["description"] = cleandoc(about)
+    return {**found, "items": found.pop("prefixItems")[0]} if "prefixItems" in found else found

@@ -1,0 +1,61 @@
+"""Decisions by hand on the constraints of cards, made while rating."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from flask import Blueprint, Response, redirect, url_for
+
+from relevansi.services.gold import marks
+from relevansi.services.rating import pages
+from relevansi.web.frame import access, htmx
+from relevansi.web.frame.forms import checked
+from relevansi.web.gold import card_marks
+from relevansi.web.gold.card_marks import DecisionForm, Marks
+from relevansi.web.rating import judgments, rate
+
+blueprint = Blueprint("card_decisions", __name__)
+
+
+@blueprint.post("/runs/<run_id>/queries/<int:query_id>/results/<int:rank>/decision")
+def decide(run_id: str, query_id: int, rank: int) -> Response:
+    form = checked(DecisionForm)
+    with access.writing() as (session, rater):
+        decided = partial(marks.decide_on_answer, session, rater, run_id, query_id, rank)
+        mistake = card_marks.refused(form, session, decided)
+    if mistake is None and not htmx.wants_part():
+        return _back("judgments.show", rank, run_id=run_id, query_id=query_id)
+    with access.reading() as (session, rater):
+        page = pages.rating_page(session, rater, run_id, query_id)
+        found = card_marks.of_answer(session, rater.study, page, clicked=rank, mistake=mistake)
+    assert found is not None  # else there was no card to decide on
+    return _changed(found) if htmx.wants_part() else judgments.with_parts(page, found, 422)
+
+
+@blueprint.post("/rate/<task_id>/decision")
+def decide_blind(task_id: str) -> Response:
+    form = checked(DecisionForm)
+    card = form.card.data
+    with access.writing() as (session, rater):
+        mistake = card_marks.refused(
+            form, session, partial(marks.decide_in_task, session, rater, task_id, card)
+        )
+    with access.reading() as (session, rater):
+        page = pages.blind_page(session, rater, task_id)
+        found = card_marks.of_task(session, rater, page, clicked=card, mistake=mistake)
+    assert found is not None  # else the decision would have been refused
+    if htmx.wants_part():
+        return _changed(found)
+    if mistake is None:
+        return _back("rate.show", found.changed[0], task_id=task_id)
+    return rate.with_parts(page, found, 422)
+
+
+def _changed(found: Marks) -> Response:
+    part = "gold/card_badges/_decided.html"
+    return htmx.respond(part, part, {"moved": found}, 200 if found.mistake is None else 422)
+
+
+def _back(endpoint: str, number: int, **where: str | int) -> Response:
+    address = url_for(endpoint, _anchor=f"badges-{number}", **where)  # type: ignore[arg-type]
+    return redirect(address, 303)  # type: ignore[return-value]

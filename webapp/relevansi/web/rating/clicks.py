@@ -1,0 +1,105 @@
+"""The form of a click: the event it makes, and the verdict it gives."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from flask import Response, redirect, request
+from wtforms import BooleanField, Form
+
+from relevansi.i18n import gettext
+from relevansi.records import Click, EmptyOutcome, Scale
+from relevansi.services.judging.events import KEEP, MOST_NOTES, AnswerRating
+from relevansi.services.rating.pool import QueryFilter
+from relevansi.web.frame import htmx
+from relevansi.web.frame.access import now
+from relevansi.web.frame.forms import (
+    LONGEST_ANSWER,
+    LONGEST_ID,
+    UNUSABLE,
+    ChoiceField,
+    LineField,
+    MomentField,
+    TextField,
+    WholeField,
+    checked,
+)
+
+LAST_SEQUENCE = 2**31 - 1
+
+
+class ClickForm(Form):
+    """The fields that identify an event; a page without a script leaves them out."""
+
+    event_id = LineField(LONGEST_ID)
+    client_time = MomentField()
+    device = LineField(LONGEST_ID)
+    sequence = WholeField(0, LAST_SEQUENCE, wrong=UNUSABLE)
+
+    @property
+    def click(self) -> Click:
+        return Click(
+            event_id=self.event_id.data or secrets.token_hex(16),
+            received_at=now(),
+            client_time=self.client_time.data,
+            device=self.device.data or None,
+            sequence=self.sequence.data,
+        )
+
+
+class VerdictForm(ClickForm):
+    relevance = ChoiceField({"": None, **{v: v for v in Scale(top=4).verdicts}})
+    card = LineField(LONGEST_ID)
+    onward = BooleanField()
+
+
+def event() -> Click:
+    return checked(ClickForm).click
+
+
+def nothing_to_undo(elsewhere: str) -> Response:
+    """Say that nothing is left to undo; a page without a script goes `elsewhere`."""
+    if not htmx.wants_part():
+        return redirect(elsewhere, 303)  # type: ignore[return-value]
+    part = "rating/judgments/_notice.html"
+    return htmx.respond(part, part, text=gettext("There is nothing left to undo."))
+
+
+class RatingForm(Form):
+    quality = ChoiceField({"": None, **{str(grade): grade for grade in range(6)}})
+    notes = TextField(MOST_NOTES)
+    notes_base = TextField(MOST_NOTES)
+    empty_outcome = ChoiceField({"": None, **{str(outcome): outcome for outcome in EmptyOutcome}})
+    onward = BooleanField()
+
+    @property
+    def rating(self) -> AnswerRating:
+        fields = (self.quality, self.notes, self.empty_outcome)
+        return AnswerRating(
+            **{field.name: field.data if field.raw_data else KEEP for field in fields},
+            notes_base=self.notes_base.data if self.notes_base.raw_data else None,
+        )
+
+    def both_notes(self, stored: str) -> str | None:
+        """Return the notes in force where they are more than what was sent, else ``None``."""
+        return stored if self.notes.raw_data and stored != self.notes.data else None
+
+
+class BlindRatingForm(RatingForm):
+    answer = LineField(LONGEST_ID)
+
+
+class CardsForm(Form):
+    text = TextField(LONGEST_ANSWER)
+
+
+def wanted() -> QueryFilter:
+    return QueryFilter("open" in request.args, request.args.get("category") or None)
+
+
+def query() -> dict[str, Any]:
+    """Return the arguments that keep the filter in an address; none without a filter."""
+    said = wanted()
+    open_only = {"open": 1} if said.only_open else {}
+    return open_only | ({"category": said.category} if said.category else {})

@@ -1,0 +1,211 @@
+"""The blind rater's pages: the next task, one question in stages, and the end.
+
+No address, title or part names a run, a method, an LLM, a file or the place of a card in an
+answer. Every click is answered with the parts it changed, or with the next question once this
+one is done and the rater goes on. A form sent without a script is redirected to its card.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from flask import Blueprint, Response, g, jsonify, redirect, render_template, request, url_for
+
+from relevansi.services.rating import pages, particulars, shares, tasks
+from relevansi.services.rating.pages import BlindPage, TaskStage
+from relevansi.services.rating.tasks import onward
+from relevansi.services.runs import runs
+from relevansi.services.study import studies
+from relevansi.web.frame import access, htmx
+from relevansi.web.frame.forms import checked
+from relevansi.web.gold import card_marks
+from relevansi.web.gold.card_marks import Marks
+from relevansi.web.rating import clicks, figures
+from relevansi.web.rating.clicks import BlindRatingForm, VerdictForm
+
+blueprint = Blueprint("rate", __name__, url_prefix="/rate")
+
+AHEAD = 3
+"""How many questions a browser keeps for a time without a network, the present one included."""
+
+
+@blueprint.get("/")
+def next_one() -> Response:
+    with access.writing() as (session, rater):
+        is_open = rater.is_owner and not studies.is_blind(session, rater.study)
+        if is_open and (listed := runs.overviews(session, rater)):
+            started = [
+                url_for("judgments.show", run_id=one.run.id, query_id=one.first_open)
+                for one in listed
+                if one.first_open is not None
+            ]
+            address = next(iter(started), url_for("home.show"))
+            return redirect(address, 303)  # type: ignore[return-value]
+        wanted, after = clicks.wanted(), request.args.get("after") or None
+        task_id = onward(session, rater, access.now(), wanted, after)
+        session.commit()
+        if task_id is not None:
+            # Rating became blind by itself: it is said until the rater's first blind verdict.
+            is_new = rater.study.blind is None and tasks.rated_openly(session, rater)
+            return _to(task_id, because="runs" if is_new else None)
+        if wanted.category:  # nothing of it is in this rater's share
+            return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
+        given, is_owner = tasks.given_to(session, rater), rater.is_owner
+        progress = shares.progress(session, rater)
+        done = shares.done(session, rater)
+    return htmx.respond(
+        "rating/rate/done.html",
+        "rating/rate/_finished.html",
+        progress=progress,
+        done=done,
+        last=given[-1] if given else None,
+        is_owner=is_owner,
+    )
+
+
+@blueprint.get("/<task_id>")
+def show(task_id: str) -> Response:
+    with access.reading() as (session, rater):
+        page = pages.blind_page(session, rater, task_id, clicks.wanted())
+        marks = card_marks.of_task(session, rater, page)
+    if page.filter.category not in {None, page.category}:
+        return _to(None)
+    return with_parts(page, marks)
+
+
+def with_parts(page: BlindPage, marks: Marks | None, status: int = 200) -> Response:
+    with access.reading() as (session, rater):
+        background = particulars.of_task(session, rater, page.task_id)
+        guidelines = studies.guidelines(rater.study)
+    return htmx.respond(
+        "rating/rate/page.html",
+        "rating/judgments/_shown.html",
+        status=status,
+        **_moving(page),
+        measures=figures.measures(figures.names_of_answers(page.headline), page.scale)
+        if page.figures
+        else (),
+        reasons=figures.reasons(page.headline) if page.figures else {},
+        became_blind=request.args.get("because") == "runs",
+        guidelines=guidelines,
+        background=background,
+        marks=marks,
+    )
+
+
+@blueprint.post("/<task_id>/judgment")
+def judge(task_id: str) -> Response:
+    form = checked(VerdictForm)
+    named = form.card.data
+    with access.writing() as (session, rater):
+        tasks.judge(session, rater, task_id, named, form.relevance.data, form.click)
+        if form.onward.data and tasks.is_done(session, rater, task_id):
+            found = onward(session, rater, access.now(), clicks.wanted())
+            session.commit()
+            return _to(found)
+        page = pages.blind_page(session, rater, task_id, clicks.wanted())
+        marks = card_marks.of_task(session, rater, page, clicked=named)
+        session.commit()
+    card = page.card(named)
+    if htmx.wants_part():
+        return _clicked(page, clicked=card, changed=page.sharing(card), marks=marks)
+    still_here = card is not None and page.stage is TaskStage.CARDS
+    return _to(task_id, _anchor=f"card-{card.number}" if card and still_here else "below")
+
+
+@blueprint.post("/<task_id>/rating")
+def rate(task_id: str) -> Response:
+    form = checked(BlindRatingForm)
+    answer = form.answer.data or None
+    with access.writing() as (session, rater):
+        tasks.rate(session, rater, task_id, answer, form.rating, clicks.event())
+        if form.onward.data and tasks.is_done(session, rater, task_id):
+            found = onward(session, rater, access.now(), clicks.wanted())
+            session.commit()
+            return _to(found)
+        page = pages.blind_page(session, rater, task_id, clicks.wanted())
+        session.commit()
+    rated = next((shown for shown in page.answers if shown.key == answer), None)
+    if htmx.wants_part():
+        both = form.both_notes(rated.notes if rated else page.notes)
+        return _clicked(page, rated=rated, both_notes=both)
+    unrated = rated.letter if rated and rated.quality is None else None
+    return _to(task_id, answer=unrated, _anchor="answers" if rated else "below")
+
+
+@blueprint.post("/<task_id>/answers/<name>")
+def open_wording(task_id: str, name: str) -> Response:
+    with access.writing() as (session, rater):
+        tasks.open_wording(session, rater, task_id, name, access.now())
+        page = pages.blind_page(session, rater, task_id, clicks.wanted())
+        session.commit()
+    answer = next((shown for shown in page.answers if shown.key == name), None)
+    if answer is None:  # a verdict was cleared meanwhile
+        return _to(task_id)
+    if not htmx.wants_part():
+        return _to(task_id, answer=answer.letter, _anchor=f"answer-{answer.letter}")
+    part = render_template("rating/rate/_wording.html", answer=answer, **_moving(page))
+    return Response(part)
+
+
+@blueprint.post("/<task_id>/later")
+def later(task_id: str) -> Response:
+    with access.writing() as (session, rater):
+        tasks.put_off(session, rater, task_id, access.now())
+        found = onward(session, rater, access.now(), clicks.wanted())
+        session.commit()
+    return _to(found)
+
+
+@blueprint.post("/ahead")
+def ahead() -> Response:
+    with access.writing() as (session, rater):
+        found = tasks.ahead(session, rater, access.now(), AHEAD)
+        session.commit()
+        addresses = [url_for("rate.show", task_id=task.id) for task in found]
+    return jsonify(addresses=addresses)
+
+
+@blueprint.post("/undo")
+def undo() -> Response:
+    with access.writing() as (session, rater):
+        task_id = tasks.undo(session, rater, clicks.event())
+        session.commit()
+    if task_id is not None:
+        return _to(task_id)
+    return clicks.nothing_to_undo(url_for("rate.next_one"))
+
+
+def _moving(page: BlindPage) -> dict[str, Any]:
+    g.pictures = page.show_pictures
+    unrated = (answer.letter for answer in page.answers if answer.quality is None)
+    return {
+        "page": page,
+        "is_owner": access.current_user().is_owner,
+        "at": partial(_address, page.task_id),
+        "query": clicks.query(),
+        "panel": figures.of_answers(page.figures, page.headline, page.scale, page.cannot_tell),
+        "open_answer": request.args.get("answer") or next(unrated, ""),
+        "whole": "whole" in request.args,
+    }
+
+
+def _clicked(page: BlindPage, **parts: Any) -> Response:
+    part = "rating/rate/_clicked.html"
+    none = dict.fromkeys(("clicked", "rated", "marks", "both_notes"))
+    parts = {**none, "changed": (), **parts}
+    return htmx.respond(part, part, **_moving(page), **parts)
+
+
+def _address(task_id: str, action: str, **values: Any) -> str:
+    values.pop("rank", None)  # the form names the card
+    return url_for(f"rate.{action}", task_id=task_id, **values)
+
+
+def _to(task_id: str | None, **values: Any) -> Response:
+    if task_id is None:
+        address = url_for("rate.next_one", **clicks.query())
+    else:
+        address = _address(task_id, "show", **clicks.query(), **values)
+    return redirect(address, 303)  # type: ignore[return-value]

@@ -1,0 +1,325 @@
+"""Files dropped on the page: kept, reported on, and stored only when their owner confirms.
+
+Large files are read and stored in the background: the answer leads to the page
+that shows how far that is.
+
+The report of ratings is that of one rater. Storing them for another one shows that rater's
+report first, so that every change was shown before; the stored judgments of an existing rater
+change only where that is ticked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import Blueprint, Response, redirect, render_template, request, send_file, url_for
+from msgspec.structs import replace
+from sqlalchemy.orm import Session
+from werkzeug.exceptions import NotFound
+from wtforms import BooleanField, Form
+
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import LongWork
+from relevansi.db.tables.study import Study
+from relevansi.i18n import gettext
+from relevansi.importers.results.assemble import grades_in
+from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices, examples
+from relevansi.importers.results.rows import MAPPED_ROLES
+from relevansi.importers.runs import problems
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.services.evaluations.evaluations import EvaluationKind
+from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
+from relevansi.services.runs import file_formats, results, runs, samples, waiting_files
+from relevansi.services.runs.file_formats import FORMATS, RATED_CSV, RESULTS, FileDecision
+from relevansi.services.runs.imports import ImportReport
+from relevansi.services.runs.results import ResultsReport
+from relevansi.services.runs.waiting_files import UnknownUpload
+from relevansi.services.study import studies
+from relevansi.services.workers import jobs, kinds
+from relevansi.web.evaluations import evaluations
+from relevansi.web.frame import access, forms, htmx
+from relevansi.web.frame.forms import (
+    LONGEST_LABEL,
+    ChoiceField,
+    LineField,
+    ListField,
+    UnusableForm,
+    WholeField,
+)
+from relevansi.web.workers.jobs import after_import, led_to
+
+
+class LabelsForm(Form):
+    search_method = LineField(LONGEST_LABEL)
+    llm = LineField(LONGEST_LABEL)
+
+
+class MoveForm(Form):
+    direction = ChoiceField([*runs.STEPS])
+
+
+class WaitingForm(Form):
+    """The files that wait, by their tokens; ``open`` keeps a study open that would turn blind."""
+
+    token = ListField()
+    score = LineField(2 * LONGEST_LABEL)
+    open = BooleanField()
+    study_name = LineField(LONGEST_LABEL)
+    action = ChoiceField(["discard", "look", "store"], default="discard")
+
+
+class WaitingFileForm(Form):
+    """The decisions on one of the files that wait: its rater or its labels."""
+
+    rater = LineField(LONGEST_LABEL)
+    shown = LineField(LONGEST_LABEL)
+    confirm = BooleanField()
+    method = LineField(LONGEST_LABEL)
+    llm = LineField(LONGEST_LABEL)
+    depends = ListField()
+    grader = LineField(LONGEST_LABEL)
+    shown_meta = ListField()
+    same_documents = BooleanField()
+    column = ListField()
+    depth = WholeField(1, MOST_DEPTH)
+    split = LineField(LONGEST_LABEL)
+    grades = LineField(2 * LONGEST_LABEL)
+
+    def choices(self, read: ResultsReport) -> Choices:
+        """Return how files of results that were `read` once are to be read now.
+
+        A role is none's only where it was some column's: files beside it may have others.
+        """
+        named = (said.partition("=") for said in self.column.data or ())
+        filled = (part for part in self.grades.data.split(",") if part.rstrip()[-1:] != "=")
+        before = read.group.columns.keys() | read.group.choices.columns.keys()
+        return replace(
+            read.group.choices,
+            columns={role: name for role, _, name in named if name or role in before},
+            depth=self.depth.data or DEPTH,
+            split=self.split.data or None,
+            grades=grades_in(",".join(filled)) or {},
+        )
+
+    def decision(self) -> FileDecision:
+        """Return the decision; its rater only if the report that was shown was theirs."""
+        name: str = self.rater.data
+        return FileDecision(
+            rater=name if name and name == self.shown.data else None,
+            confirm=self.confirm.data,
+            method=self.method.data,
+            llm=self.llm.data,
+            depends=self.depends.data,
+            grader=self.grader.data,
+            meta=[key for key in self.shown_meta.data if key] if self.shown_meta.raw_data else None,
+            same_documents=self.same_documents.data,
+        )
+
+
+MOST_FILES = 100  # at once
+blueprint = Blueprint("imports", __name__)
+
+
+@blueprint.get("/runs/import")
+def show() -> Response:
+    """Show the drop zone and the report of each file that waits: runs, then ratings."""
+    tokens = request.args.getlist("token")
+    left = gettext("These files are not stored yet. Look at their reports and confirm them.")
+    with access.reading() as (session, rater):
+        found = [_waiting(session, rater.study, token) for token in tokens]
+        files = sorted(found, key=lambda file: -FORMATS.index(file["format"]))
+        works = () if tokens else _works(session, rater.study)
+        reports = [file["report"] for file in files]
+        becomes = file_formats.becomes(session, rater.study, reports)
+        return _answer(
+            files,
+            left if "left" in request.args else "",
+            works=works,
+            turns_blind=file_formats.turns_blind(session, rater.study, reports),
+            study_name=studies.shown_name(rater.study) if becomes else "",
+            becomes=becomes,
+        )
+
+
+@blueprint.post("/runs/import")
+def upload() -> Response:
+    """Keep the chosen files and report on them, or store, show or forget kept files."""
+    form = forms.checked(WaitingForm)
+    if form.score.data:
+        return _score(*form.score.data.partition(" ")[::2])
+    if form.token.data:
+        return _decide(form)
+    try:
+        chosen = chosen_files()
+    except UnusableForm as unfit:
+        return _answer([], unfit.messages["files"], 422)
+    given = file_formats.together(chosen)
+    is_long = waiting_files.is_long(form.size(data) for form, _, data in given)
+    with access.reading() as (session, rater):
+        opened = (file_formats.opened(*file) for file in ([] if is_long else given))
+        known = (file_formats.with_known_columns(rater.study, file) for file in opened)
+        read = [file_formats.with_differing_texts(session, rater.study, file) for file in known]
+    with access.writing() as (session, rater):
+        files = [
+            waiting_files.keep(session, rater.study, name, data, access.now(), form)
+            for form, name, data in given
+        ]
+        for file, found in zip(files, read, strict=False):
+            waiting_files.put(file, found)
+        reading = kinds.reading(files)
+        session.commit()
+    if is_long:
+        return led_to(jobs.READING, reading)
+    return redirect(url_for("imports.show", token=reading["tokens"]), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/runs/import/formats")
+def formats() -> str:
+    """Show the smallest example of each format."""
+    shown = [
+        (name, words, "" if name.endswith((".xlsx", ".zip")) else file.read_text("utf-8"))
+        # What most people bring comes first: a table.
+        for name, (file, words) in sorted(examples().items(), key=lambda one: one[0][:5] != "table")
+    ]
+    return render_template("runs/imports/formats.html", examples=shown)
+
+
+@blueprint.get("/runs/import/formats/<path:name>")
+def example(name: str) -> Response:
+    """Return the example of that name."""
+    found = examples().get(name)
+    if found is None:
+        raise NotFound
+    return send_file(found[0], as_attachment=True, download_name=name.rpartition("/")[2])
+
+
+def chosen_files() -> list[tuple[str, bytes]]:
+    """Return the names and the bytes of the chosen files; raises ``UnusableForm``."""
+    sent = ((forms.clean(file.filename), file) for file in request.files.getlist("files"))
+    chosen = [(name, file) for name, file in sent if name]
+    if not chosen:
+        raise UnusableForm({"files": gettext("Please choose a file first.")})
+    if len(chosen) > MOST_FILES:
+        raise UnusableForm({"files": gettext("These are too many files at once.")})
+    return [(name, file.read()) for name, file in chosen]
+
+
+def _decide(form: WaitingForm) -> Response:
+    tokens, is_stored = form.token.data, form.action.data == "store"
+    sent = {token: forms.valid(forms.sent(WaitingFileForm, after=f"-{token}")) for token in tokens}
+    if form.action.data == "look":
+        _read_again(sent)
+        return _look_again(tokens, sent)
+    decisions = {token: decided.decision() for token, decided in sent.items()}
+    run_ids: list[str] = []
+    left: list[str] = []
+    with access.writing() as (session, rater):
+        files = [waiting_files.find(session, rater.study, token) for token in tokens]
+        is_long = is_stored and waiting_files.is_long(file.questions for file in files)
+        storing = kinds.storing(files, decisions)
+        if is_stored:
+            _set_up(session, rater, form)
+        if is_stored and not is_long:
+            read = {file.id: waiting_files.opened(file) for file in files}
+            run_ids, left = waiting_files.store(session, rater.study, read, decisions, access.now())
+        elif not is_stored:
+            for file in files:
+                session.delete(file)
+        for work in _works(session, rater.study):
+            is_same = is_long and work.is_open and work.wanted == storing
+            if set(work.wanted["tokens"]) & set(tokens) and not is_same:
+                jobs.cancel(session, rater.study, work.id)
+        session.commit()
+    if is_long:
+        return led_to(jobs.STORING, storing)
+    if left:
+        return _look_again(left, sent, left="1")
+    return redirect(after_import(run_ids), 303)  # type: ignore[return-value]
+
+
+def _score(token: str, name: str) -> Response:
+    """Score a waiting file of results, which goes on waiting."""
+    with access.reading() as (session, rater):
+        file = waiting_files.find(session, rater.study, token)
+        report, data = waiting_files.opened(file, whole=False).read, file.data
+    kind = getattr(report, "scorable", {}).get(name)
+    if kind is None:
+        raise UnknownUpload(name)
+    settings = ScoringSettings(kind=EvaluationKind(kind))
+    chosen = [NamedBytes(*one) for one in results.unpacked(data)[0] if one[0] == name]
+    return evaluations.score(settings, chosen[:1])
+
+
+def _set_up(session: Session, owner: Rater, form: WaitingForm) -> None:
+    wanted = studies.switches(owner.study)
+    if form.study_name.data:  # asked for with the first run
+        wanted = replace(wanted, name=form.study_name.data)
+        studies.rename_rater(session, owner, studies.shown_owner(owner.name), access.now())
+    if form.open.data:
+        wanted = replace(wanted, blind=False)
+    studies.set_switches(session, owner.study, wanted, access.now())
+
+
+def _works(session: Session, study: Study) -> Sequence[LongWork]:
+    return jobs.of_kinds(session, study, (jobs.READING, jobs.STORING), access.now())
+
+
+def _look_again(tokens: list[str], sent: dict[str, WaitingFileForm], **said: str) -> Response:
+    names = {f"rater-{token}": name for token in tokens if (name := sent[token].rater.data)}
+    return redirect(url_for("imports.show", token=tokens, **names, **said), 303)  # type: ignore[return-value,arg-type]
+
+
+def _read_again(sent: Mapping[str, WaitingFileForm]) -> None:
+    """Read the files of results anew whose columns, depth or split are chosen otherwise."""
+    chosen = {token: decided for token, decided in sent.items() if decided.depth.raw_data}
+    with access.reading() as (session, rater):
+        files = [waiting_files.find(session, rater.study, token) for token in chosen]
+        before = [(f.id, waiting_files.opened(f, whole=False).read, f.data) for f in files]
+    # Outside of any transaction: clicks do not wait for it.
+    read = {}
+    for token, report, data in before:
+        if isinstance(report, ResultsReport):
+            given, _ = results.unpacked(data)
+            choices = chosen[token].choices(report)
+            file = file_formats.opened_results(report.name, given, choices)
+            with access.reading() as (session, rater):
+                read[token] = file_formats.with_differing_texts(session, rater.study, file)
+    with access.writing() as (session, rater):
+        for token, file in read.items():
+            waiting_files.put(waiting_files.find(session, rater.study, token), file)
+        session.commit()
+
+
+def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
+    file = waiting_files.find(session, study, token)
+    rater = request.args.get(f"rater-{token}")
+    people = [one.name for one in studies.present(session, study)]
+    opened = waiting_files.opened(file, whole=False)
+    if opened.format is RATED_CSV and rater is None and len(people) == 1:
+        rater = people[0]
+    report = file_formats.look(session, study, opened, rater, access.now())
+    return {
+        "token": token,
+        "format": opened.format,
+        "is_refused": isinstance(report, ImportRefused),
+        "report": report,
+        "remarks": problems.remarks(report.problems),
+        "roles": MAPPED_ROLES if opened.format is RESULTS else (),
+        "raters": people,  # to whom ratings can be given
+        "is_sample": isinstance(report, ImportReport) and report.read.sha256 in samples.FILES,
+    }
+
+
+def _n_storable(file: Mapping[str, Any]) -> int:
+    if file["is_refused"] or not file["report"].brings_something:
+        return 0
+    return len(file["report"].group.files) if file["format"] is RESULTS else 1
+
+
+def _answer(files: Sequence[Any], notice: str, status: int = 200, **more: Any) -> Response:
+    page = {"works": (), "turns_blind": False, "study_name": "", "becomes": "", **more}
+    page |= {"files": files, "notice": notice, "storable": sum(map(_n_storable, files))}
+    return htmx.respond(
+        "runs/imports/page.html", "runs/imports/_imports.html", {"imports": page}, status
+    )

@@ -1,0 +1,408 @@
+"""The study: settings, guidelines, who judges what, progress, and the notes on its questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain, zip_longest
+from typing import Any, get_args
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from werkzeug.exceptions import BadRequest
+from wtforms import BooleanField, Field, Form
+from wtforms.validators import ValidationError
+
+from relevansi import labels
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Study
+from relevansi.exporters.exports.metrics_tables import said_blindness
+from relevansi.failures import Refused
+from relevansi.i18n import gettext
+from relevansi.kinds import KINDS
+from relevansi.metrics.judging.graded import ranking_figure
+from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.registry import MEASURES, label_on, ranking_measure
+from relevansi.records import BINARY, CannotTell, Scale
+from relevansi.services.rating import asked_again, particulars, pool
+from relevansi.services.rating.particulars import LONGEST_NOTE
+from relevansi.services.runs import reports
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import assignments, standing, studies
+from relevansi.services.study.assignments import NotQuestions
+from relevansi.services.study.studies import Switches
+from relevansi.web.frame import access, forms, htmx
+from relevansi.web.frame.forms import (
+    LONGEST_ANSWER,
+    LONGEST_LABEL,
+    NOT_WHOLE,
+    ChoiceField,
+    LineField,
+    ListField,
+    TextField,
+    WholeField,
+)
+from relevansi.web.planning import planning
+
+MOST_RATERS = 1000
+DEEPEST = 10_000
+LONGEST_ASSIGNMENT = 2000
+LONGEST_WORD = 40
+TOP = 4
+
+
+class StudyForm(Form):
+    name = LineField(LONGEST_LABEL, required=True)
+    guidelines = TextField(LONGEST_ANSWER)
+    blind = ChoiceField({"auto": None, "yes": True, "no": False})
+    shuffle_questions = ChoiceField({"given": False, "shuffled": True}, name="order", default=False)
+    figures = ChoiceField(["progress", "all"], default="progress")
+    overlap = WholeField(1, MOST_RATERS)
+    pool_depth = WholeField(1, DEEPEST)
+    cannot_tell = ChoiceField(get_args(CannotTell), default="not_relevant")
+    repeat_percent = WholeField(0, 100, required=True)
+    allow_bulk = BooleanField()
+    show_pictures = BooleanField()
+    badges_while_blind = BooleanField()
+    show_record = BooleanField()
+    suggest_quality = ChoiceField({"open": None, "yes": True, "no": False})
+    top = ChoiceField({str(grade): grade for grade in range(1, TOP + 1)}, default=1)
+    relevant_from = ChoiceField({str(grade): grade for grade in range(1, TOP + 1)}, default=1)
+    merging = ChoiceField({"usual": None, "median": "median", "majority": "majority"})
+    asks_quality = ChoiceField({"yes": True, "no": False}, default=True)
+    marks_words = ChoiceField({"yes": True, "no": False}, default=True)
+    figure, place = ListField(), ListField()
+    further = LineField(LONGEST_LABEL)
+
+    @classmethod
+    def stored(cls, study: Study) -> dict[str, Any]:
+        """Return the values of the fields while the study is set as it is."""
+        switches = studies.switches(study)
+        data, scale = asdict(switches), switches.scale
+        data |= {"top": scale.top, "relevant_from": scale.relevant_from}
+        for grade, (word, line) in enumerate(zip_longest(scale.words, scale.guidance)):
+            data |= {f"word_{grade}": word or "", f"guidance_{grade}": line or ""}
+        shown = {"name": studies.shown_name(study), "guidelines": studies.guidelines(study)}
+        return data | shown
+
+    def validate_relevant_from(self, field: Field) -> None:
+        if field.data is None:  # no grade at all, which is said already
+            return
+        with _invalid():
+            studies.scale_of(self.top.data or TOP, field.data if self.top.data != 1 else 1)
+
+    def validate_place(self, field: Field) -> None:
+        if not all(re.fullmatch("[0-9]{0,3}", place) for place in field.data):
+            raise ValidationError(NOT_WHOLE)
+
+    def validate_further(self, field: Field) -> None:
+        with _invalid():
+            studies.figures_in(field.data)
+
+    def switches(self, study: Study) -> Switches:
+        """Return the settings of a valid form; a starter text that was not edited stays one."""
+        before = studies.switches(study)
+        own = {name: self.data[name] for name in Switches.__struct_fields__ if name in self.data}
+        wanted = replace(before, **own, scale=self._scale(before), measures=self._measures(before))
+        if not before.starter_guidelines:
+            return wanted
+        if self.guidelines.data.strip() in studies.starters(study).values():
+            return replace(wanted, guidelines=before.guidelines)
+        return replace(wanted, starter_guidelines=False)
+
+    def _scale(self, before: Switches) -> Scale:
+        top = self.top.data
+        if top == 1:  # its two verdicts have their words
+            return before.scale if before.scale.top == 1 else BINARY
+        words, guidance = (
+            [self.data[f"{of}_{grade}"] for grade in range(top + 1)] for of in ("word", "guidance")
+        )
+        return studies.scale_of(top, self.relevant_from.data, words, guidance)
+
+    def _measures(self, before: Switches) -> tuple[str, ...] | None:
+        if not self.figure.raw_data:
+            return before.measures
+        rows = enumerate(zip(self.figure.data, self.place.data, strict=False), 1)
+        # Of two with one place, that which moved up to it comes first, that which moved down last.
+        places = [
+            (int(place), (int(place) > row) - (int(place) < row), row, name)
+            for row, (name, place) in rows
+            if place
+        ]
+        return (*(name for *_, name in sorted(places)), *studies.figures_in(self.further.data))
+
+
+for _grade in range(TOP + 1):
+    setattr(StudyForm, f"word_{_grade}", LineField(LONGEST_WORD))
+    setattr(StudyForm, f"guidance_{_grade}", LineField(LONGEST_LABEL))
+
+
+@contextmanager
+def _invalid() -> Iterator[None]:
+    try:
+        yield
+    except Refused as refused:
+        raise ValidationError(str(refused)) from None
+
+
+def _sent(study: Study) -> StudyForm:
+    return forms.sent(StudyForm, **StudyForm.stored(study))
+
+
+blueprint = Blueprint("study", __name__, url_prefix="/study")
+
+
+@blueprint.get("/")
+def show() -> str:
+    with access.reading() as (session, rater):
+        form = StudyForm(data=StudyForm.stored(rater.study))
+        page = _page(session, rater.study, form, saved="saved" in request.args)
+    return render_template("study/page.html", **page)
+
+
+@blueprint.post("/")
+def save() -> Response:
+    with access.writing() as (session, rater):
+        study = rater.study
+        form = _sent(study)
+        if not form.validate():
+            page = _page(session, study, form, errors=forms.messages(form))
+            return make_response(render_template("study/page.html", **page), 422)
+        wanted = form.switches(study)
+        studies.set_switches(session, study, wanted, access.now())
+        session.commit()
+    return redirect(url_for("study.show", saved=1), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/guidelines")
+def preview() -> Response:
+    """Show the guidelines as typed, with a starter text below them if asked; nothing is stored."""
+    starter = request.args.get("starter")
+    with access.reading() as (session, rater):
+        form = _sent(rater.study)
+        if starter is not None:
+            text = studies.starters(rater.study).get(starter)
+            if text is None:
+                raise BadRequest
+            form.guidelines.data = "\n\n".join(filter(None, [form.guidelines.data, text]))
+        page = _page(session, rater.study, form)
+    part = "study/_preview.html" if starter is None else "study/_guidelines.html"
+    return htmx.respond("study/page.html", part, page)
+
+
+@blueprint.get("/guidelines")
+def guidelines() -> Response:
+    """Go to the set-up: a reload or a change of language comes here after a preview."""
+    return redirect(url_for("study.show", _anchor="guidelines-part"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/standing", endpoint="standing")
+def show_standing() -> Response:
+    with access.reading() as (session, rater):
+        study = rater.study
+        questions = standing.question_standings(session, study)
+        is_blind = studies.is_blind(session, study)
+        sets = assignments.numbered(session, study)
+        short = [one for one in questions if one.reach < (study.overlap or 1)]
+        in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+        blindness = reports.blindness(session, study, in_study, Rule(reports.MAJORITY))
+        return htmx.respond(
+            "study/standing.html",
+            "study/_standing.html",
+            at=access.now(),
+            saving=standing.saving(session, study),
+            pool_depth=study.pool_depth,
+            overlap=study.overlap,
+            is_blind=is_blind,
+            raters=standing.rater_standings(session, study),
+            questions=questions,
+            blindness=said_blindness(blindness),
+            askable=asked_again.askable(session, study),
+            waiting=asked_again.waiting(session, study),
+            nobody=assignments.written((one.id for one in short if not one.reach), sets),
+            too_few=assignments.written((one.id for one in short if one.reach), sets),
+            machines=sum(one.is_machine for one in studies.people_and_machines(session, study)),
+            settled=planning.settled_part(session, study) if questions else None,
+            styles=planning.STYLES,
+        )
+
+
+@blueprint.get("/more")
+def more() -> str:
+    return render_template("study/more.html")
+
+
+@blueprint.get("/ask-again")
+def ask_to_ask_again() -> str:
+    with access.reading() as (session, rater):
+        work = asked_again.askable(session, rater.study)
+    return render_template("study/ask_again.html", work=work)
+
+
+@blueprint.post("/ask-again")
+def ask_again() -> Response:
+    with access.writing() as (session, rater):
+        asked_again.ask(session, rater.study, access.now())
+        session.commit()
+    return redirect(url_for("study.standing", _anchor="blindness"), 303)  # type: ignore[return-value]
+
+
+def _page(
+    session: Session,
+    study: Study,
+    form: StudyForm,
+    *,
+    errors: dict[str, str] | None = None,
+    saved: bool = False,
+) -> dict[str, Any]:
+    return {
+        "form": form,
+        "errors": errors or {},
+        "saved": saved,
+        "is_blind": studies.is_blind(session, study),  # under the stored settings
+        "commitment": pool.commitment(study.order_secret),
+        "item": KINDS[study.kind],
+        "has_verdicts": studies.has_verdicts(session, study),
+        "figures": _figures(study, form),
+        "headline": headline_of(study),
+        "starters": tuple(studies.starters(study)),
+        "shows_starter": study.starter_guidelines,
+    }
+
+
+def _figures(study: Study, form: StudyForm) -> list[dict[str, Any]]:
+    """Return what can be shown first, with the place of each as it was typed."""
+    shown = headline_of(study)
+    places: dict[str, Any] = {name: place for place, name in enumerate(shown, 1)}
+    if form.figure.raw_data:
+        places = dict(zip(form.figure.data, form.place.data, strict=False))
+    found = []
+    for name in studies.offered_figures(study):
+        measure = MEASURES.get(name) or ranking_measure(name)
+        found.append(
+            {
+                "name": name,
+                "place": places.get(name, ""),
+                "label": label_on(measure, Scale.stored(study.scale)),
+                "measure": measure,
+                "needs_pool": name not in MEASURES and ranking_figure(name).needs_pool,
+            }
+        )
+    return found
+
+
+assignments_blueprint = Blueprint("assignments", __name__, url_prefix="/study/assignments")
+
+
+@assignments_blueprint.get("/", endpoint="show")
+def show_assignments() -> str:
+    with access.reading() as (session, rater):
+        return _assignments(session, rater.study, {}, {})
+
+
+@assignments_blueprint.post("/", endpoint="save")
+def save_assignments() -> Response:
+    with access.writing() as (session, rater):
+        study = rater.study
+        sets = assignments.numbered(session, study)
+        people = {f"questions-{one.id}": one for one in studies.present(session, study)}
+        form = forms.named({name: LineField(LONGEST_ASSIGNMENT) for name in people})
+        form.validate()
+        errors = forms.messages(form)
+        typed = {field.name: field.data for field in form if field.raw_data}
+        for name in typed.keys() - errors.keys():
+            try:
+                wanted = assignments.read(typed[name], sets)
+                assignments.assign(session, people[name], wanted, access.now())
+            except NotQuestions as error:
+                everything = (key for one in sets for key in one.ids.values())
+                extent = assignments.written(everything, sets)
+                errors[name] = gettext(error.why, item=error.item, extent=extent)
+        if not errors:
+            session.commit()
+            return redirect(url_for("assignments.show", saved=1), 303)  # type: ignore[return-value]
+        session.rollback()
+        return make_response(_assignments(session, study, typed, errors), 422)
+
+
+def _assignments(
+    session: Session, study: Study, typed: Mapping[str, str], errors: Mapping[str, str]
+) -> str:
+    sets = assignments.numbered(session, study)
+    return render_template(
+        "study/assignments/page.html",
+        raters=studies.present(session, study),
+        named=assignments.by_rater(session, study),
+        sets=sets,
+        written=assignments.written,
+        typed=typed,
+        errors=errors,
+        overlap=study.overlap,
+        is_blind=studies.is_blind(session, study),
+        saved="saved" in request.args,
+    )
+
+
+notes_blueprint = Blueprint("question_notes", __name__, url_prefix="/study/notes")
+
+
+@notes_blueprint.get("/", endpoint="show")
+def show_notes() -> Response:
+    return _notes({}, {}, saved="saved" in request.args)
+
+
+@notes_blueprint.post("/", endpoint="save")
+def save_notes() -> Response:
+    with access.reading() as (session, rater):
+        sets = particulars.question_notes(session, rater.study)
+        notes = {f"note-{one.id}": one.id for one, _ in chain.from_iterable(sets)}
+    shown = ChoiceField({"all": None, **{str(one): one for one in notes.values()}})
+    form = forms.named({"show": shown, **{name: LineField(LONGEST_NOTE) for name in notes}})
+    said = {field.name: field.data for field in form if field.raw_data}
+    if not form.validate():
+        return _notes(said, forms.messages(form), status=422)
+    typed = {notes[name]: text for name, text in said.items() if name in notes}
+    with access.writing() as (session, rater):
+        particulars.put_notes(session, rater.study, typed, access.now())
+        if "show" in said:
+            particulars.show_offered_notes(session, rater.study, access.now(), said["show"])
+        session.commit()
+    place = f"note-{said['show']}" if said.get("show") else None
+    there = url_for("question_notes.show", saved=1, _anchor=place)
+    return redirect(there, 303)  # type: ignore[return-value]
+
+
+def _notes(
+    typed: Mapping[str, str], errors: Mapping[str, str], status: int = 200, *, saved: bool = False
+) -> Response:
+    with access.reading() as (session, rater):
+        sets = particulars.question_notes(session, rater.study)
+        text = render_template(
+            "rating/question_notes/page.html",
+            sets=sets,
+            offered=sum(bool(gold) and not one.note for one, gold in chain.from_iterable(sets)),
+            typed=typed,
+            errors=errors,
+            longest=LONGEST_NOTE,
+            saved=saved,
+        )
+    return make_response(text, status)
+
+
+class RuleChoice(Struct, frozen=True):
+    name: str
+    label: str
+
+
+def wanted_rule() -> str | None:
+    """Return the rule that the address names; ``None`` leaves the choice to the study."""
+    return request.args.get("rule") or None
+
+
+def rule_choices(session: Session, study: Study) -> tuple[RuleChoice, ...]:
+    names = (rule.name for rule in reports.rules(session, study))
+    return tuple(RuleChoice(name, labels.rule(name)) for name in names)

@@ -1,0 +1,92 @@
+"""The page that shows how far a job is, and gives its file away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from flask import Blueprint, Response, redirect, url_for
+
+from relevansi.db.tables.runs import LongWork
+from relevansi.records import ExportedFile
+from relevansi.services.workers import jobs, kinds
+from relevansi.services.workers.jobs import JobWork
+from relevansi.web.frame import access, htmx
+from relevansi.web.frame.htmx import attached
+from relevansi.web.frame.workers import workers
+
+blueprint = Blueprint("long_work", __name__, url_prefix="/files")
+
+
+_UNDER = {
+    "reading": "imports.show",
+    "storing": "imports.show",
+    "proof pack": "runs.index",
+}
+"""The menu entry under which the page of each kind of jobs stands."""
+
+
+@blueprint.get("/<work_id>")
+def show(work_id: str) -> Response:
+    with access.reading() as (session, rater):
+        job = jobs.find(session, rater.study, work_id)
+    if job.is_open:
+        wake()
+    if job.state == jobs.DONE and job.kind in _SEEN_AT:
+        if htmx.wants_part():
+            return htmx.reload()
+        return redirect(_SEEN_AT[job.kind](job), 303)  # type: ignore[return-value]
+    return htmx.respond("workers/page.html", "workers/_work.html", work=job, under=_UNDER[job.kind])
+
+
+@blueprint.get("/<work_id>/file")
+def take_away(work_id: str) -> Response:
+    with access.reading() as (session, rater):
+        return download(jobs.file(session, rater.study, work_id))
+
+
+@blueprint.post("/<work_id>/give-up")
+def give_up(work_id: str) -> Response:
+    with access.writing() as (session, rater):
+        job = jobs.find(session, rater.study, work_id)
+        jobs.cancel(session, rater.study, work_id)
+        session.commit()
+    return redirect(url_for(_UNDER[job.kind]), 303)  # type: ignore[return-value]
+
+
+def led_to(kind: str, wanted: Mapping[str, Any]) -> Response:
+    """Redirect to the page of a job, begun if none was done since the study changed."""
+    with access.writing() as (session, rater):
+        work_id = jobs.enqueue(session, rater.study, kind, wanted, access.now())
+        session.commit()
+    wake()
+    return redirect(url_for("long_work.show", work_id=work_id), 303)  # type: ignore[return-value]
+
+
+def download(file: ExportedFile) -> Response:
+    return attached(file.data, file.media_type, file.name)
+
+
+def wake() -> None:
+    workers().wake(JobWork(access.database(), kinds.KINDS), most=1)
+
+
+def _imported(job: LongWork) -> str:
+    found = job.result or {}
+    if found["left"]:
+        return url_for("imports.show", token=found["left"], left="1" if found["stored"] else None)
+    return after_import(found["runs"])
+
+
+def after_import(stored: Sequence[str]) -> str:
+    """Return the address to go on at: the run, if there is only one, else the list."""
+    if len(set(stored)) == 1:
+        return url_for("runs.show", run_id=stored[0])
+    return url_for("runs.index") if stored else url_for("imports.show")
+
+
+_SEEN_AT: Mapping[str, Callable[[LongWork], str]] = {
+    "reading": _imported,
+    "storing": _imported,
+}
+"""The address of what a job stored; a file is downloaded from the job's own page."""
