@@ -54,8 +54,9 @@ def test_the_wheel_holds_pages_styles_scripts_and_samples(tmp_path: Path) -> Non
         f"relevansi/{name}" for top in ("templates", "static", "seeds") for name in files(top)
     }
     beside |= {f"relevansi/{name}" for top in hatch_build.guides(ROOT) for name in files(top)}
-    sources = {name for name in files("webapp") if name.endswith(".po")}
-    assert beside | {name.removeprefix("webapp/") for name in files("webapp") - sources} <= inside
+    package = {name.removeprefix("webapp/") for name in files("webapp")}
+    sources = {name for name in package if name.endswith(".po")}
+    assert beside | package - sources <= inside
     assert {name.replace(".po", ".mo") for name in sources} <= inside
     assert not sources & inside  # an unpacked source could be newer than what was compiled of it
     assert {f"relevansi/static/vendor/{name}" for name in hatch_build.PAGES.files} <= inside
