@@ -98,7 +98,7 @@ def test_names_are_hidden_and_numbers_are_drawn_for_every_card(
     assert docket.open[0].tally == {"0": 2, "1": 2}
     assert "Budi" not in repr(docket)
 
-    adjudications.show_names(session, raters[0], shown=True, now=NOW)
+    adjudications.show_names(session, raters[0], is_shown=True, now=NOW)
     events.rate(session, raters[1], run_id, 1, AnswerRating(notes="too far"), click("n"))
     events.rate(session, raters[1], run_id, 2, AnswerRating(notes="elsewhere"), click("m"))
     shown = adjudications.docket(session, study)

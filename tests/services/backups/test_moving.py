@@ -12,7 +12,7 @@ from relevansi.db.tables.base import Base
 from relevansi.db.tables.judging import Property
 from relevansi.db.tables.study import Study
 from relevansi.services.backups import backups
-from relevansi.services.backups.backups import MovedTable, RowsDiffer, TargetNotEmpty, UnfitRow
+from relevansi.services.backups.backups import RowsDiffer, TargetNotEmpty, UnfitRow
 from tests.conftest import NOW
 from tests.services.backups.full_database import ROWS, fill, judged, pack
 from tests.services.other_database import on_postgres, on_sqlite
@@ -31,7 +31,7 @@ def _other(
     made.close()
 
 
-def moved(source: Database, target: Database) -> tuple[MovedTable, ...]:
+def moved(source: Database, target: Database) -> dict[str, int]:
     with source.reading() as old, target.writing() as new:
         found = backups.move(old, new)
         new.commit()
@@ -48,7 +48,7 @@ def test_every_row_of_every_table_arrives_with_every_type_and_new_ones_are_numbe
 
     found = moved(database, other)
 
-    assert {table.name: table.rows for table in found} == dict.fromkeys(Base.metadata.tables, ROWS)
+    assert found == dict.fromkeys(Base.metadata.tables, ROWS)
     for table in backups.tables():
         with database.reading() as old, other.reading() as new:
             rows = select(table).order_by(*table.primary_key)
@@ -89,7 +89,7 @@ def test_a_row_that_changed_on_the_way_is_named_and_nothing_stays(
     with database.writing() as session:
         session.add(Study(name="one", created_at=NOW))
         session.commit()
-    monkeypatch.setattr(backups, "_count_on", lambda target: target.execute(spoil))
+    monkeypatch.setattr(backups, "_continue_numbering", lambda target: target.execute(spoil))
 
     with pytest.raises(RowsDiffer, match=r'studies: {"id": 1}'):
         moved(database, other)

@@ -134,13 +134,13 @@ def move_command(database_url: str) -> None:
         with source.reading() as later:
             now = backups.counts(later)
         where = target.description
-    width = max(len(table.name) for table in moved)
-    for table in moved:
-        say(f"{table.name:{width}}  {table.rows:>9}")
+    width = max(map(len, moved))
+    for name, rows in moved.items():
+        say(f"{name:{width}}  {rows:>9}")
     say(
         gettext(
             "%(n)s rows are in %(name)s, each compared with the one it came from.",
-            n=sum(table.rows for table in moved),
+            n=sum(moved.values()),
             name=where,
         )
     )
@@ -152,7 +152,7 @@ def move_command(database_url: str) -> None:
             "with that setting."
         )
     )
-    if further := [table.name for table in moved if now[table.name] != table.rows]:
+    if further := [name for name, rows in moved.items() if now[name] != rows]:
         raise click.ClickException(
             gettext(
                 "Somebody went on rating while it was moved (%(tables)s): stop the server and "

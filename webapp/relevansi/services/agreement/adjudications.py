@@ -16,7 +16,7 @@ from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
 from relevansi import failures
-from relevansi.db.tables.judging import Adjudication, JudgedThing, Judgment, Property, QueryRating
+from relevansi.db.tables.judging import Adjudication, JudgedThing, Judgment, QueryRating
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Question, Study
@@ -104,75 +104,73 @@ class Docket(Struct, frozen=True):
 
         A settled dispute keeps its place, so no reader who settles one after the other skips any.
         """
-        things = [one.thing_id for one in self.disputes]
-        begin = things.index(after) + 1 if after in things else 0
-        found, behind = (
-            tuple(one for one in part if (one.settlement is not None) is settled)
+        item_ids = [dispute.thing_id for dispute in self.disputes]
+        begin = item_ids.index(after) + 1 if after in item_ids else 0
+        matching, behind = (
+            tuple(dispute for dispute in part if (dispute.settlement is not None) is settled)
             for part in (self.disputes, self.disputes[begin:])
         )
-        return behind or found
+        return behind or matching
 
 
 def docket(session: Session, study: Study) -> Docket:
     """Return every dispute of the study, the most disputed first, and the settled ones."""
-    shown = select(JudgedThing.id).where(pool.is_shown(study.id, study.pool_depth))
-    pooled = set(session.scalars(shown))
+    shown_items = select(JudgedThing.id).where(pool.is_shown(study.id, study.pool_depth))
+    pooled = set(session.scalars(shown_items))
     cast = {
-        thing: by_rater
-        for thing, by_rater in reports.votes(session, study, in_study(study)).items()
-        if by_rater or thing in pooled
+        item_id: by_rater
+        for item_id, by_rater in reports.votes(session, study, in_study(study)).items()
+        if by_rater or item_id in pooled
     }
-    given = (Adjudication.verdict, Adjudication.reason, Adjudication.at)
-    settlements = session.execute(
-        select(Adjudication.judged_thing_id, *given, Rater.name.label("by")).join(Rater)
-    )
+    columns = (Adjudication.verdict, Adjudication.reason, Adjudication.at, Rater.name.label("by"))
+    settlements = session.execute(select(Adjudication.judged_thing_id, *columns).join(Rater))
     settled = {row.judged_thing_id: row for row in settlements}
-    wanted = {
-        thing: by_rater
-        for thing, by_rater in cast.items()
-        if thing in settled or reports.is_disputed(by_rater.values())
+    cast_on_listed = {
+        item_id: by_rater
+        for item_id, by_rater in cast.items()
+        if item_id in settled or reports.is_disputed(by_rater.values())
     }
     is_shown = names_shown(session, study)
     names = {rater.id: rater.name for rater in studies.raters(session, study)}
     notes = _notes(session, study)
 
-    def votes(thing: JudgedThing, by_rater: Votes) -> Iterator[Vote]:
+    def votes(item: JudgedThing, by_rater: Votes) -> Iterator[Vote]:
         drawn = {
-            rater: pool.draw(study.order_secret, Purpose.VOTES, thing.id, rater)
+            rater: pool.draw(study.order_secret, Purpose.VOTES, item.id, rater)
             for rater in by_rater
         }
         ordered = sorted(by_rater, key=None if is_shown else drawn.__getitem__)
         for number, rater in enumerate(ordered, start=1):
-            given = notes.get((thing.question_id, rater), ())
-            texts = (text for run_id, text in given if thing.run_id in {None, run_id})
+            notes_on_question = notes.get((item.question_id, rater), ())
+            texts = (text for run_id, text in notes_on_question if item.run_id in {None, run_id})
             name = names[rater] if is_shown else None
             yield Vote(number, name, by_rater[rater], tuple(dict.fromkeys(texts)))
 
     every = select(JudgedThing, Question).join(Question, Question.id == JudgedThing.question_id)
-    rows = session.execute(every.where(JudgedThing.id.in_(list(wanted))))
+    rows = session.execute(every.where(JudgedThing.id.in_(list(cast_on_listed))))
     disputes = [
         Dispute(
-            thing_id=thing.id,
+            thing_id=item.id,
             position=question.position,
             question=question.text,
             category=question.category,
-            earlier=pages.of_question(session, thing.run_id, thing.question_id),
-            card=None if thing.card is None else from_row(thing.card),
-            votes=tuple(votes(thing, wanted[thing.id])),
-            tally=dict(Counter(sorted(wanted[thing.id].values())).most_common()),
-            disputed=reports.is_disputed(wanted[thing.id].values()),
-            settlement=settled.get(thing.id),
+            earlier=pages.of_question(session, item.run_id, item.question_id),
+            card=None if item.card is None else from_row(item.card),
+            votes=tuple(votes(item, cast_on_listed[item.id])),
+            tally=dict(Counter(sorted(cast_on_listed[item.id].values())).most_common()),
+            disputed=reports.is_disputed(cast_on_listed[item.id].values()),
+            settlement=settled.get(item.id),
         )
-        for thing, question in rows
+        for item, question in rows
     ]
     counts = reports.label_counts(cast, settled, verdicts.merging_of(study))
     return Docket(tuple(sorted(disputes, key=_urgency)), counts, is_shown)
 
 
 def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
-    given = [vote.verdict for vote in dispute.votes]
-    decided = reports.decided(given).total()
-    return reports.margin(given), -decided, dispute.position, dispute.thing_id
+    verdicts_cast = [vote.verdict for vote in dispute.votes]
+    decided = reports.decided(verdicts_cast).total()
+    return reports.margin(verdicts_cast), -decided, dispute.position, dispute.thing_id
 
 
 def _notes(session: Session, study: Study) -> Mapping[tuple[int, int], list[tuple[str, str]]]:
@@ -182,10 +180,10 @@ def _notes(session: Session, study: Study) -> Mapping[tuple[int, int], list[tupl
         .where(in_study(study), QueryRating.notes != "")
         .order_by(Query.id)
     )
-    found: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
+    notes: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
     for question_id, rater_id, run_id, text in rows:
-        found[question_id, rater_id].append((run_id, text))
-    return found
+        notes[question_id, rater_id].append((run_id, text))
+    return notes
 
 
 def open_disputes(session: Session, study: Study) -> int:
@@ -207,27 +205,29 @@ def adjudicate(
     session: Session, rater: Rater, thing_id: int, verdict: str, reason: str, now: datetime
 ) -> None:
     """Settle a dispute, or settle it anew; the log keeps who, when and the earlier verdict."""
-    thing, before = _locked(session, rater.study, thing_id)
+    item, before = _lock_dispute(session, rater.study, thing_id)
     graded = Scale.stored(rater.study.scale).verdicts
-    fit = list(EmptyOutcome) if thing.property_id is None else graded
+    fit = list(EmptyOutcome) if item.property_id is None else graded
     if verdict not in fit:
         raise NotToJudge(verdict)
     if not reason.strip():
         raise ReasonMissing
-    old = None if before is None else _told(session, before)
+    old = None if before is None else _settlement_text(session, before)
     settled = before or Adjudication(judged_thing_id=thing_id)
     settled.verdict, settled.reason = verdict, reason.strip()[:MOST_REASON]
     settled.rater_id, settled.at = rater.id, now
     session.add(settled)
-    subject = _subject(session, thing)
-    studies.log(session, rater.study, "adjudicate", subject, old, _told(session, settled), now)
+    subject = _log_subject(session, item)
+    studies.log(
+        session, rater.study, "adjudicate", subject, old, _settlement_text(session, settled), now
+    )
 
 
 def withdraw(session: Session, rater: Rater, thing_id: int, now: datetime) -> None:
     """Take a settlement back, logged with the person; without a settlement nothing changes."""
-    thing, before = _locked(session, rater.study, thing_id)
+    item, before = _lock_dispute(session, rater.study, thing_id)
     if before is not None:
-        old, subject = _told(session, before), _subject(session, thing)
+        old, subject = _settlement_text(session, before), _log_subject(session, item)
         by = f"({rater.name})"
         studies.log(session, rater.study, "withdraw adjudication", subject, old, by, now)
         session.delete(before)
@@ -244,33 +244,35 @@ def names_shown(session: Session, study: Study) -> bool:
     return last == str(True)
 
 
-def show_names(session: Session, rater: Rater, *, shown: bool, now: datetime) -> None:
+def show_names(session: Session, rater: Rater, *, is_shown: bool, now: datetime) -> None:
+    """Show or hide the raters' names; logged, since it could sway who settles."""
     before = names_shown(session, rater.study)
-    if shown != before:
-        old, new = str(before), str(shown)
+    if is_shown != before:
+        old, new = str(before), str(is_shown)
         studies.log(session, rater.study, NAMES_SHOWN, rater.name, old, new, now)
 
 
-def _locked(
+def _lock_dispute(
     session: Session, study: Study, thing_id: int
 ) -> tuple[JudgedThing, Adjudication | None]:
-    thing = session.scalar(select(JudgedThing).where(JudgedThing.id == thing_id).with_for_update())
-    of_question = Query.question_id == (thing.question_id if thing else None)
+    item = session.scalar(select(JudgedThing).where(JudgedThing.id == thing_id).with_for_update())
+    of_question = Query.question_id == (item.question_id if item else None)
     cast = reports.votes(session, study, in_study(study) & of_question).get(thing_id)
-    if thing is None or cast is None:
+    if item is None or cast is None:
         raise UnknownThing(thing_id)
     before = session.get(Adjudication, thing_id)
     if before is None and not reports.is_disputed(cast.values()):
         raise NotDisputed(thing_id)
-    return thing, before
+    return item, before
 
 
-def _subject(session: Session, thing: JudgedThing) -> str:
-    position = session.get_one(Question, thing.question_id).position
-    found = session.get(Property, thing.property_id) if thing.property_id is not None else None
-    return f"{position} {found.identity}/{thing.content}" if found else f"{position} emptiness"
+def _log_subject(session: Session, item: JudgedThing) -> str:
+    position = session.get_one(Question, item.question_id).position
+    if item.property is None:
+        return f"{position} emptiness"
+    return f"{position} {item.property.identity}/{item.content}"
 
 
-def _told(session: Session, settled: Adjudication) -> str:
+def _settlement_text(session: Session, settled: Adjudication) -> str:
     by = session.get_one(Rater, settled.rater_id).name
     return f"{settled.verdict} ({by}): {settled.reason}"

@@ -6,10 +6,10 @@ judgments count as long as they are kept.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import ChainMap, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TypeAlias
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -52,8 +52,6 @@ from relevansi.services.runs import reports
 from relevansi.services.study import studies
 from relevansi.services.study.question_sets import is_put_to_raters
 
-_Said: TypeAlias = "tuple[str | float | None, str | float | None]"
-
 
 def report(
     session: Session,
@@ -63,19 +61,19 @@ def report(
     tell: Tell = nobody,
 ) -> AgreementReport:
     """Return how far the study's raters agree on each of `kinds`, and with themselves."""
-    raters, wanted = studies.raters(session, study), tuple(kinds)
+    raters, item_kinds = studies.raters(session, study), tuple(kinds)
     top, of_documents = Scale.stored(study.scale).top, KINDS[study.kind].of_collection
     names = [rater.name for rater in raters]
-    found = []
-    for done, kind in enumerate(wanted):
-        tell(done, len(wanted))
+    agreements = []
+    for number, kind in enumerate(item_kinds):
+        tell(number, len(item_kinds))
         labelled = items(session, study, kind, raters)
-        found.append(of_kind(kind, names, labelled, top=top))
-    tell(len(wanted), len(wanted))
+        agreements.append(of_kind(kind, names, labelled, top=top))
+    tell(len(item_kinds), len(item_kinds))
     return AgreementReport(
         raters=tuple(names),
-        kinds=tuple(found),
-        repeats=_repeats(session, raters, wanted, top),
+        kinds=tuple(agreements),
+        repeats=_repeat_consistency(session, raters, item_kinds, top),
         seconds=reports.paces(session, study, reports.in_study(study)) if of_documents else {},
     )
 
@@ -86,12 +84,13 @@ def items(
     """Return the items to agree on, in question order, with each of `raters`' verdicts."""
     scope: Scope = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters], pooled=True)
-    said: dict[int, dict[str, str | float]] = defaultdict(dict)
+    values_by_item: dict[int, dict[str, str | float]] = defaultdict(dict)
     for rater in raters:
-        own = by_rater[rater.id]
-        given: Mapping[int, str | float] = own.quality if kind is ItemKind.QUALITY else own.by_thing
-        for key, value in given.items():
-            said[key][rater.name] = value
+        values: Mapping[int, str | float] = by_rater[rater.id].by_thing
+        if kind is ItemKind.QUALITY:
+            values = by_rater[rater.id].quality
+        for key, value in values.items():
+            values_by_item[key][rater.name] = value
     subject, changed = Event.judged_thing_id, "verdict"
     if kind is ItemKind.QUALITY:
         subject, changed = Event.query_key, "quality"
@@ -106,33 +105,33 @@ def items(
     )
     since: dict[int | None, datetime] = dict(session.execute(first_judged).all())
     return [
-        LabelledItem(category, said.get(key, {}), since.get(key))
-        for key, category in _asked(session, scope, kind)
+        LabelledItem(category, values_by_item.get(key, {}), since.get(key))
+        for key, category in _item_categories(session, scope, kind)
     ]
 
 
-def _asked(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, str]]:
+def _item_categories(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, str]]:
     """Return the key and category of every judged thing or answer in `scope` that is asked.
 
     Items that no run lists, but people judged, are among them.
     """
     if kind is ItemKind.QUALITY:
         key = Query.id
-        wanted = select(Query.id, Question.category).join(Question).where(scope)
+        rows = select(Query.id, Question.category).join(Question).where(scope)
     else:
         key, is_card = JudgedThing.id, JudgedThing.property_id.is_not(None)
-        wanted = (
+        rows = (
             select(JudgedThing.id, Question.category)
             .join(Question, Question.id == JudgedThing.question_id)
             .where(JudgedThing.id.in_(verdicts.pool_of(scope)))
             .where(is_card if kind is ItemKind.CARDS else ~is_card)
         )
-    asked = wanted.where(is_put_to_raters(Question.id))
-    in_order = asked.order_by(Question.question_set_id, Question.position, key)
+    rows = rows.where(is_put_to_raters(Question.id))
+    in_order = rows.order_by(Question.question_set_id, Question.position, key)
     return [(key, category) for key, category in session.execute(in_order)]
 
 
-def _repeats(
+def _repeat_consistency(
     session: Session,
     raters: Sequence[Rater],
     kinds: Sequence[ItemKind],
@@ -156,17 +155,17 @@ def _repeats(
         .where(Task.kind == REPEAT, or_(RepeatRating.quality.is_not(None), Query.asks_quality))
         .order_by(Task.rater_id, Task.claimed_at, RepeatRating.query_key)
     )
-    found: dict[tuple[int, ItemKind], list[_Said]] = defaultdict(list)
-    for rater_id, property_id, standing, second in session.execute(verdicts_again):
+    pairs: dict[tuple[int, ItemKind], list[Any]] = defaultdict(list)
+    for rater_id, property_id, first, second in session.execute(verdicts_again):
         kind = ItemKind.EMPTY_LISTS if property_id is None else ItemKind.CARDS
-        found[rater_id, kind].append((standing, second))
+        pairs[rater_id, kind].append((first, second))
     for rater_id, *grades in session.execute(grades_again):
-        found[rater_id, ItemKind.QUALITY].append((grades[0], grades[1]))
+        pairs[rater_id, ItemKind.QUALITY].append((grades[0], grades[1]))
     return tuple(
-        consistency(rater.name, kind, found[rater.id, kind], top=top)
+        consistency(rater.name, kind, pairs[rater.id, kind], top=top)
         for kind in kinds
         for rater in raters
-        if (rater.id, kind) in found
+        if (rater.id, kind) in pairs
     )
 
 
@@ -205,18 +204,21 @@ def compare(judged: Sequence[JudgedRun]) -> ConflictReport:
     verdicts = [verdict for run in judged for verdict in run.verdicts]
     return replace(
         conflicts(verdicts, [run.name for run in judged]),
-        questions={key: one for run in reversed(judged) for key, one in run.questions.items()},
-        titles={key: title for run in reversed(judged) for key, title in run.titles.items()},
+        # What the first run says of a question or an item counts.
+        questions=dict(ChainMap(*(dict(run.questions) for run in judged))),
+        titles=dict(ChainMap(*(dict(run.titles) for run in judged))),
         problems=tuple(problem for run in judged for problem in run.problems),
     )
 
 
 def named_apart(judged: Iterable[JudgedRun]) -> list[JudgedRun]:
     """Return the runs, those of one name told apart by a number."""
-    every = list(judged)
+    all_runs = list(judged)
     return [
-        replace(run, name=name, verdicts=tuple(replace(one, run=name) for one in run.verdicts))
-        for run, name in zip(every, distinct([run.name for run in every]), strict=True)
+        replace(
+            run, name=name, verdicts=tuple(replace(verdict, run=name) for verdict in run.verdicts)
+        )
+        for run, name in zip(all_runs, distinct([run.name for run in all_runs]), strict=True)
     ]
 
 
@@ -230,13 +232,13 @@ def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:
     """
     if len(set(folders)) < len(folders):
         raise SameFolderTwice
-    found = []
-    for own in folders:
+    names = []
+    for folder in folders:
         depth = 1
-        while sum(other[-depth:] == own[-depth:] for other in folders) > 1:
+        while sum(another[-depth:] == folder[-depth:] for another in folders) > 1:
             depth += 1
-        found.append("/".join(own[-depth:]))
-    return found
+        names.append("/".join(folder[-depth:]))
+    return names
 
 
 def _judged_run(name: str, pair: HandJudgedRun) -> JudgedRun:
@@ -255,8 +257,8 @@ def _judged_run(name: str, pair: HandJudgedRun) -> JudgedRun:
 
 def distinct(names: Sequence[str]) -> list[str]:
     """Return `names`, each repetition with a number that no other name has."""
-    found: list[str] = []
+    distinct_names: list[str] = []
     for name in names:
         candidates = (name, *(f"{name} ({number})" for number in range(2, len(names) + 2)))
-        found.append(next(free for free in candidates if free not in found))
-    return found
+        distinct_names.append(next(free for free in candidates if free not in distinct_names))
+    return distinct_names

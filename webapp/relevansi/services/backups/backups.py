@@ -27,7 +27,7 @@ from datetime import datetime
 from importlib.metadata import version
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_args
+from typing import Annotated, Any, get_args
 
 import msgspec
 from msgspec import DecodeError, Meta, Struct
@@ -167,7 +167,7 @@ def back_up(database: Database, file: Path, now: datetime, *, replace: bool = Fa
         raise NoDatabaseYet(database.description)
     with folder_beside(file) as folder:
         content = folder / CONTENT
-        schema_version, counts = _taken(database, content)
+        schema_version, counts = _take_content(database, content)
         about = About(
             kind=KIND,
             product=version("relevansi"),
@@ -229,35 +229,37 @@ def restore(
     is_kept = _has_rows(database)
     if is_kept and not replace:
         raise DatabaseNotEmpty(database.description)
-    kept = f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}" if is_kept else None
+    name_of_earlier = (
+        f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}" if is_kept else None
+    )
     beside = Path(database.description) if database.is_sqlite else file
     with folder_beside(beside) as folder:
         unknown, content = folder / "unknown.sqlite", folder / CONTENT
         _unpack(file, about, unknown)
         _accept(unknown, content, about)
-        put = _put_sqlite if database.is_sqlite else _put_postgres
-        return about, put(database, content, kept)
+        put_in_place = _put_sqlite if database.is_sqlite else _put_postgres
+        return about, put_in_place(database, content, name_of_earlier)
 
 
-def _taken(database: Database, content: Path) -> tuple[str, dict[str, int]]:
+def _take_content(database: Database, content: Path) -> tuple[str, dict[str, int]]:
     if database.is_sqlite:
         sqlite_files.take(Path(database.description), content)
     elif database.version() is not None:
         content.touch(mode=0o600)
-        with _opened(content) as copy:
+        with _open(content) as copy:
             copy.prepare()
             with database.reading() as source, copy.writing() as target:
                 move(source, target)
                 target.commit()
         sqlite_files.close(content)
-    with _opened(content) as taken:
-        schema_version, counts = taken.version(), _counts(taken)
+    with _open(content) as copy:
+        schema_version, counts = copy.version(), _counts(copy)
     if schema_version is None:
         raise NoDatabaseYet(database.description)
     return schema_version, counts
 
 
-def _opened(content: Path) -> closing[Database]:
+def _open(content: Path) -> closing[Database]:
     return closing(Database(sqlite_url(content)))
 
 
@@ -286,13 +288,13 @@ def _accept(unknown: Path, content: Path, about: About) -> None:
     Its tables are brought to this version. Raises ``DamagedBackup``.
     """
     try:
-        with _opened(content) as copy:
+        with _open(content) as copy:
             copy.upgrade(about.schema_version)
         sqlite_files.copy_rows(unknown, content)
         unknown.unlink()
         sqlite_files.check(content)
-        with _opened(content) as copy:
-            _agree(about, _counts(copy))
+        with _open(content) as copy:
+            _check_counts(about, _counts(copy))
             copy.upgrade()
             with copy.reading() as session:
                 _check_values(session)
@@ -312,8 +314,8 @@ def _accept(unknown: Path, content: Path, about: About) -> None:
 def _check_values(session: Session) -> None:
     """Return if every column holds values of its type that figures can be computed from."""
     for table in tables():
-        with _rows(session, table) as found:
-            for row in found:
+        with _rows(session, table) as rows:
+            for row in rows:
                 check_fit(table, row._asdict())
     for column, allowed in VALUES.items():
         for value in session.scalars(select(column).distinct()):
@@ -321,37 +323,39 @@ def _check_values(session: Session) -> None:
                 raise DamagedBackup(f"{column}: {value!r:.80}")
 
 
-def _put_sqlite(database: Database, content: Path, name: str | None) -> str | None:
+def _put_sqlite(database: Database, content: Path, name_of_earlier: str | None) -> str | None:
     target = Path(database.description)
-    kept = None if name is None else target.with_name(f"{target.stem}.{name}{target.suffix}")
+    earlier = None
+    if name_of_earlier is not None:
+        earlier = target.with_name(f"{target.stem}.{name_of_earlier}{target.suffix}")
     database.close()
-    sqlite_files.put(content, target, kept)
+    sqlite_files.put(content, target, earlier)
     sync(target)
-    return None if kept is None else str(kept)
+    return None if earlier is None else str(earlier)
 
 
-def _put_postgres(database: Database, content: Path, name: str | None) -> str | None:
+def _put_postgres(database: Database, content: Path, name_of_earlier: str | None) -> str | None:
     """Set our tables aside, make them anew and fill them, all in one transaction."""
-    schema = name or EMPTY_SCHEMA
+    schema = name_of_earlier or EMPTY_SCHEMA
     with database.engine.begin() as connection:
         outages.set_aside(connection, schema)
         database.make_tables(connection)
         with Session(connection, join_transaction_mode="create_savepoint") as session:
             try:
-                with _opened(content) as copy, copy.reading() as source:
+                with _open(content) as copy, copy.reading() as source:
                     move(source, session)
             except (UnfitRow, RowsDiffer, ValueError, TypeError) as wrong:
                 raise DamagedBackup(*wrong.args) from wrong
             session.commit()
-        if name is None:
+        if name_of_earlier is None:
             outages.drop(connection, schema)
-    return name
+    return name_of_earlier
 
 
-def _agree(about: About, counts: Mapping[str, int]) -> None:
-    for name, stated in about.counts.items():
-        if counts.get(name, 0) != stated:
-            raise DamagedBackup(f"{name}: {counts.get(name)} of {stated} rows")
+def _check_counts(about: About, counts: Mapping[str, int]) -> None:
+    for name, rows in about.counts.items():
+        if counts.get(name, 0) != rows:
+            raise DamagedBackup(f"{name}: {counts.get(name)} of {rows} rows")
 
 
 def _unpack(file: Path, about: About, content: Path) -> None:
@@ -387,7 +391,7 @@ _PYTHON_TYPES: Sequence[tuple[type[TypeEngine[Any]], tuple[type, ...]]] = (
 )
 """The types of the values in a column of each type; JSON and texts are checked apart."""
 
-Told = Callable[[str, int], None]
+TellRows = Callable[[str, int], None]
 """A function that is told the progress: a table's name and how many rows were done."""
 CHECK = mark("`relevansi check` looks at the database in use.")
 
@@ -407,13 +411,6 @@ class RowsDiffer(Conflict):
     remedy = CHECK
 
 
-class MovedTable(NamedTuple):
-    """A table as it is on both sides, with how many rows."""
-
-    name: str
-    rows: int
-
-
 def tables() -> Sequence[Table]:
     """Return every table, those that others refer to first."""
     return Base.metadata.sorted_tables
@@ -421,20 +418,20 @@ def tables() -> Sequence[Table]:
 
 def counts(session: Session) -> dict[str, int]:
     """Return how many rows each table has, of those that are there."""
-    there = inspect(session.connection()).get_table_names()
+    existing = inspect(session.connection()).get_table_names()
     return {
         table.name: session.scalar(select(func.count()).select_from(table)) or 0
         for table in tables()
-        if table.name in there
+        if table.name in existing
     }
 
 
 def move(
-    source: Session, target: Session, told: Told = lambda _table, _rows: None
-) -> tuple[MovedTable, ...]:
-    """Copy every row of `source` into the empty `target` and return the tables both then hold.
+    source: Session, target: Session, tell_rows: TellRows = lambda _table, _rows: None
+) -> dict[str, int]:
+    """Copy every row of `source` into the empty `target`; return how many each table then has.
 
-    The caller commits. `told` is called for each row twice: written, then compared. Raises
+    The caller commits. `tell_rows` is called for each row twice: written, then compared. Raises
     ``TargetNotEmpty``, ``UnfitRow`` and ``RowsDiffer``; the target is to be rolled back then.
     """
     if target.get_bind().dialect.name == "postgresql":  # a session that writes to SQLite is alone
@@ -443,14 +440,14 @@ def move(
     if filled := [name for name, rows in counts(target).items() if rows]:
         raise TargetNotEmpty(", ".join(filled))
     for table in tables():
-        _copy(source, target, table, told)
-    _count_on(target)
-    return tuple(_compare(source, target, table, told) for table in tables())
+        _copy(source, target, table, tell_rows)
+    _continue_numbering(target)
+    return {table.name: _compare(source, target, table, tell_rows) for table in tables()}
 
 
-def _copy(source: Session, target: Session, table: Table, told: Told) -> None:
-    with _rows(source, table) as found:
-        for rows in found.partitions():
+def _copy(source: Session, target: Session, table: Table, tell_rows: TellRows) -> None:
+    with _rows(source, table) as result:
+        for rows in result.partitions():
             values = [row._asdict() for row in rows]
             for row in values:
                 check_fit(table, row)
@@ -458,7 +455,7 @@ def _copy(source: Session, target: Session, table: Table, told: Told) -> None:
                 target.execute(insert(table), values)
             except DBAPIError as refused:
                 raise UnfitRow(f"{table.name}: {str(refused.orig).splitlines()[0]}") from refused
-            told(table.name, len(rows))
+            tell_rows(table.name, len(rows))
 
 
 def check_fit(table: Table, row: Mapping[str, Any], absent: Container[str] = ()) -> None:
@@ -495,7 +492,7 @@ def _rows(session: Session, table: Table) -> Result[Any]:
     return session.execute(select(table).order_by(*key), execution_options=at_once)
 
 
-def _count_on(target: Session) -> None:
+def _continue_numbering(target: Session) -> None:
     """Let PostgreSQL number new rows after those that came; SQLite does so by itself."""
     if target.get_bind().dialect.name != "postgresql":
         return
@@ -510,14 +507,15 @@ def _count_on(target: Session) -> None:
         )
 
 
-def _compare(source: Session, target: Session, table: Table, told: Told) -> MovedTable:
+def _compare(source: Session, target: Session, table: Table, tell_rows: TellRows) -> int:
+    """Return how many rows both sides have; raises ``RowsDiffer`` for the first that differs."""
     count = 0
-    with _rows(source, table) as read, _rows(target, table) as written:
-        for here, there in zip_longest(read, written):
-            if here != there:
-                row = (here if there is None else there)._mapping
-                key = {column.name: row[column.name] for column in table.primary_key}
+    with _rows(source, table) as source_rows, _rows(target, table) as target_rows:
+        for row, copied in zip_longest(source_rows, target_rows):
+            if row != copied:
+                differing = (row if copied is None else copied)._mapping
+                key = {column.name: differing[column.name] for column in table.primary_key}
                 raise RowsDiffer(f"{table.name}: {json.dumps(key)}")
             count += 1
-            told(table.name, 1)
-    return MovedTable(table.name, count)
+            tell_rows(table.name, 1)
+    return count

@@ -76,7 +76,7 @@ def part_of(
 ) -> Sequence[ReadQuestion]:
     """The questions numbered `first` to `last`, both included, in order; at most `limit`.
 
-    >>> [one.query_id for one in part_of([ReadQuestion(n, "?") for n in (1, 2, 3, 4)], 2, limit=2)]
+    >>> [q.query_id for q in part_of([ReadQuestion(n, "?") for n in (1, 2, 3, 4)], 2, limit=2)]
     [2, 3]
     """
     within = [
@@ -92,16 +92,18 @@ def without_earlier_turns(
     questions: Sequence[ReadQuestion], part: Sequence[ReadQuestion]
 ) -> dict[int, tuple[int, ...]]:
     """The turns since the last standalone question that `part` leaves out, by who needs them."""
-    asked = {question.query_id for question in part}
-    found: dict[int, tuple[int, ...]] = {}
+    numbers = {question.query_id for question in part}
+    turns_left_out: dict[int, tuple[int, ...]] = {}
     earlier: list[int] = []
     for question in questions:
         if not question.context_dependent:
             earlier = []
-        elif question.query_id in asked:
-            found[question.query_id] = tuple(turn for turn in earlier if turn not in asked)
+        elif question.query_id in numbers:
+            turns_left_out[question.query_id] = tuple(
+                turn for turn in earlier if turn not in numbers
+            )
         earlier.append(question.query_id)
-    return {number: turns for number, turns in found.items() if turns}
+    return {number: turns for number, turns in turns_left_out.items() if turns}
 
 
 def begin(plan: CollectionPlan, folder: Path, now: datetime) -> Collection:
@@ -129,29 +131,29 @@ def unfinished(plan: CollectionPlan, folder: Path) -> Collection | None:
     """The newest unfinished collection of `plan`, else its finished one, else none."""
     folder = folder / plan.method
     parts = sorted(folder.glob(f"test_results_*.json{UNFINISHED}"), reverse=True)
-    found = [
+    collections = [
         Collection(json_runs.read_collected(part.name, part.read_bytes()), part) for part in parts
     ]
-    for collection in found:
+    for collection in collections:
         if _fits(collection.run, plan):
             return collection
-    if found:
-        raise OtherCollection(str(found[0].file))
+    if collections:
+        raise OtherCollection(str(collections[0].file))
     latest = folder / LATEST
     if not latest.is_file():
         return None
     run = json_runs.read_collected(latest.name, latest.read_bytes())
     if not (run.is_complete and _fits(run, plan)):
         return None
-    own = folder / f"test_results_{plan.method}_{run.timestamp}.json"
-    return Collection(run, own if own.is_file() else latest)
+    final = folder / f"test_results_{plan.method}_{run.timestamp}.json"
+    return Collection(run, final if final.is_file() else latest)
 
 
 def ask_rest(collection: Collection, plan: CollectionPlan) -> Iterator[Collection]:
     """Ask the questions that are left; yields the collection after each answer, stored on disk."""
     chatbot = plan.chatbot
     for question in plan.questions[len(collection.run.answers) :]:
-        run, chatbot = _asked(collection.run, question, chatbot)
+        run, chatbot = _ask(collection.run, question, chatbot)
         collection = replace(collection, run=run)
         write_durably(collection.file, collected_run_file(run))
         yield collection
@@ -179,24 +181,26 @@ def write_durably(path: Path, data: bytes) -> None:
         beside.unlink(missing_ok=True)
 
 
-def _asked(
+def _ask(
     run: CollectedRun, question: ReadQuestion, chatbot: Chatbot
 ) -> tuple[CollectedRun, Chatbot]:
-    kept = CollectedAnswer(
+    unanswered = CollectedAnswer(
         query_id=question.query_id,
         question=question.text,
         category=question.category,
         context_dependent=question.context_dependent,
     )
     theirs = chatbot.mapping.assigns_sessions
-    earlier = tuple((one.question, one.response) for one in run.answers if not one.error)
+    earlier = tuple(
+        (answer.question, answer.response) for answer in run.answers if not answer.error
+    )
     session = run.thread_id if earlier or not theirs else ""
-    asked = Message(question.text, session, run.user_id, run.search_method, earlier)
+    message = Message(question.text, session, run.user_id, run.search_method, earlier)
     try:
-        answer = chatbot.ask(asked)
+        reply = chatbot.ask(message)
     except CallFailed as failure:
         failed = replace(
-            kept,
+            unanswered,
             error=str(failure),
             error_code=failure.code,
             excerpt=failure.excerpt,
@@ -205,11 +209,11 @@ def _asked(
         return replace(run, answers=(*run.answers, failed)), chatbot
     run = replace(
         run,
-        answers=(*run.answers, answered(kept, answer)),
-        thread_id=(answer.session_id if theirs else None) or run.thread_id,
-        endpoint=public_address(answer.address),
+        answers=(*run.answers, answered(unanswered, reply)),
+        thread_id=(reply.session_id if theirs else None) or run.thread_id,
+        endpoint=public_address(reply.address),
     )
-    return run, replace(chatbot, address=answer.address)
+    return run, replace(chatbot, address=reply.address)
 
 
 def _fits(run: CollectedRun, plan: CollectionPlan) -> bool:

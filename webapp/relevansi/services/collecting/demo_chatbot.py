@@ -61,8 +61,8 @@ class Reply(Struct, frozen=True):
 
 
 class _Conversation(Struct):
-    asked: str = ""
-    shown: set[str] = field(default_factory=set)
+    question: str = ""
+    shown_urls: set[str] = field(default_factory=set)
     next_recorded: int = 0
 
 
@@ -71,7 +71,7 @@ class DemoBot:
 
     def __init__(self, seeds: Path) -> None:
         self._listings = [
-            (listing, _words(_described(listing)))
+            (listing, _words(_searchable_text(listing)))
             for listing in json.loads((seeds / "catalogue.json").read_text("utf-8"))
         ]
         self._known = frozenset[str]().union(*(words for _, words in self._listings))
@@ -91,19 +91,19 @@ class DemoBot:
             self._conversations.move_to_end(session_id)
             if len(self._conversations) > MOST_SESSIONS:
                 self._conversations.popitem(last=False)
-            found = self._find_recorded(message, method, conversation)
+            reply = self._find_recorded(message, method, conversation)
             self._hear(message, conversation)
-            found = found or self._searched(method, conversation)
-            conversation.shown.update(shown["url"] for shown in found["properties"])
-        return Reply(found["response"], found["properties"], session_id, found["metadata"])
+            reply = reply or self._search_page(method, conversation)
+            conversation.shown_urls.update(listing["url"] for listing in reply["properties"])
+        return Reply(reply["response"], reply["properties"], session_id, reply["metadata"])
 
     def _find_recorded(
         self, message: str, method: str, conversation: _Conversation
     ) -> dict[str, Any] | None:
-        asked = message.lower().split()
+        words = message.lower().split()
         for place, record in enumerate(self._recorded[method]):
             is_next = place == conversation.next_recorded
-            same = record["question"].lower().split() == asked
+            same = record["question"].lower().split() == words
             if same and (is_next or not record["context_dependent"]):
                 conversation.next_recorded = place + 1
                 return record if record["success"] else None
@@ -112,25 +112,25 @@ class DemoBot:
 
     def _hear(self, message: str, conversation: _Conversation) -> None:
         if _words(message) & self._known:
-            conversation.asked = message
-            conversation.shown.clear()
+            conversation.question = message
+            conversation.shown_urls.clear()
 
-    def _searched(self, method: str, conversation: _Conversation) -> dict[str, Any]:
-        found = self.search(conversation.asked)
-        new = [listing for listing in found if listing["url"] not in conversation.shown]
+    def _search_page(self, method: str, conversation: _Conversation) -> dict[str, Any]:
+        listings = self.search(conversation.question)
+        new = [listing for listing in listings if listing["url"] not in conversation.shown_urls]
         page = new[:PAGE]
         metadata = {
-            "total_found": len(found),
+            "total_found": len(listings),
             "returned": len(page),
             "method_used": method,
             "has_more": len(new) > len(page),
         }
         properties = [*map(_property, page)]
-        return {"response": _written(page), "properties": properties, "metadata": metadata}
+        return {"response": _response_text(page), "properties": properties, "metadata": metadata}
 
-    def search(self, asked: str) -> list[dict[str, Any]]:
+    def search(self, question: str) -> list[dict[str, Any]]:
         """Return the listings that share most words with what is asked."""
-        words = _words(asked) & self._known
+        words = _words(question) & self._known
         shared = [(len(words & text), listing) for listing, text in self._listings]
         best = max((count for count, _ in shared), default=0)
         return [listing for count, listing in shared if best and count == best]
@@ -141,7 +141,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(SAME_WORDS.get(word, word) for word in words) - STOPWORDS
 
 
-def _described(listing: dict[str, Any]) -> str:
+def _searchable_text(listing: dict[str, Any]) -> str:
     landmarks = listing.get("nearby", ())
     near = (f"{at['kind']} {at['name']}" for at in landmarks if at["distance_m"] <= NEAR_M)
     kinds = (KINDS[listing[name]] for name in ("property_type", "listing_type"))
@@ -151,7 +151,7 @@ def _described(listing: dict[str, Any]) -> str:
     return " ".join((*kinds, *places, *near, *listing.get("facilities", ())))
 
 
-def _written(page: list[dict[str, Any]]) -> str:
+def _response_text(page: list[dict[str, Any]]) -> str:
     if not page:
         return EMPTY
     cards = (_card(position, listing) for position, listing in enumerate(page, start=1))
@@ -166,12 +166,12 @@ def _card(position: int, listing: dict[str, Any]) -> str:
         ("land_area", "LT {}m²"),
         ("building_area", "LB {}m²"),
     )
-    known = ", ".join(text.format(listing[name]) for name, text in sizes if listing.get(name))
+    measures = ", ".join(text.format(listing[name]) for name, text in sizes if listing.get(name))
     lines = (
         f"{position}. **[{listing['title']}]({listing['url']})**",
         f"📍 {listing['location']}",
         f"💰 {_rupiah(listing['price'])}{rent}",
-        f"🏠 {known or '(Detail ukuran tidak tersedia)'}",
+        f"🏠 {measures or '(Detail ukuran tidak tersedia)'}",
     )
     return "  \n   ".join(lines)
 

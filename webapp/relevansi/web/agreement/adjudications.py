@@ -62,7 +62,7 @@ def show_names() -> Response:
     form = forms.checked(NamesForm)
     with access.writing() as (session, rater):
         shown = bool(form.shown.data)
-        adjudications.show_names(session, rater, shown=shown, now=access.now())
+        adjudications.show_names(session, rater, is_shown=shown, now=access.now())
         session.commit()
     return redirect(url_for("adjudications.show"), 303)  # type: ignore[return-value]
 
