@@ -11,7 +11,7 @@ from relevansi.exporters.exports.csv_ratings import LONG_COLUMNS, rated_csv
 from relevansi.exporters.frame.csv_cells import CsvStyle, csv_bytes
 from relevansi.i18n import speaking
 from relevansi.importers.runs.csv_ratings import read
-from relevansi.importers.runs.prices import said
+from relevansi.importers.runs.prices import content_of
 from relevansi.metrics.judging.figures import QueryRow, RunReport, figures, totals
 from relevansi.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, summarise
 from relevansi.records import CannotTell, QueryState
@@ -111,7 +111,7 @@ styles = st.sampled_from(tuple(CsvStyle))
 
 
 def noted(notes: str) -> str:
-    return notes if said(notes) else ""
+    return notes if content_of(notes) else ""
 
 
 def drawn_row(

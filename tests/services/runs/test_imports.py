@@ -165,7 +165,7 @@ def test_what_was_read_of_a_file_waits_as_it_is(
     upload = waiting_files.keep(session, study, "test", data, NOW)
     read = file_formats.opened(form, "test", data)
     first = waiting_files.opened(upload)
-    waiting_files.put(upload, read)
+    waiting_files.keep_read(upload, read)
     session.flush()
     session.expire_all()
 
@@ -179,7 +179,7 @@ def test_a_file_that_another_version_read_goes_on_waiting_or_is_to_be_chosen_aga
     session: Session, study: Study
 ) -> None:
     upload = waiting_files.keep(session, study, "test", run_file(), NOW)
-    waiting_files.put(upload, file_formats.opened(RUN, "test", run_file()))
+    waiting_files.keep_read(upload, file_formats.opened(RUN, "test", run_file()))
     assert upload.report is not None
     report = json.loads(upload.report)
     upload.report = json.dumps({**report, "refused": "", "remedy": ""}).encode()

@@ -48,7 +48,7 @@ def look(
     seen = results.examine(session, study, results.read(brief.name, rest))
     looked = results.examine(session, study, brief)
     assert str(looked.refused) == str(seen.refused)
-    assert replace(looked, group=seen.group, given=seen.given, refused=seen.refused) == seen
+    assert replace(looked, group=seen.group, files=seen.files, refused=seen.refused) == seen
     return seen
 
 

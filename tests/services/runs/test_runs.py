@@ -19,7 +19,7 @@ from relevansi.services.judging import events, live_metrics
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.runs import reports, runs, stored_runs
 from relevansi.services.runs.runs import (
-    FoundFile,
+    DiskFile,
     NotUnreadable,
     RecordedFile,
     SourceComparison,
@@ -180,8 +180,8 @@ def test_the_owner_s_order_of_runs_is_that_of_lists_and_phases(
 A, B = (RecordedFile("run %(id)s", run_id, "api/results.json", run_id * 64) for run_id in "ab")
 
 
-def on_disk(path: str, content: str, *, named: bool = False) -> FoundFile:
-    return FoundFile(Path(path), content * 64, named)
+def on_disk(path: str, content: str, *, named: bool = False) -> DiskFile:
+    return DiskFile(Path(path), content * 64, named)
 
 
 def test_a_file_on_the_disk_is_known_by_its_hash_then_by_its_name() -> None:

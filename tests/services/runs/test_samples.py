@@ -77,7 +77,7 @@ def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(
         for rating in ratings
     )
     owner = studies.raters(session, study)[0]
-    by_method = {run.search_method: run.id for run in samples.found(session, study)}
+    by_method = {run.search_method: run.id for run in samples.sample_runs(session, study)}
     mine = stored_runs.store(session, study, own_run(), Labels(), LATER).id
     assert list(by_method) == ["api_only", "vector_only", "hybrid"]
     # An invented verdict on a list that is empty in the own run, too.
@@ -112,7 +112,7 @@ def test_blind_rating_is_automatic_again_only_where_the_sample_switched_it_off(
             switched = replace(studies.switches(study), blind=blind)
             studies.set_switches(session, study, switched, LATER)
 
-    cost = samples.removal_cost(session, study, samples.found(session, study))
+    cost = samples.removal_cost(session, study, samples.sample_runs(session, study))
     assert cost[2] is (stays is None)
     samples.remove(session, study, LATER)
 

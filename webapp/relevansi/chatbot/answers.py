@@ -45,14 +45,14 @@ class Answer(Struct, frozen=True):
     address: str = ""
 
 
-def answered(asked: CollectedAnswer, answer: Answer) -> CollectedAnswer:
+def answered(question: CollectedAnswer, answer: Answer) -> CollectedAnswer:
     """A question that was `asked`, with the answer as a run file keeps it."""
     # How many results the chatbot says it returned, else how many it lists.
     count = answer.metadata.get("returned")
     if type(count) is not int or not 0 <= count <= LARGEST_INTEGER:
         count = None if answer.properties is None else len(answer.properties)
     return replace(
-        asked,
+        question,
         response=answer.text,
         results_count=count,
         latency_ms=answer.latency_ms,
@@ -106,12 +106,12 @@ def excerpt(data: bytes) -> str:
 def detail(data: bytes) -> str:
     """The chatbot's own words on its failure: ``detail`` or the like, else the text itself."""
     try:
-        said = json.loads(data)
+        body = json.loads(data)
     except (ValueError, RecursionError):
         text = excerpt(data)
         return mark("an HTML page") if text.lstrip().startswith("<") else one_line(text) or "-"
-    if isinstance(said, dict):
-        said = next((said[key] for key in ("detail", "error", "message") if key in said), said)
-    if isinstance(said, dict) and isinstance(said.get("message"), str):
-        said = said["message"]
-    return one_line(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)) or "-"
+    if isinstance(body, dict):
+        body = next((body[key] for key in ("detail", "error", "message") if key in body), body)
+    if isinstance(body, dict) and isinstance(body.get("message"), str):
+        body = body["message"]
+    return one_line(body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)) or "-"

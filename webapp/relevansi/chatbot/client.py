@@ -140,27 +140,27 @@ class Chatbot(Struct, frozen=True):
     def __post_init__(self) -> None:
         force_setattr(self, "address", full_address(self.address, self.mapping.path))
 
-    def ask(self, asked: Message) -> Answer:
+    def ask(self, message: Message) -> Answer:
         """The answer to one question; raises a `CallFailed` when every try failed.
 
         The tries go to the same session. Where nothing is at the address (404), the question
         goes to `other_address` once more. Raises ``MissingKey`` before anything is sent.
         """
         try:
-            return self._asked_at(self.address, asked)
+            return self._asked_at(self.address, message)
         except CallFailed as failed:
-            other = self.other_address
-            if other is None or failed.values.get("status") != NOTHING_THERE:
+            second_address = self.other_address
+            if second_address is None or failed.values.get("status") != NOTHING_THERE:
                 raise
             try:
-                return self._asked_at(other, asked)
+                return self._asked_at(second_address, message)
             except CallFailed as again:
                 if again.values.get("status") != NOTHING_THERE:
                     raise
                 raise CallFailed(
                     "nothing_there",
                     address=public_address(self.address),
-                    other=public_address(other),
+                    other=public_address(second_address),
                     status=failed.values["status"],
                     detail=failed.values["detail"],
                 ) from failed
@@ -175,11 +175,11 @@ class Chatbot(Struct, frozen=True):
             return None
         return urlunsplit(parts._replace(path=f"{above}{root}{path}"))
 
-    def _asked_at(self, address: str, asked: Message) -> Answer:
+    def _asked_at(self, address: str, message: Message) -> Answer:
         reply = Endpoint(address, self.patience).ask(
-            self.mapping.body(asked),
+            self.mapping.body(message),
             mappings.filled(self.mapping.headers),
-            lambda document: self.mapping.read(document, asked),
+            lambda document: self.mapping.read(document, message),
         )
         return replace(reply.value, address=address, latency_ms=reply.latency_ms, tries=reply.tries)
 
@@ -318,8 +318,8 @@ def full_address(address: str, path: str = "") -> str:
         usable = False
     if not usable or any(character.isspace() for character in address):
         raise UnusableAddress(address)
-    own = parts.path.rstrip("/")
-    return urlunsplit(parts._replace(path=parts.path if own.endswith(path) else f"{own}{path}"))
+    base = parts.path.rstrip("/")
+    return urlunsplit(parts._replace(path=parts.path if base.endswith(path) else f"{base}{path}"))
 
 
 def public_address(address: str) -> str:
@@ -351,13 +351,13 @@ def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def _seconds(stated: str | None) -> float | None:
-    if not stated:
+def _seconds(retry_after: str | None) -> float | None:
+    if not retry_after:
         return None
-    if stated.strip().isdecimal():
-        return float(stated)
+    if retry_after.strip().isdecimal():
+        return float(retry_after)
     try:
-        until = parsedate_to_datetime(stated).timestamp()
+        until = parsedate_to_datetime(retry_after).timestamp()
     except (ValueError, OverflowError):
         return None
     return max(0.0, until - time.time())

@@ -65,10 +65,10 @@ class Mapping(Struct, frozen=True):
     path: str = ""
     root: str = ""
 
-    def body(self, asked: Message) -> object:
-        return _filled(self.send, asked)
+    def body(self, message: Message) -> object:
+        return _filled(self.send, message)
 
-    def read(self, document: object, asked: Message) -> Answer:
+    def read(self, document: object, message: Message) -> Answer:
         """The answer in a document; raises a `CallFailed`."""
         text = _at(document, self.text)
         if not isinstance(text, str):
@@ -76,13 +76,13 @@ class Mapping(Struct, frozen=True):
             if not isinstance(document, dict):
                 raise NotTheContract(mark("it is JSON, but not an object"), excerpt=excerpt)
             what = mark('it has no text at "%(path)s", only: %(known)s')
-            known = ", ".join(map(str, list(document)[:8])) or "-"
-            raise NotTheContract(what, path=self.text, known=known, excerpt=excerpt)
-        named = _at(document, self.session)
-        is_named = isinstance(named, str | int) and not isinstance(named, bool)
-        theirs = (str(named) or None) if is_named else None
-        if theirs and asked.session_id and theirs != asked.session_id:
-            ours = asked.session_id
+            keys = ", ".join(map(str, list(document)[:8])) or "-"
+            raise NotTheContract(what, path=self.text, known=keys, excerpt=excerpt)
+        session = _at(document, self.session)
+        is_named = isinstance(session, str | int) and not isinstance(session, bool)
+        theirs = (str(session) or None) if is_named else None
+        if theirs and message.session_id and theirs != message.session_id:
+            ours = message.session_id
             raise CallFailed("other_session", excerpt=text, ours=ours, theirs=theirs)
         items = _at(document, self.items)
         if not (items is _NOTHING or items is None or isinstance(items, list)):
@@ -102,8 +102,8 @@ class Mapping(Struct, frozen=True):
     def _property(self, item: object) -> object:
         if not isinstance(item, dict):
             return item
-        named = {ours: _at(item, theirs) for ours, theirs in self.item.items()}
-        return item | {name: value for name, value in named.items() if value is not _NOTHING}
+        fields = {ours: _at(item, theirs) for ours, theirs in self.item.items()}
+        return item | {name: value for name, value in fields.items() if value is not _NOTHING}
 
 
 CONTRACT = Mapping(
@@ -128,9 +128,9 @@ def openai(model: str | None, settings: Values[str, object] = MappingProxyType({
 
     `settings` (temperature and the like) go out with every question.
     """
-    named = {} if model is None else {"model": model}
+    model_field = {} if model is None else {"model": model}
     return Mapping(
-        send={**named, **settings, "messages": "{messages}"},
+        send={**model_field, **settings, "messages": "{messages}"},
         text="choices.0.message.content",
         model="model",
         usage="usage",
@@ -168,8 +168,8 @@ def read(name: str, data: bytes) -> Mapping:
         raise UnusableMapping(name, place=place.strip("`$.") or "JSON", why=why) from wrong
     places = set(_PLACE.findall(json.dumps(file.send)))
     if unknown := sorted(p for p in places if re.fullmatch(r"\w+", p) and p not in PLACES):
-        known = ", ".join(f"{{{place}}}" for place in PLACES)
-        why = gettext("{%(place)s} is not one of %(places)s", place=unknown[0], places=known)
+        choices = ", ".join(f"{{{place}}}" for place in PLACES)
+        why = gettext("{%(place)s} is not one of %(places)s", place=unknown[0], places=choices)
         raise UnusableMapping(name, place="send", why=why)
     if not places & {"message", "messages"}:
         raise UnusableMapping(name, place="send", why=gettext("{message} is not in it"))
@@ -201,27 +201,27 @@ def filled(headers: Values[str, str]) -> dict[str, str]:
     return {name: _PLACE.sub(value, text) for name, text in headers.items()}
 
 
-def _filled(template: object, asked: Message) -> object:
+def _filled(template: object, message: Message) -> object:
     match template:
         case str():
-            return _filled_text(template, asked)
+            return _filled_text(template, message)
         case dict():
-            return {key: _filled(value, asked) for key, value in template.items()}
+            return {key: _filled(value, message) for key, value in template.items()}
         case list():
-            return [_filled(value, asked) for value in template]
+            return [_filled(value, message) for value in template]
         case _:
             return template
 
 
-def _filled_text(template: str, asked: Message) -> object:
+def _filled_text(template: str, message: Message) -> object:
     if template == "{messages}":
-        turns = (zip(("user", "assistant"), turn, strict=True) for turn in asked.earlier)
-        pairs = [*(pair for turn in turns for pair in turn), ("user", asked.message)]
+        turns = (zip(("user", "assistant"), turn, strict=True) for turn in message.earlier)
+        pairs = [*(pair for turn in turns for pair in turn), ("user", message.message)]
         return [{"role": role, "content": text} for role, text in pairs]
     if template == "{session_id}":
-        return asked.session_id or None
+        return message.session_id or None
     return _PLACE.sub(
-        lambda place: str(getattr(asked, place[1])) if place[1] in PLACES[:4] else place[0],
+        lambda place: str(getattr(message, place[1])) if place[1] in PLACES[:4] else place[0],
         template,
     )
 

@@ -438,7 +438,7 @@ def check_command(paths: Sequence[Path]) -> None:
     one with the recorded SHA-256. With PATHS, files or folders of them, compares the source
     files of runs and automatic evaluations with their recorded SHA-256 too.
     """
-    files = list(runs.found(paths))
+    files = list(runs.files_below(paths))
     with options.opened() as used:
         damaged = engine.faults(used)
         for fault in damaged:
@@ -492,7 +492,7 @@ def _compared(sources: SourceComparison) -> Iterator[str]:
             "%(path)s differs from the file of %(made)s: SHA-256 %(found)s, recorded "
             "%(recorded)s. Put the original back, or import this file as one of its own.",
             path=str(other.path),
-            made=gettext(file.made, id=file.id),
+            made=gettext(file.origin, id=file.id),
             found=other.sha256,
             recorded=file.sha256,
         )
@@ -506,5 +506,5 @@ def _compared(sources: SourceComparison) -> Iterator[str]:
         yield gettext(
             "Not compared: %(name)s of %(made)s is not among the files given.",
             name=file.name,
-            made=gettext(file.made, id=file.id),
+            made=gettext(file.origin, id=file.id),
         )

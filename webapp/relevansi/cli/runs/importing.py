@@ -131,7 +131,7 @@ def import_command(
             found.take(paths)
         with opened.reading() as session:
             study = studies.current(session)
-            sample = {run.id for run in samples.found(session, study)} if study else set()
+            sample = {run.id for run in samples.sample_runs(session, study)} if study else set()
     if as_json:
         write_json(_document(found))
     else:

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from relevansi.importers.runs.json_documents import FromPerson, Words, kind_of, load, read_object
-from relevansi.importers.runs.prices import said, says_nothing
+from relevansi.importers.runs.prices import content_of, is_placeholder
 from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.importers.runs.questions import looks_like
 from relevansi.metrics.agreement.report import VerdictByHand
@@ -65,17 +65,17 @@ def read(name: str, data: bytes) -> ManualInput:
 def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Problem, ...]:
     """A problem for each question or card that is not among `n_cards`, the cards by question."""
     cards = {query_id: n for query_id, n in n_cards.items() if n}
-    found: dict[str, Problem] = {}
+    problems: dict[str, Problem] = {}
     for query_id, card, subject, *_ in manual.decisions:
         part = _CARDS if subject == CARD else _OVERRIDES
-        known = cards.get(query_id)
-        if known is None:
+        card_count = cards.get(query_id)
+        if card_count is None:
             place, expected = f"{part}.{query_id}", ", ".join(ranges(cards)) or "-"
-            found[place] = _wrong(manual.name, place, str(query_id), expected, query_id)
-        elif card >= known:
-            place, expected = f"{part}.{query_id}.{card}", ", ".join(ranges(range(known)))
-            found[place] = _wrong(manual.name, place, str(card), expected, query_id)
-    return tuple(found.values())
+            problems[place] = _wrong(manual.name, place, str(query_id), expected, query_id)
+        elif card >= card_count:
+            place, expected = f"{part}.{query_id}.{card}", ", ".join(ranges(range(card_count)))
+            problems[place] = _wrong(manual.name, place, str(card), expected, query_id)
+    return tuple(problems.values())
 
 
 def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[VerdictByHand, ...]:
@@ -98,28 +98,28 @@ class _Reader:
 
     def evaluations(self) -> Iterator[Decided]:
         for place, query_id, card, raw in self._cards(_CARDS):
-            known, wrong = read_object(
+            decision, wrong = read_object(
                 DecisionInFile, raw, file=self.name, place=place, outcomes=_OUTCOMES
             )
             self.problems.extend(wrong)
-            if known is None or any(p.details["outcome"] == "entry_left_out" for p in wrong):
+            if decision is None or any(p.details["outcome"] == "entry_left_out" for p in wrong):
                 continue
-            result = known.result or _PENDING
+            result = decision.result or _PENDING
             if result in _CARD_RESULTS:
                 outcome = None if result == _PENDING else result
-                yield query_id, card, CARD, outcome, (known.comment or "").strip()
+                yield query_id, card, CARD, outcome, (decision.comment or "").strip()
             else:
                 self._wrong(f"{place}.result", f"“{result}”", _named(_CARD_RESULTS), query_id)
 
     def reasons(self) -> dict[tuple[int, int, str], str]:
-        found = {}
+        by_constraint = {}
         for place, query_id, card, raw in self._cards(_REASONS):
             for constraint, reason in self._object(place, raw, query_id).items():
                 if isinstance(reason, str):
-                    found[query_id, card, constraint] = said(reason)
+                    by_constraint[query_id, card, constraint] = content_of(reason)
                 else:
                     self._wrong(f"{place}.{constraint}", kind_of(reason), "text", query_id)
-        return found
+        return by_constraint
 
     def overrides(self, reasons: Mapping[tuple[int, int, str], str]) -> Iterator[Decided]:
         for place, query_id, card, raw in self._cards(_OVERRIDES):
@@ -131,21 +131,21 @@ class _Reader:
                 elif result in CONSTRAINT_RESULTS:
                     reason = reasons.get((query_id, card, constraint), "")
                     yield query_id, card, constraint, result, reason
-                elif not says_nothing(result):
-                    found = f"“{result}”" if isinstance(result, str) else kind_of(result)
-                    self._wrong(inner, found, _named(CONSTRAINT_RESULTS), query_id)
+                elif not is_placeholder(result):
+                    actual = f"“{result}”" if isinstance(result, str) else kind_of(result)
+                    self._wrong(inner, actual, _named(CONSTRAINT_RESULTS), query_id)
 
     def _cards(self, part: str) -> Iterator[tuple[str, int, int, object]]:
         """Yield the place in the file, question, card and value of every card in one part."""
-        stated = self.document.get(part)
-        for key, inside in self._object(part, {} if stated is None else stated, None).items():
+        content = self.document.get(part)
+        for key, inside in self._object(part, {} if content is None else content, None).items():
             query_id = self._number(f"{part}.{key}", key)
             if query_id is None:
                 continue
             for index, raw in self._object(f"{part}.{key}", inside, query_id).items():
                 place = f"{part}.{key}.{index}"
                 card = self._number(place, index)
-                if card is not None and not says_nothing(raw):
+                if card is not None and not is_placeholder(raw):
                     yield place, query_id, card, raw
 
     def _number(self, place: str, key: str) -> int | None:
@@ -157,16 +157,16 @@ class _Reader:
     def _object(self, place: str, raw: object, query_id: int | None) -> dict[str, Any]:
         if isinstance(raw, dict):
             return raw
-        if not says_nothing(raw):
+        if not is_placeholder(raw):
             self._wrong(place, kind_of(raw), "object", query_id)
         return {}
 
-    def _wrong(self, place: str, found: str, expected: str, query_id: int | None) -> None:
-        self.problems.append(_wrong(self.name, place, found, expected, query_id))
+    def _wrong(self, place: str, actual: str, expected: str, query_id: int | None) -> None:
+        self.problems.append(_wrong(self.name, place, actual, expected, query_id))
 
 
-def _wrong(name: str, place: str, found: str, expected: str, query_id: int | None) -> Problem:
-    words = {"place": place, "found": found, "expected": expected, "outcome": "entry_left_out"}
+def _wrong(name: str, place: str, actual: str, expected: str, query_id: int | None) -> Problem:
+    words = {"place": place, "found": actual, "expected": expected, "outcome": "entry_left_out"}
     return error("value_wrong", name, words, query_id=query_id)
 
 

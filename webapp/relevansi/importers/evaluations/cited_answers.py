@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from relevansi.importers.runs.json_documents import FromFile, kind_of, load, read_object
-from relevansi.importers.runs.prices import is_blank_sign, says_nothing
+from relevansi.importers.runs.prices import is_blank_sign, is_placeholder
 from relevansi.importers.runs.problems import UnreadableFile, error
 from relevansi.metrics.evaluations.answers import SETTINGS, AnswerRow
 from relevansi.metrics.evaluations.chunks import ChunkRow
@@ -47,13 +47,13 @@ def read_row(
     outcomes = dict.fromkeys(("", *kind.__struct_fields__), "line_left_out")
     value = line.value if raw is None else raw
     row, wrong = read_object(kind, value, file=line.name, place=place, outcomes=outcomes)
-    told = [replace(p, code=_OF_A_LINE[p.code], line=line.number, query_id=None) for p in wrong]
-    return (None if told else row), told
+    problems = [replace(p, code=_OF_A_LINE[p.code], line=line.number, query_id=None) for p in wrong]
+    return (None if problems else row), problems
 
 
-def wrong_value(line: JsonLine, place: str, found: object, expected: str) -> Problem:
+def wrong_value(line: JsonLine, place: str, value: object, expected: str) -> Problem:
     """The problem that `place` in `line` holds something other than `expected`."""
-    words = {"place": place, "found": kind_of(found), "expected": expected}
+    words = {"place": place, "found": kind_of(value), "expected": expected}
     words["outcome"] = "line_left_out"
     return error("line_value_wrong", line.name, words, line=line.number)
 
@@ -64,8 +64,8 @@ def raw_lines(file: IO[bytes]) -> Iterator[bytes | None]:
         if len(data) < MAX_LINE_BYTES or data.endswith(b"\n"):
             yield data
             continue
-        while rest := file.readline(MAX_LINE_BYTES):
-            if rest.endswith(b"\n"):
+        while remainder := file.readline(MAX_LINE_BYTES):
+            if remainder.endswith(b"\n"):
                 break
         yield None
 
@@ -94,19 +94,21 @@ _FROM_0, _PART, _COSINE = Meta(ge=0), Meta(ge=0, le=1), Meta(ge=-1, le=1)
 Identity = Annotated[str | int, Meta(description="text_or_number")]
 Text = Annotated[str, Meta(description="text")]
 Tokens = Annotated[
-    Annotated[int, _FROM_0] | None, Meta(description="number_in_range"), says_nothing
+    Annotated[int, _FROM_0] | None, Meta(description="number_in_range"), is_placeholder
 ]
 Cosine = Annotated[int, _COSINE] | Annotated[float, _COSINE]
 Amount = Annotated[
     Annotated[int, _FROM_0] | Annotated[float, _FROM_0] | None,
     Meta(description="amount"),
-    says_nothing,
+    is_placeholder,
 ]
 Judge = Annotated[
-    Annotated[int, _PART] | Annotated[float, _PART] | None, Meta(description="share"), says_nothing
+    Annotated[int, _PART] | Annotated[float, _PART] | None,
+    Meta(description="share"),
+    is_placeholder,
 ]
 _OBJECTS = Meta(description="list_of_objects")
-Contexts = Annotated[list[dict[str, Any]] | None, _OBJECTS, says_nothing]
+Contexts = Annotated[list[dict[str, Any]] | None, _OBJECTS, is_placeholder]
 
 
 class SettingsOf(FromFile, frozen=True):
@@ -124,11 +126,11 @@ class CitedAnswerInFile(SettingsOf, frozen=True, kw_only=True):
     question: str = ""
     gold: Annotated[str | None, is_blank_sign] = None
     contexts: Contexts = None
-    usage: Annotated[list[dict[str, Any]] | dict[str, Any] | None, _OBJECTS, says_nothing] = None
+    usage: Annotated[list[dict[str, Any]] | dict[str, Any] | None, _OBJECTS, is_placeholder] = None
     latency_ms: Amount = None
-    action: Annotated[str | None, says_nothing] = None
+    action: Annotated[str | None, is_placeholder] = None
     claim_similarities: Annotated[
-        list[Cosine] | None, Meta(description="list_of_cosines"), says_nothing
+        list[Cosine] | None, Meta(description="list_of_cosines"), is_placeholder
     ] = None
     faithfulness_judge: Judge = None
 
@@ -158,9 +160,9 @@ def read_answers(name: str, file: BinaryIO) -> Iterator[tuple[int, AnswerRow] | 
             yield line
             continue
         if _is_of_settings(line):
-            stated, wrong = read_row(SettingsOf, line)
+            settings, wrong = read_row(SettingsOf, line)
             yield from wrong
-            shared |= _settings(stated)
+            shared |= _settings(settings)
             continue
         row, wrong = _row(line, shared)
         if row is None:
@@ -185,8 +187,8 @@ def _is_of_settings(line: JsonLine) -> bool:
     return not {"id", "answer"} & keys and bool(set(SETTINGS) & keys)
 
 
-def _settings(stated: SettingsOf | None) -> dict[str, float]:
-    values = {name: getattr(stated, name, None) for name in SETTINGS}
+def _settings(settings: SettingsOf | None) -> dict[str, float]:
+    values = {name: getattr(settings, name, None) for name in SETTINGS}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -197,21 +199,21 @@ def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None,
     contexts: dict[str, str] = {}
     for position, raw in enumerate(row.contexts or []):
         place = f"contexts[{position}]"
-        context, told = read_row(CitedContextInFile, line, raw, place)
-        wrong += told
+        context, problems = read_row(CitedContextInFile, line, raw, place)
+        wrong += problems
         if context is not None:
-            known = contexts.setdefault(str(context.id), context.text)
-            if known != context.text:
+            text = contexts.setdefault(str(context.id), context.text)
+            if text != context.text:
                 wrong.append(wrong_value(line, f"{place}.id", str(context.id), "other_value"))
     usage, calls = row.usage, []
     for position, raw in enumerate([usage] if isinstance(usage, dict) else usage or []):
-        call, told = read_row(UsageOf, line, raw, f"usage[{position}]")
-        wrong += told
+        call, problems = read_row(UsageOf, line, raw, f"usage[{position}]")
+        wrong += problems
         if call is not None:
             calls.append((call.prompt_tokens or 0, call.completion_tokens or 0))
     if wrong:
         return None, wrong
-    given = row.claim_similarities
+    similarities = row.claim_similarities
     return AnswerRow(
         row_id=str(row.id),
         question=row.question,
@@ -221,7 +223,7 @@ def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None,
         calls=None if usage is None else tuple(calls),
         latency_ms=row.latency_ms,
         action=row.action,
-        claim_similarities=None if given is None else tuple(given),
+        claim_similarities=None if similarities is None else tuple(similarities),
         faithfulness_judge=row.faithfulness_judge,
         settings={**shared, **_settings(row)},
     ), []
@@ -232,7 +234,7 @@ class ChunksInFile(FromFile, frozen=True):
     expected_answer: Text
     retrieved_chunks: Annotated[list[str], Meta(description="list_of_texts")]
     question: str = ""
-    strategy: Annotated[str | None, says_nothing] = None
+    strategy: Annotated[str | None, is_placeholder] = None
 
 
 def read_chunks(name: str, file: BinaryIO) -> Iterator[tuple[int, ChunkRow] | Problem]:

@@ -117,20 +117,20 @@ class ItemReading(Struct):
             return None
         if row.context is not None and row.contexts is not None:
             self._unknown["contexts"] += 1  # beside "context" it is not read
-        found = []
+        contexts = []
         for position, raw in enumerate(listed):
             where = f"{place}.{key}[{position}]"
             outcomes = {"": "value_ignored"}
-            known, wrong = read_object(
+            context, wrong = read_object(
                 ContextInFile, raw, file=self.name, place=where, outcomes=outcomes
             )
             self.problems += wrong
-            if known is not None:
-                found.append(Context(known.source_path, known.text))
-        return tuple(found)
+            if context is not None:
+                contexts.append(Context(context.source_path, context.text))
+        return tuple(contexts)
 
-    def count(self, keys: Iterable[str], known: frozenset[str], place: str = "") -> None:
-        self._unknown.update(f"{place}{key}" for key in keys if key not in known)
+    def count(self, keys: Iterable[str], readable: frozenset[str], place: str = "") -> None:
+        self._unknown.update(f"{place}{key}" for key in keys if key not in readable)
 
     def remarks(self) -> Iterator[Problem]:
         """A warning for every key that nothing reads and every expected field not given."""
@@ -183,11 +183,13 @@ class JsonQuestionSet(Struct, frozen=True):
 
 def read(name: str, data: bytes) -> JsonAnswerSet:
     """The set in one file: provenance fields and a list of items with their outputs."""
-    asked = read_questions(name, data, expected="json_answers_file")
-    both = zip(asked.questions, asked.raw, strict=True)
+    question_set = read_questions(name, data, expected="json_answers_file")
+    both = zip(question_set.questions, question_set.raw, strict=True)
     without = _unanswered(name, [question.row_id for question, raw in both if "output" not in raw])
     return JsonAnswerSet(
-        asked.questions, _provenance(name, asked.stated), (*asked.problems, *without)
+        question_set.questions,
+        _provenance(name, question_set.stated),
+        (*question_set.problems, *without),
     )
 
 
@@ -204,11 +206,11 @@ def read_questions(
         raise ImportRefused(error("unknown_format", name, looks))
     reading = ItemReading(name, list(numbers))
     reading.count(top, _TOP_KEYS)
-    found = _questions(reading, listed, place)
+    entries = _questions(reading, listed, place)
     version = json_answers.eval_set_version(PurePath(name).stem, listed)
     return JsonQuestionSet(
-        questions=tuple(question for question, _ in found),
-        raw=tuple(raw for _, raw in found),
+        questions=tuple(question for question, _ in entries),
+        raw=tuple(raw for _, raw in entries),
         stated=_top(top),
         version=version,
         hashes=frozenset(
@@ -233,19 +235,19 @@ def join(
     later one of these counts. Raises `ImportRefused` too where the outputs were made for
     another set of questions.
     """
-    asked = read_questions(questions_name, questions_data)
-    given = ItemReading(outputs_name)
-    known = {question.row_id: replace(question, output=None) for question in asked.questions}
-    said, answered = _answers(given, outputs, known)
-    without = [row_id for row_id in known if row_id not in answered]
-    stated = _provenance(outputs_name, {**asked.stated, **said, **(provenance or {})})
-    version = stated["eval_set_version"]
-    if version.rpartition("@")[2].lower() not in asked.hashes:
-        words = {"stated": version, "questions": questions_name, "own": asked.version}
+    question_set = read_questions(questions_name, questions_data)
+    reading = ItemReading(outputs_name)
+    unanswered = {q.row_id: replace(q, output=None) for q in question_set.questions}
+    fields, answered = _answers(reading, outputs, unanswered)
+    without = [row_id for row_id in unanswered if row_id not in answered]
+    merged = _provenance(outputs_name, {**question_set.stated, **fields, **(provenance or {})})
+    version = merged["eval_set_version"]
+    if version.rpartition("@")[2].lower() not in question_set.hashes:
+        words = {"stated": version, "questions": questions_name, "own": question_set.version}
         raise ImportRefused(error("other_eval_set", outputs_name, words))
-    problems = [*asked.problems, *given.problems, *_unanswered(outputs_name, without)]
-    questions = tuple((known | answered).values())
-    return JsonAnswerSet(questions, stated, (*problems, *given.remarks()))
+    problems = [*question_set.problems, *reading.problems, *_unanswered(outputs_name, without)]
+    questions = tuple((unanswered | answered).values())
+    return JsonAnswerSet(questions, merged, (*problems, *reading.remarks()))
 
 
 def read_subset(name: str, data: bytes) -> tuple[str, ...]:
@@ -255,9 +257,9 @@ def read_subset(name: str, data: bytes) -> tuple[str, ...]:
     if isinstance(document, dict):
         listed = next((document[key] for key in keys if key in document), None)
     rows = listed if isinstance(listed, list) else []
-    found = [raw.get("id") if isinstance(raw, dict) else raw for raw in rows]
-    usable = [i for i in found if isinstance(i, str | int) and not isinstance(i, bool)]
-    if not usable or len(usable) < len(found):
+    ids = [raw.get("id") if isinstance(raw, dict) else raw for raw in rows]
+    usable = [i for i in ids if isinstance(i, str | int) and not isinstance(i, bool)]
+    if not usable or len(usable) < len(ids):
         looks = {"found": looks_like(document), "expected": "subset_file"}
         raise ImportRefused(error("unknown_format", name, looks))
     return tuple(dict.fromkeys(map(str, usable)))
@@ -271,34 +273,34 @@ def _top(document: Mapping[str, Any]) -> dict[str, object]:
 def _questions(
     reading: ItemReading, listed: Sequence[object], place: str
 ) -> list[tuple[JsonQuestion, Mapping[str, Any]]]:
-    found: dict[str, tuple[JsonQuestion, Mapping[str, Any]]] = {}
+    questions: dict[str, tuple[JsonQuestion, Mapping[str, Any]]] = {}
     for position, raw in enumerate(listed):
         where = f"{place}[{position}]"
         question = reading.item(raw, where)
         if question is None or not isinstance(raw, dict):
             continue
-        if question.row_id in found:
+        if question.row_id in questions:
             words = {"place": f"{where}.id", "id": question.row_id}
             reading.problems.append(error("item_id_repeated", reading.name, words))
             continue
-        found[question.row_id] = (question, raw)
-    if not found:
+        questions[question.row_id] = (question, raw)
+    if not questions:
         raise ImportRefused(error("no_queries", reading.name), *reading.problems)
-    return list(found.values())
+    return list(questions.values())
 
 
 def _answers(
-    reading: ItemReading, file: BinaryIO, known: Mapping[str, JsonQuestion]
+    reading: ItemReading, file: BinaryIO, questions: Mapping[str, JsonQuestion]
 ) -> tuple[dict[str, object], dict[str, JsonQuestion]]:
     """The provenance in an outputs file, and the questions that it answers by their ids."""
-    stated: dict[str, object] = {}
+    fields: dict[str, object] = {}
     answered: dict[str, JsonQuestion] = {}
     for line in cited_answers.read_lines(reading.name, file):
         if isinstance(line, Problem):
             reading.problems.append(line)
             continue
         if "id" not in line.value and {*PROVENANCE, "provenance"} & line.value.keys():
-            stated |= _top(line.value)
+            fields |= _top(line.value)
             reading.count(line.value, _TOP_KEYS)
             continue
         row, wrong = read_row(Output, line)
@@ -306,16 +308,16 @@ def _answers(
         if row is None:
             continue
         row_id = str(row.id)
-        if row_id in answered or row_id not in known:
+        if row_id in answered or row_id not in questions:
             code = "line_id_repeated" if row_id in answered else "line_id_unknown"
             reading.problems.append(error(code, reading.name, {"id": row_id}, line=line.number))
             continue
         reading.count(line.value, _CALL_KEYS.union(row.__struct_fields__))
-        own = reading.contexts(row, row_id)
-        contexts = known[row_id].contexts if own is None else own
+        row_contexts = reading.contexts(row, row_id)
+        contexts = questions[row_id].contexts if row_contexts is None else row_contexts
         output = reading.text(row.output, f"{row_id}.output")
-        answered[row_id] = replace(known[row_id], output=output, contexts=contexts)
-    return stated, answered
+        answered[row_id] = replace(questions[row_id], output=output, contexts=contexts)
+    return fields, answered
 
 
 def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:
@@ -326,16 +328,17 @@ def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:
 
 
 def _provenance(name: str, fields: Mapping[str, object]) -> dict[str, str]:
-    said = {name: value for name, value in fields.items() if not is_blank_sign(value)}
-    stated = stated_provenance(said)
+    filled = {name: value for name, value in fields.items() if not is_blank_sign(value)}
+    stated_fields = stated_provenance(filled)
     wrong = [
-        error(f"no_hash_{field}", name, {"found": stated[field]}) for field in no_hashes(stated)
+        error(f"no_hash_{field}", name, {"found": stated_fields[field]})
+        for field in no_hashes(stated_fields)
     ]
-    missing = missing_provenance(stated)
+    missing = missing_provenance(stated_fields)
     if missing:
         either = " / ".join(MODEL_PARTS)
         names = ", ".join(either if name in MODEL_PARTS else name for name in missing)
         wrong.insert(0, error("provenance_missing", name, {"names": names}))
     if wrong:
         raise ImportRefused(*wrong)
-    return stated
+    return stated_fields

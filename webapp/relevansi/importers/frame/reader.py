@@ -130,11 +130,11 @@ class _Teller:
     def __init__(self, writes: IO[bytes]) -> None:
         self._writes, self._heard_at = writes, 0.0
 
-    def __call__(self, done: int, of: int) -> None:
+    def __call__(self, position: int, of: int) -> None:
         now = time.monotonic()
         if now - self._heard_at >= HEARD_EVERY:
             self._heard_at = now
-            _send(self._writes, "progress", (done, of))
+            _send(self._writes, "progress", (position, of))
 
 
 def _end_with(server: IO[bytes]) -> None:

@@ -24,7 +24,7 @@ from relevansi.importers.runs.json_documents import (
     load,
     read_object,
 )
-from relevansi.importers.runs.prices import said
+from relevansi.importers.runs.prices import content_of
 from relevansi.importers.runs.problems import ImportRefused, UnusableQuestions, error
 from relevansi.importers.runs.questions import looks_like
 from relevansi.metrics.gold.constraint_rules import (
@@ -118,14 +118,14 @@ def read(name: str, data: bytes) -> GoldFile:
         raise UnusableQuestions(error("no_queries", name))
     reader = _Reader(name, [*numbers])
     top = reader.read(GoldFileHead, document, "")
-    found = reader.questions(questions)
+    gold_questions = reader.questions(questions)
     if reader.problems:
         raise UnusableQuestions(*_with_lines(reader.problems, data))
-    whole = {key: document[key] for key in document if key not in GoldFileHead.__struct_fields__}
+    extra = {key: document[key] for key in document if key not in GoldFileHead.__struct_fields__}
     threshold = DEFAULT_THRESHOLD
     if top.threshold_t is not None:
-        threshold, whole["threshold_t"] = Fraction(repr(top.threshold_t)), top.threshold_t
-    return GoldFile(name, threshold, found, whole | {"questions": questions})
+        threshold, extra["threshold_t"] = Fraction(repr(top.threshold_t)), top.threshold_t
+    return GoldFile(name, threshold, gold_questions, extra | {"questions": questions})
 
 
 def _with_lines(problems: Sequence[Problem], data: bytes) -> Iterator[Problem]:
@@ -169,22 +169,22 @@ class _Reader:
 
     def read(self, kind: type[FromFile], raw: object, place: str) -> Any:
         outcomes = dict.fromkeys(("", *kind.__struct_fields__), "file_refused")
-        known, wrong = read_object(kind, raw, file=self.name, place=place, outcomes=outcomes)
+        entry, wrong = read_object(kind, raw, file=self.name, place=place, outcomes=outcomes)
         self.problems += wrong
-        return known
+        return entry
 
     def questions(self, entries: list[Any]) -> tuple[GoldQuestion, ...]:
-        found: dict[int, GoldQuestion] = {}
+        by_id: dict[int, GoldQuestion] = {}
         for position, raw in enumerate(entries):
             place = f"questions[{position}]"
             entry = self.read(GoldQuestionInFile, raw, place)
             if entry is None:
                 continue
-            if entry.id in found:
+            if entry.id in by_id:
                 where = {"place": f"{place}.id"}
                 repeated = error("question_id_repeated", self.name, where, query_id=entry.id)
                 self.problems.append(repeated)
-            found[entry.id] = GoldQuestion(
+            by_id[entry.id] = GoldQuestion(
                 query_id=entry.id,
                 text=entry.question.strip(),
                 category=(entry.category or "").strip(),
@@ -192,39 +192,39 @@ class _Reader:
                 constraints=self.constraints(entry.constraints or {}, f"{place}.constraints"),
                 manual=entry.evaluation_mode == "manual",
             )
-        return tuple(found.values())
+        return tuple(by_id.values())
 
     def constraints(self, raw: object, place: str) -> Constraints:
-        asked = self.read(ConstraintsInFile, raw, place)
-        if asked is None:
+        entry = self.read(ConstraintsInFile, raw, place)
+        if entry is None:
             return Constraints()
         return Constraints(
-            property_type=(asked.property_type or "").strip() or None,
-            listing_type=(asked.listing_type or "").strip() or None,
-            location=self.place(asked.location or {}, f"{place}.location"),
-            price=self.range(asked.price or {}, f"{place}.price"),
-            bedrooms=self.range(asked.bedrooms or {}, f"{place}.bedrooms"),
-            floors=self.range(asked.floors or {}, f"{place}.floors"),
+            property_type=(entry.property_type or "").strip() or None,
+            listing_type=(entry.listing_type or "").strip() or None,
+            location=self.place(entry.location or {}, f"{place}.location"),
+            price=self.range(entry.price or {}, f"{place}.price"),
+            bedrooms=self.range(entry.bedrooms or {}, f"{place}.bedrooms"),
+            floors=self.range(entry.floors or {}, f"{place}.floors"),
         )
 
     def place(self, raw: object, place: str) -> Place | None:
         """Return the place that is asked for, ``None`` without words and without a point."""
-        asked = self.read(AskedPlaceInFile, raw, place)
-        if asked is None:
+        entry = self.read(AskedPlaceInFile, raw, place)
+        if entry is None:
             return None
-        keywords = tuple(word for word in asked.keywords or () if said(word))
+        keywords = tuple(word for word in entry.keywords or () if content_of(word))
         # Coordinates of 0 are absent.
-        point = (float(asked.lat), float(asked.lng)) if asked.lat and asked.lng else None
+        point = (float(entry.lat), float(entry.lng)) if entry.lat and entry.lng else None
         if not keywords and point is None:
             return None
-        radius_km = DEFAULT_RADIUS_KM if asked.radius_km is None else float(asked.radius_km)
+        radius_km = DEFAULT_RADIUS_KM if entry.radius_km is None else float(entry.radius_km)
         return Place(keywords, point, radius_km)
 
     def range(self, raw: object, place: str) -> Range | None:
-        asked = self.read(AskedRange, raw, place)
-        stated = asdict(asked) if asked else {}
+        entry = self.read(AskedRange, raw, place)
+        numbers = asdict(entry) if entry else {}
         # As they were written: 0.1 is one tenth.
-        exact = {name: Fraction(repr(n)) for name, n in stated.items() if n is not None}
+        exact = {name: Fraction(repr(n)) for name, n in numbers.items() if n is not None}
         bounds = Range(**exact)
         return None if bounds.lowest is None and bounds.highest is None else bounds
 
@@ -267,13 +267,13 @@ def read_places(name: str, data: bytes) -> dict[str, Any]:
 
 def places(listed: object) -> dict[str, Place]:
     """Return the places that `listed` holds by key, by name; what is not a place is left out."""
-    found = {}
+    by_name = {}
     for key, raw in listed.items() if isinstance(listed, Mapping) else ():
         entry = _Reader("", []).read(PlaceInFile, raw, str(key))
         if entry is not None and entry.lat is not None and entry.lng is not None:
-            found[entry.name or str(key)] = Place(
+            by_name[entry.name or str(key)] = Place(
                 keywords=tuple(word for word in entry.keywords or () if word.strip()),
                 point=(float(entry.lat), float(entry.lng)),
                 radius_km=float(entry.radius_km or DEFAULT_RADIUS_KM),
             )
-    return found
+    return by_name

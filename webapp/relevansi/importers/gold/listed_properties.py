@@ -19,7 +19,7 @@ from relevansi.importers.runs.json_documents import (
     load,
     read_object,
 )
-from relevansi.importers.runs.prices import exact_number, said, says_nothing
+from relevansi.importers.runs.prices import content_of, exact_number, is_placeholder
 from relevansi.importers.runs.problems import ImportRefused, UnknownRunFormat, error, warning
 from relevansi.importers.runs.questions import looks_like
 from relevansi.metrics.gold.constraint_rules import CardFacts
@@ -102,24 +102,24 @@ def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
         wrong.append(("", raw, "object"))
         return CardFacts()
     details = raw.get("api_data") if raw.get("verified") is True else None
-    shown = {**raw, **details} if isinstance(details, dict) else raw
+    fields = {**raw, **details} if isinstance(details, dict) else raw
 
     def text(key: str) -> str:
-        value = shown.get(key)
+        value = fields.get(key)
         if value is None or isinstance(value, str):
-            return value if value and said(value) else ""
+            return value if value and content_of(value) else ""
         wrong.append((key, value, "text"))
         return ""
 
     def number(key: str, largest: int | None = None) -> Fraction | None:
-        value = shown.get(key)
-        if value is None or says_nothing(value):
+        value = fields.get(key)
+        if value is None or is_placeholder(value):
             return None
-        found = _exact(value)
-        fits = found is not None and (found >= 0 if largest is None else abs(found) <= largest)
+        exact = _exact(value)
+        fits = exact is not None and (exact >= 0 if largest is None else abs(exact) <= largest)
         if not fits:
             wrong.append((key, value, "number"))
-        return found if fits else None
+        return exact if fits else None
 
     latitude, longitude = number("latitude", 90), number("longitude", 180)
     return CardFacts(

@@ -173,23 +173,23 @@ def _checked_members(file: str, archive: zipfile.ZipFile) -> Mapping[str, zipfil
     if len(infos) > MOST_MEMBERS or sum(info.file_size for info in infos) > MOST_BYTES:
         limit = MOST_BYTES // MEBIBYTE
         raise UnusablePack("pack_too_large", file, limit=limit, members=MOST_MEMBERS)
-    found: dict[str, zipfile.ZipInfo] = {}
+    members: dict[str, zipfile.ZipInfo] = {}
     for info in infos:
-        stated = info.orig_filename
-        parts = stated.removesuffix("/").split("/")
+        path = info.orig_filename
+        parts = path.removesuffix("/").split("/")
         if (
             {"", ".", ".."} & set(parts)
-            or any(character in stated for character in "\\:\0")
-            or info.filename in found
+            or any(character in path for character in "\\:\0")
+            or info.filename in members
             or info.flag_bits & _ENCRYPTED
             or info.file_size > max(SMALL, MOST_RATIO * info.compress_size)
         ):
-            raise UnusablePack("pack_member_refused", file, name=ascii(stated)[:80])
+            raise UnusablePack("pack_member_refused", file, name=ascii(path)[:80])
         if info.compress_type not in _METHODS:
             raise UnusablePack("pack_not_zip", file)
         if not info.is_dir():
-            found[info.filename] = info
-    return found
+            members[info.filename] = info
+    return members
 
 
 def _manifest(pack: ProofPack) -> Manifest:
@@ -202,9 +202,9 @@ def _manifest(pack: ProofPack) -> Manifest:
             if version == PACK_VERSION:
                 return convert(document, Manifest)
             if type(version) is int and version > 0:
-                stated = str(version)[:20]
+                shown_version = str(version)[:20]
                 raise UnusablePack(
-                    "pack_other_version", pack.name, version=stated, known=PACK_VERSION
+                    "pack_other_version", pack.name, version=shown_version, known=PACK_VERSION
                 )
     except UnreadableMember as wrong:
         place = wrong.why

@@ -9,7 +9,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import isfinite, isnan, nan
 from operator import itemgetter
 from typing import NamedTuple
@@ -77,7 +77,7 @@ class _List(Struct):
     lines: array[int] = field(default_factory=lambda: array("q"))
     items: list[Document | str | None] = field(default_factory=list)
     top: list[_Entry] = field(default_factory=list)
-    rest: list[Document | str] = field(default_factory=list)  # below the top
+    deeper: list[Document | str] = field(default_factory=list)  # below the top
 
     def add(self, row: Row, item: Document | str | None) -> None:
         self.ranks.append(-1 if row.rank is None else min(row.rank, LARGEST_INTEGER))
@@ -131,8 +131,8 @@ class Gathered:
                 self._add_result(file, row)
             case Row(role="document", item=Document() as document) | (Document() as document):
                 if document.doc_id:
-                    known = self.documents.setdefault(document.doc_id, document)
-                    file.counts["results_twice"] += known is not document
+                    first = self.documents.setdefault(document.doc_id, document)
+                    file.counts["results_twice"] += first is not document
             case Row(role="question"):
                 key = self._key(row)
                 if key in self._topics:
@@ -223,10 +223,10 @@ class Gathered:
 
     def _know(self, doc_id: str, item: Document) -> None:
         """Keep the texts that are stated of one id, the longest of those that begin alike."""
-        known = self._known.get(doc_id)
-        if known is None:
+        first = self._known.get(doc_id)
+        if first is None:
             self._known[doc_id] = item
-        elif known.text == item.text:
+        elif first.text == item.text:
             return
         text = beginning(item.text)
         versions = self._versions.setdefault((doc_id, text[:_SAME]), [])
@@ -244,7 +244,7 @@ class Gathered:
             if isinstance(row.item, Document) and row.item.doc_id
         }
 
-    def wanted(self) -> frozenset[str]:
+    def ids_without_text(self) -> frozenset[str]:
         """The ids of items that will be cards and have no text yet; puts the lists in order."""
         ids: set[str] = set()
         bases = {
@@ -261,7 +261,8 @@ class Gathered:
                     for entry in answered.top
                     if isinstance(entry.item, str) or (entry.item and not entry.item.text)
                 }
-            if lists and all(one.state is QueryState.UNREADABLE for one in lists.values()):
+            states = {ranked.state for ranked in lists.values()}
+            if states == {QueryState.UNREADABLE}:
                 raise ImportRefused(*(file.remarks() or [error("results_nothing", file.name)]))
         return frozenset(ids - {""})
 
@@ -275,19 +276,19 @@ class Gathered:
         ranked = _ranked(file, entries, base)
         answered.top = [entry for entry in ranked if entry.rank <= self.depth]
         deeper = [entry.item for entry in ranked if entry.rank > self.depth]
-        answered.rest = [item for item in deeper if item is not None][:MOST_IN_TAIL]
+        answered.deeper = [item for item in deeper if item is not None][:MOST_IN_TAIL]
         if not any(entry.item is not None for entry in answered.top):
-            if answered.rest:
+            if answered.deeper:
                 file.error("results_ranks_deep", ranked[0].line, rank=ranked[0].rank)
-            answered.state, answered.top, answered.rest = QueryState.UNREADABLE, [], []
+            answered.state, answered.top, answered.deeper = QueryState.UNREADABLE, [], []
 
     def _check_that_files_count_alike(self, bases: Mapping[_Source, int | None]) -> None:
         """Raise an `ImportRefused` where a file counts the ranks of one system from 0, not all."""
         for file in {file for (_, file), base in bases.items() if base == 0}:
             of_file = [source for source in bases if source[1] is file]
             if any(bases[source] == 1 for source in of_file):
-                listed = [one for source in of_file for one in self._lists[source].values()]
-                raise _zero_refused(file, listed)
+                lists = (self._lists[source].values() for source in of_file)
+                raise _zero_refused(file, chain.from_iterable(lists))
 
     def runs(self, method: str = "", llm: str = "") -> tuple[ReadRun, ...]:
         """One run for each system, with the questions of all, in one order.
@@ -306,7 +307,9 @@ class Gathered:
             raise ImportRefused(error("results_method_stated", file.name, {"systems": names}))
         runs: list[ReadRun] = []
         for label, of_system in sources:
-            lists = {key: one for source in of_system for key, one in self._lists[source].items()}
+            lists: dict[str, _List] = {}
+            for source in of_system:
+                lists |= self._lists[source]
             queries = tuple(
                 self._query(number, key, lists.get(key) or _List())
                 for key, number in numbers.items()
@@ -336,16 +339,16 @@ class Gathered:
         """The number of each question: the files' own if all are numbers, else its place."""
         graded = {self._key(row) for _, row in self._grades}
         listed = {key for lists in self._lists.values() for key in lists}
-        asked = set(self._topics)
-        if graded & asked:
-            asked &= graded  # the questions of a collection include those of other splits
+        topics = set(self._topics)
+        if graded & topics:
+            topics &= graded  # the questions of a collection include those of other splits
         order = dict.fromkeys((*self._topics, *self._questions))
-        keys = [key for key in order if key in listed or key in asked]
+        keys = [key for key in order if key in listed or key in topics]
         ids = [self._questions[key].external_id or "" for key in keys]
-        own = [int(one) for one in ids if one.isascii() and one.isdigit() and len(one) <= 10]
-        if len(set(own)) == len(keys) and max(own, default=0) <= LARGEST_INTEGER:
-            numbers = dict(zip(keys, own, strict=True))
-            return numbers if asked else dict(sorted(numbers.items(), key=itemgetter(1)))
+        numbers = [int(text) for text in ids if text.isascii() and re.fullmatch(r"\d{1,10}", text)]
+        if len(set(numbers)) == len(keys) and max(numbers, default=0) <= LARGEST_INTEGER:
+            by_key = dict(zip(keys, numbers, strict=True))
+            return by_key if topics else dict(sorted(by_key.items(), key=itemgetter(1)))
         return {key: place for place, key in enumerate(keys, 1)}
 
     def _labelled(self) -> Iterator[tuple[str, list[_Source]]]:
@@ -373,8 +376,8 @@ class Gathered:
         cards = tuple(map(self._card, listed))
         ranks = {entry.rank for entry in listed}
         last = max((entry.rank for entry in answered.top), default=0)
-        tail = tuple(map(self._identity, answered.rest))
-        answered.top, answered.rest = [], []  # there may be millions
+        tail = tuple(map(self._identity, answered.deeper))
+        answered.top, answered.deeper = [], []  # there may be millions
         return ReadQuery(
             query_id=number,
             question=question.text.strip() or question.external_id or "-",
@@ -393,10 +396,10 @@ class Gathered:
     def _card(self, entry: _Entry) -> Document:
         item = Document(doc_id=entry.item) if isinstance(entry.item, str) else entry.item
         assert item is not None
-        known = self.documents.get(entry.doc_id) or self._known.get(entry.doc_id)
-        if known and not item.text:
-            title, url = item.title or known.title, item.url or known.url
-            item = replace(known, title=title, url=url, meta={**known.meta, **item.meta})
+        described = self.documents.get(entry.doc_id) or self._known.get(entry.doc_id)
+        if described and not item.text:
+            title, url = item.title or described.title, item.url or described.url
+            item = replace(described, title=title, url=url, meta={**described.meta, **item.meta})
         return replace(
             self._with_passage(item),
             score=entry.score if isfinite(entry.score) else None,
@@ -408,8 +411,8 @@ class Gathered:
             return item
         text = beginning(item.text)
         versions = self._versions.get((item.doc_id, text[:_SAME]), [])
-        whole = next((version for version in versions if version.startswith(text)), text)
-        return replace(item, passage=text_hash(whole)[:8])
+        longest = next((version for version in versions if version.startswith(text)), text)
+        return replace(item, passage=text_hash(longest)[:8])
 
     def _identity(self, item: Document | str) -> str:
         if isinstance(item, Document):
@@ -427,8 +430,8 @@ class Gathered:
         wrong: list[tuple[File, Row, str]] = []
         for file, row in self._grades:
             key = self._key(row)
-            stated = as_text(row.grade).strip()
-            text = self._grade_of.get(plain_grade(stated)) or TRUTHS.get(stated.casefold(), stated)
+            raw = as_text(row.grade).strip()
+            text = self._grade_of.get(plain_grade(raw)) or TRUTHS.get(raw.casefold(), raw)
             is_unsure = text.casefold() in CANNOT_TELL
             number = 0 if is_unsure else as_number(text)
             if self._questions and key not in self._questions:
@@ -438,17 +441,17 @@ class Gathered:
                 file.counts["results_grades_below"] += 1
                 continue
             if number is None or number % 1 or number > Scale.MOST:
-                wrong.append((file, row, stated))
-                grades[plain_grade(stated[:40])] = None
+                wrong.append((file, row, raw))
+                grades[plain_grade(raw[:40])] = None
                 continue
-            if plain_grade(stated) not in self._grade_of:
-                grades[plain_grade(stated)] = None
+            if plain_grade(raw) not in self._grade_of:
+                grades[plain_grade(raw)] = None
             question = self._questions.get(key) or _Question(row.query_id or None, row.query)
             identity = self._identity(row.item or "")
             verdict = str(Relevance.UNSURE) if is_unsure else str(int(number))
             grade = Judged(question.external_id, question.text, identity, verdict, row.rater)
-            known = judged.setdefault((key, identity, row.rater), grade)
-            file.counts["results_grades_differ"] += known != grade
+            first_grade = judged.setdefault((key, identity, row.rater), grade)
+            file.counts["results_grades_differ"] += first_grade != grade
         if wrong:
             raise _unfit(*wrong[0], [*grades])
         if judged:
@@ -459,7 +462,7 @@ class Gathered:
         """Raise an `ImportRefused` where no grade is of a document of the lists or collections."""
         if not self._lists:
             return
-        graded = {one.identity.partition("#")[0] for one in judged}
+        graded = {grade.identity.partition("#")[0] for grade in judged}
         listed = {identity.partition("#")[0] for identity in self._listed_identities}
         if graded.isdisjoint(listed | {f"doc:{doc_id}" for doc_id in self.documents}):
             file, _ = self._grades[0]
@@ -511,11 +514,11 @@ class UnfitGrades(ImportRefused):
     values: tuple[str, ...] = ()
 
 
-def _unfit(file: File, row: Row, stated: str, grades: Iterable[str]) -> UnfitGrades:
+def _unfit(file: File, row: Row, value: str, grades: Iterable[str]) -> UnfitGrades:
     values = sorted(grades, key=lambda grade: (as_number(grade) or 0, grade))
     table = ",".join(f"{value}=..." for value in values[:_SHOWN_IDS])
     details: dict[str, str | int] = {
-        "value": stated[:40],
+        "value": value[:40],
         "values": ", ".join(values[:_SHOWN_IDS]),
         "table": table,
     }
@@ -530,22 +533,22 @@ def _rank_base(file: File, lists: Sequence[_List]) -> int | None:
     These are not stated, or the same throughout each list of several. Raises an `ImportRefused`
     where some lists begin at 0 and others do not.
     """
-    stated = [set(answered.ranks) for answered in lists if answered.ranks]
+    all_ranks = [set(answered.ranks) for answered in lists if answered.ranks]
     several = [set(answered.ranks) for answered in lists if len(answered.ranks) > 1]
-    if all(ranks == {-1} for ranks in stated) or (
+    if all(ranks == {-1} for ranks in all_ranks) or (
         several and all(len(ranks) == 1 for ranks in several)
     ):
         return None
-    if not any(0 in ranks for ranks in stated):
+    if not any(0 in ranks for ranks in all_ranks):
         return 1
     ordered = [ranks for ranks in several if len(ranks) > 1]
-    if all(0 in ranks for ranks in stated) and all(1 in ranks for ranks in ordered):
+    if all(0 in ranks for ranks in all_ranks) and all(1 in ranks for ranks in ordered):
         return 0
     raise _zero_refused(file, lists)
 
 
 def _zero_refused(file: File, lists: Iterable[_List]) -> ImportRefused:
-    answered = next(one for one in lists if 0 in one.ranks)
+    answered = next(ranked_list for ranked_list in lists if 0 in ranked_list.ranks)
     line = answered.lines[answered.ranks.index(0)]
     return ImportRefused(error("results_rank_0", file.name, line=line))
 
@@ -570,7 +573,7 @@ def _ranked(file: File, entries: list[_Entry], base: int | None) -> list[_Entry]
         if is_scored:
             entries.sort(key=lambda entry: entry.doc_id, reverse=True)
             entries.sort(key=lambda entry: -entry.score)
-            ties = any(one.score == two.score for one, two in pairwise(entries))
+            ties = any(above.score == two.score for above, two in pairwise(entries))
             file.counts["results_ties"] += ties
         return [entry._replace(rank=place) for place, entry in enumerate(entries, 1)]
     counts = Counter(ranks)
@@ -585,7 +588,7 @@ def _ranked(file: File, entries: list[_Entry], base: int | None) -> list[_Entry]
     if is_scored:
         steps = [after.score - before.score for before, after in pairwise(entries)]
         file.counts["results_rank_against_score"] += any(step > 0 for step in steps)
-        falling = (one.doc_id >= two.doc_id for one, two in pairwise(entries))
+        falling = (above.doc_id >= two.doc_id for above, two in pairwise(entries))
         tied = zip(steps, falling, strict=True)
         file.counts["results_ties_ranked"] += any(not (step or falls) for step, falls in tied)
     return [entry._replace(rank=entry.rank + shift) for entry in entries] if shift else entries

@@ -66,9 +66,9 @@ class Budget(Struct):
 
     def spend(self, what: str, file: File, count: int = 1) -> None:
         """Take `count` off what is left of `what`; raises `UnreadableFile` where nothing is."""
-        left = getattr(self, what) - count
-        setattr(self, what, left)
-        if left < 0:
+        remainder = getattr(self, what) - count
+        setattr(self, what, remainder)
+        if remainder < 0:
             limit = getattr(type(self)(), what)
             raise UnreadableFile(error(f"results_many_{what}", file.name, {"limit": limit}))
 
@@ -162,7 +162,7 @@ class File(Struct, eq=False):
                     tell(min(raw.tell(), self.size), self.size)
                 yield number, line
 
-    def whole(self) -> str:
+    def whole_text(self) -> str:
         """All text, or `UnreadableFile` beyond the length of a record."""
         with self.text() as text:
             value = text.read(LONGEST_RECORD + 1)
@@ -190,8 +190,8 @@ class File(Struct, eq=False):
     def remarks(self) -> list[Problem]:
         """Everything that is wrong, what is only counted at the end."""
         more = [error("results_more", self.name, {"count": self.n_more})] if self.n_more else []
-        counted = [warning(code, self.name, {"count": n}) for code, n in self.counts.items() if n]
-        return [*self.problems, *more, *counted]
+        totals = [warning(code, self.name, {"count": n}) for code, n in self.counts.items() if n]
+        return [*self.problems, *more, *totals]
 
 
 def _unmarked_utf16(start: bytes) -> str | None:
@@ -262,19 +262,19 @@ def _opened(source: Path | bytes) -> IO[bytes]:
     raw.seek(0)
     unpacked = _Unpacked(fileobj=raw)
     unpacked.myfileobj = raw  # type: ignore[assignment]  # which it closes
-    unpacked.left = _most(size)
+    unpacked.bytes_left = _most(size)
     return BufferedReader(unpacked)
 
 
 class _Unpacked(gzip.GzipFile):
-    """A gzip file that raises ``ValueError`` when it has none of its unpacked bytes ``left``."""
+    """A gzip file that raises ``ValueError`` when it has none of its unpacked ``bytes_left``."""
 
-    left = 0
+    bytes_left = 0
 
     def read(self, size: int | None = -1) -> bytes:
         data = super().read(size)
-        self.left -= len(data)
-        if self.left < 0:
+        self.bytes_left -= len(data)
+        if self.bytes_left < 0:
             raise ValueError("the file unpacks to far more than texts do")
         return data
 

@@ -159,7 +159,7 @@ def read(dropped: Iterable[Dropped], choices: Choices | None = None, tell: Tell 
     elif not (runs or judged or unfit):
         raise ImportRefused(*(*problems, error("results_nothing", name)))
     table = next((source for source in sources if source.names), None)
-    of_collection = {key for known in gathered.documents.values() for key in known.meta}
+    of_collection = {key for document in gathered.documents.values() for key in document.meta}
     listed = (card for run in runs for query in run.queries for card in query.cards)
     grades = [int(grade.verdict) for grade in judged if grade.verdict.isdecimal()]
     return Group(
@@ -201,7 +201,7 @@ def _gathered(sources: Sequence[Source], choices: Choices, tell: Tell) -> Gather
     for source in sorted(sources, key=lambda source: READ_ORDER.index(source.role)):
         if source.rows:
             gathered.take(source.file, source.rows(beside))
-    ids = gathered.wanted()
+    ids = gathered.ids_without_text()
     for source in sources:
         if source.documents and ids:
             gathered.take(source.file, source.documents(ids, tell))

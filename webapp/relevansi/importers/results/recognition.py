@@ -85,13 +85,13 @@ class Beside(Struct, frozen=True):
     sources: Sequence[Source]
     judged_ids: Callable[[], set[str]]
 
-    def known(self, ids: set[str]) -> set[str]:
+    def known_ids(self, ids: set[str]) -> set[str]:
         """Those of some ids that a grade or a collection of the import has."""
-        there = ids & self.judged_ids()
+        known = ids & self.judged_ids()
         for source in self.sources:
             if source.documents:
-                there |= {one.doc_id for one in source.documents(ids, nobody) if one.doc_id}
-        return there
+                known |= {item.doc_id for item in source.documents(ids, nobody) if item.doc_id}
+        return known
 
     def requests(self, file: File) -> list[str]:
         """The questions whose responses a file has: of the requests with its name, or the only."""
@@ -136,7 +136,7 @@ def _table(file: File, chosen: Columns) -> Source:
     roles = {"result": "results", "grade": "grades", "question": "questions"}
 
     def rows(beside: Beside) -> Iterator[Row]:
-        return table_rows.read(file, beside.columns, beside.known)
+        return table_rows.read(file, beside.columns, beside.known_ids)
 
     return Source(file, roles.get(role, "grades"), TABLE, rows, names=names)
 
@@ -191,9 +191,7 @@ def _json(file: File, chosen: Columns) -> Source:
         words = SPANS if has_spans else shape.name
         return Source(file, "results", words, partial(_of_shape, file, shape), sample=values)
     if mapped:
-        absent = [
-            path for path in chosen.values() if not any(shapes.stands(one, path) for one in values)
-        ]
+        absent = [path for path in chosen.values() if not shapes.stands(values, path, depth=-1)]
         file.refuse("results_paths_absent", paths=", ".join(absent or chosen.values()))
     return _of_rows(file, chosen, [shapes.columnar(value) for value in values])
 
@@ -237,11 +235,11 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     """JSON with an object for each row, question or document; raises `UnknownNames`."""
     rows = [row for value in values for row in (value if isinstance(value, list) else [value])]
     objects = [row for row in rows if isinstance(row, dict)]
-    looked_at = [(_stated(row), row) for row in objects[:_LOOKED_AT]] or [({}, {})]
+    looked_at = [(_filled_values(row), row) for row in objects[:_LOOKED_AT]] or [({}, {})]
     roles = [role_of(columns_of(tuple(flat), chosen)) for flat, _ in looked_at]
     # One that lacks what the others have may be the first.
-    known = (at for at, role in enumerate(roles) if role in ("result", "grade"))
-    at = next(known, 0)
+    places = (at for at, role in enumerate(roles) if role in ("result", "grade"))
+    at = next(places, 0)
     (flat, first), role = looked_at[at], roles[at]
 
     def read(beside: Beside) -> Iterator[Row]:
@@ -264,7 +262,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     raise unknown_json(file, first or (values[0] if values else None))
 
 
-def _stated(row: Values) -> Values:
+def _filled_values(row: Values) -> Values:
     return {name: value for name, value in flattened(row).items() if as_text(value)}
 
 
@@ -334,7 +332,7 @@ def _requests(values: Iterable[object]) -> Iterator[str]:
     """The questions in the lines of a request to _msearch: after each header, its body."""
     lines = [*values]
     headers, bodies = lines[::2], lines[1::2]
-    are_headers = all(isinstance(one, dict) and "query" not in one for one in headers)
+    are_headers = all(isinstance(header, dict) and "query" not in header for header in headers)
     if are_headers and bodies and all(isinstance(at(body, "query"), dict) for body in bodies):
         yield from (shapes.words_of(at(body, "query")) for body in bodies)
 
@@ -358,17 +356,15 @@ def _read_multi_search(file: File, beside: Beside) -> Iterator[Row]:
 def _are_scores(value: Values) -> bool:
     """Whether an object has, by question, an object of numbers by document."""
     inner = [*islice(value.values(), _LOOKED_AT)]
-    numbers = [one for of_query in inner if isinstance(of_query, dict) for one in of_query.values()]
-    return (
-        bool(numbers)
-        and all(isinstance(of_query, dict) for of_query in inner)
-        and all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers)
-    )
+    if not all(isinstance(scores, dict) for scores in inner):
+        return False
+    kinds = {type(score) for scores in inner for score in scores.values()}  # type: ignore[attr-defined]
+    return bool(kinds) and kinds <= {int, float}
 
 
 def _are_grades(file: File, value: Values) -> bool:
-    numbers = [one for inner in value.values() for one in inner.values()]  # type: ignore[attr-defined]
-    small = all(isinstance(one, int) and -2 <= one <= _MOST_GRADE for one in numbers)
+    numbers = [number for inner in value.values() for number in inner.values()]  # type: ignore[attr-defined]
+    small = all(isinstance(number, int) and -2 <= number <= _MOST_GRADE for number in numbers)
     return small and _is_named(file, _OF_GRADES)
 
 
@@ -376,14 +372,14 @@ def _read_scores(file: File, role: str, _beside: Beside) -> Iterator[Row]:
     for line, value in records.read(file):
         for number, (query_id, inner) in enumerate(value.items(), 1):  # type: ignore[attr-defined]
             if not isinstance(inner, dict):
-                found = {"place": query_id, "found": shapes.kind_word(inner)}
-                file.refuse("results_scores_wrong", line=line, **found)
+                details = {"place": query_id, "found": shapes.kind_word(inner)}
+                file.refuse("results_scores_wrong", line=line, **details)
             if not inner and role == "results":
                 yield Row(number, query_id=query_id)
             for doc_id, score in inner.items():
                 if as_number(score) is None or isinstance(score, str | bool):
-                    found = {"place": f"{query_id}.{doc_id}", "found": shapes.kind_word(score)}
-                    file.refuse("results_scores_wrong", line=line, **found)
+                    details = {"place": f"{query_id}.{doc_id}", "found": shapes.kind_word(score)}
+                    file.refuse("results_scores_wrong", line=line, **details)
                 file.budget.spend("records", file)
                 if role == "grades":
                     yield Row(line, "grade", query_id=query_id, item=doc_id, grade=score)

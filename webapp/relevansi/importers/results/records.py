@@ -29,14 +29,14 @@ def read(file: File) -> Iterator[tuple[int, object]]:
     try:
         value = decoded(first)
     except (ValueError, RecursionError):
-        yield from _whole(file)
+        yield from _values_in(file)
         return
-    rest = next(lines, None)
-    if rest is None:
+    second = next(lines, None)
+    if second is None:
         yield from _entries(number, value)
         return
     yield number, value
-    for number, text in chain((rest,), lines):
+    for number, text in chain((second,), lines):
         try:
             yield number, decoded(text)
         except RecursionError:
@@ -60,26 +60,26 @@ def _entries(line: int, value: object) -> Iterator[tuple[int, object]]:
         yield line, value
 
 
-def _whole(file: File) -> Iterator[tuple[int, object]]:
+def _values_in(file: File) -> Iterator[tuple[int, object]]:
     """The value, or the values one after the other, that the text of a file holds."""
-    text = file.whole()
+    text = file.whole_text()
     try:
         with suppress(msgspec.DecodeError, UnicodeEncodeError):
             yield from _entries(1, msgspec.json.decode(text))
             return
         at = _after_blanks(text, 0)
         value, end = _DECODER.raw_decode(text, at)
-        rest = _after_blanks(text, end)
-        if rest == len(text):
+        following = _after_blanks(text, end)
+        if following == len(text):
             yield from _entries(1, value)
             return
         while True:
             yield text.count("\n", 0, at) + 1, value
-            if rest == len(text):
+            if following == len(text):
                 return
-            at = rest
+            at = following
             value, end = _DECODER.raw_decode(text, at)
-            rest = _after_blanks(text, end)
+            following = _after_blanks(text, end)
     except RecursionError:
         file.refuse("nested_too_deep", limit=MAX_DEPTH)
     except json.JSONDecodeError as wrong:
@@ -133,15 +133,16 @@ def at(value: object, path: str) -> object:
     if isinstance(value, dict):
         if path in value:
             return value[path]
-        name, _, rest = path.partition(".")
+        name, _, inner_path = path.partition(".")
         if name == "*":
-            inner = [one for one in (at(own, rest) for own in value.values()) if one is not None]
+            leaves = (at(below, inner_path) for below in value.values())
+            inner = [leaf for leaf in leaves if leaf is not None]
             return inner[0] if len(inner) == 1 else None
-        return at(value.get(name), rest) if name in value else None
+        return at(value.get(name), inner_path) if name in value else None
     if isinstance(value, list):
-        inner = [one for one in (at(entry, path) for entry in value[:10_000]) if one is not None]
-        lists = [one for one in inner if isinstance(one, list)]
-        return [entry for one in lists for entry in one] if lists else inner or None
+        inner = [leaf for leaf in (at(entry, path) for entry in value[:10_000]) if leaf is not None]
+        lists = [leaf for leaf in inner if isinstance(leaf, list)]
+        return [entry for leaves in lists for entry in leaves] if lists else inner or None
     return None
 
 
@@ -189,9 +190,9 @@ def _of_split(value: Values) -> list[Values] | None:
 def _of_lists(value: Values) -> list[Values] | None:
     """The rows of lists of one length, which is that of the first list of texts."""
     lists = {name: inner for name, inner in value.items() if isinstance(inner, list) and inner}
-    texts = [inner for inner in lists.values() if all(isinstance(one, str) for one in inner)]
+    texts = [inner for inner in lists.values() if all(isinstance(cell, str) for cell in inner)]
     if not texts:
         return None
-    whole = {name: inner for name, inner in lists.items() if len(inner) == len(texts[0])}
-    cells = zip(*whole.values(), strict=True)
-    return [dict(zip(whole, row, strict=True)) for row in cells] if len(whole) > 1 else None
+    columns = {name: inner for name, inner in lists.items() if len(inner) == len(texts[0])}
+    cells = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in cells] if len(columns) > 1 else None

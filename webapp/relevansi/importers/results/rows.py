@@ -113,8 +113,8 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
     for name in names:
         plain.setdefault(plain_name(name), name)
     columns: dict[str, str] = {}
-    for role, known in (ITEM_ROLES if of_item else ROLES).items():
-        for candidate in known.split():
+    for role, candidates in (ITEM_ROLES if of_item else ROLES).items():
+        for candidate in candidates.split():
             is_open = candidate in _OF_ITEMS and ("query" in columns or "query_id" in columns)
             name = plain.get(candidate, "")
             if name and not is_open and name not in columns.values():
@@ -266,15 +266,14 @@ def columns_of(names: tuple[str, ...], chosen: Columns) -> dict[str, str]:
     """The column of each role: as guessed, else as `chosen` ("" for none) where it exists."""
     lowered = {name.lower(): name for name in names if name}
     columns = dict(guessed(tuple(filter(None, names))))
-    for known in KNOWN_HEADERS:
-        if set(known.values()) <= lowered.keys():
-            columns = {role: lowered[name] for role, name in known.items() if role}
+    for header in KNOWN_HEADERS:
+        if set(header.values()) <= lowered.keys():
+            columns = {role: lowered[name] for role, name in header.items() if role}
             break
     for role, name in chosen.items():
         column = lowered.get(name.strip().lower(), "")
         if role in ROLES and (column or not name):
-            others = {other: own for other, own in columns.items() if own != column}
-            columns = others | {role: column}
+            columns = {of: at for of, at in columns.items() if at != column} | {role: column}
     return {role: name for role, name in columns.items() if name}
 
 

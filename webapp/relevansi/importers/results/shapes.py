@@ -170,7 +170,7 @@ def stands(value: object, path: str, depth: int = 0) -> bool:
     inner = (
         value if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else ()
     )
-    nested = (one for one in inner[:_LOOKED_AT] if isinstance(one, dict | list))
+    nested = (entry for entry in inner[:_LOOKED_AT] if isinstance(entry, dict | list))
     return depth < _DEEPEST and any(stands(entry, path, depth + 1) for entry in nested)
 
 
@@ -181,7 +181,7 @@ def text_at(value: object, paths: str) -> str:
 
 def _list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
     """The list at the first of these paths that has one; else what stands there instead."""
-    other: object = None
+    instead: object = None
     candidates = (start + path for start in _ENVELOPES for path in paths.split("|"))
     for path in candidates:
         inner = at(value, path)
@@ -192,8 +192,8 @@ def _list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
             return inner, None
         if inner is None and path in value:
             return [], None
-        other = inner if other is None else other
-    return None, other
+        instead = inner if instead is None else instead
+    return None, instead
 
 
 def fits(shape: Shape, value: object) -> bool:
@@ -205,9 +205,9 @@ def fits(shape: Shape, value: object) -> bool:
     listed, _ = _list_at(value, shape.items)
     if listed is None:
         return False
-    asked = question_at(value, shape.query)[1] or text_at(value, shape.query_id)
-    if not asked or not listed:
-        return bool(asked)
+    question = question_at(value, shape.query)[1] or text_at(value, shape.query_id)
+    if not question or not listed:
+        return bool(question)
     return any(_may_be_item(entry, shape) for entry in listed) or bool(_texts_beside(value, listed))
 
 
@@ -256,14 +256,14 @@ def words_of(query: object, depth: int = 0) -> str:
     if isinstance(query, str):
         return query.strip()
     if isinstance(query, list):
-        return next(filter(None, (words_of(one, depth + 1) for one in query[:100])), "")
+        return next(filter(None, (words_of(part, depth + 1) for part in query[:100])), "")
     if not isinstance(query, dict) or depth > _DEEPEST:
         return ""
     names = [name for name in ("query", "q", "value", "content") if name in query]
     inner = [query[name] for name in names] or [
-        one for one in query.values() if len(query) == 1 or isinstance(one, dict | list)
+        part for part in query.values() if len(query) == 1 or isinstance(part, dict | list)
     ]
-    return next(filter(None, (words_of(one, depth + 1) for one in inner)), "")
+    return next(filter(None, (words_of(part, depth + 1) for part in inner)), "")
 
 
 def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
@@ -322,48 +322,52 @@ def columnar(value: object) -> object:
 
 
 def _has_questions_for_keys(value: Values) -> bool:
-    known = {*" ".join((*QUESTION_ROLES.values(), *ITEM_ROLES.values())).split()}
-    known |= {path.partition(".")[0] for path in USUAL_ITEMS.split("|")} | {*_IDS, "data", "result"}
+    usual = {*" ".join((*QUESTION_ROLES.values(), *ITEM_ROLES.values())).split()}
+    usual |= {path.partition(".")[0] for path in USUAL_ITEMS.split("|")} | {
+        *_IDS,
+        "data",
+        "result",
+    }
     lists = all(isinstance(inner, list) for inner in value.values())
     entries = (entry for inner in value.values() if isinstance(inner, list) for entry in inner)
     first = [*islice(entries, _LOOKED_AT)]
     are_items = bool(first) and all(_may_be_item(entry, SHAPES[-1]) for entry in first)
     are_objects = all(isinstance(entry, dict) for entry in first)
     are_questions = are_objects or all(" " in name.strip() for name in value)
-    return lists and are_items and are_questions and known.isdisjoint(map(str.lower, value))
+    return lists and are_items and are_questions and usual.isdisjoint(map(str.lower, value))
 
 
 def read(file: File, values: Iterable[tuple[int, object]], shape: Shape) -> Rows:
     """Every item of every list in the values of a file; what is no question is left out."""
     number = 0
-    for line, stated in values:
-        value = prepared(stated)
-        whole = value if isinstance(value, dict) else {}
+    for line, raw in values:
+        value = prepared(raw)
+        top = value if isinstance(value, dict) else {}
         beside = records(value, shape)
         first = next(beside, None)
         if first is None:
             # A line that has neither is named; one that is no object of this kind is passed over.
             if isinstance(value, dict) and _is_wanted(shape, value):
                 number += 1
-                yield from _list(file, line, value, whole, shape, number)
+                yield from _list(file, line, value, top, shape, number)
             continue
         for place, record in enumerate(chain((first,), beside), 1):
             if _is_wanted(shape, record):
                 number += 1
                 at_line = line if record is value else max(line, place)
-                yield from _list(file, at_line, record, whole, shape, number)
+                yield from _list(file, at_line, record, top, shape, number)
 
 
 def _list(
-    file: File, line: int, value: Values, whole: Values, shape: Shape, number: int
+    file: File, line: int, value: Values, top: Values, shape: Shape, number: int
 ) -> Iterator[Row]:
     file.budget.spend("records", file)
     turns, query = question_at(value, shape.query)
     query_id = text_at(value, shape.query_id)
     if query and not query_id and shape.name != MAPPED:
         query_id = text_at(value, "id|_id")
-    listed, other = _list_at(value, shape.items)
-    lacks = "question" if not (query or query_id) else "list" if listed is other is None else ""
+    listed, instead = _list_at(value, shape.items)
+    lacks = "question" if not (query or query_id) else "list" if listed is instead is None else ""
     if lacks:
         file.error(f"results_without_{lacks}", line, keys=described(value))
         return
@@ -371,14 +375,14 @@ def _list(
         line,
         query_id=query_id,
         query=query,
-        system=_system(value, whole, shape),
+        system=_system(value, top, shape),
         answer=_answer(value, shape),
         category=text_at(value, shape.category),
         list_number=number,
         extra=_notes(value, turns, listed or []),
     )
     if listed is None:
-        kinds = {"place": shape.items.partition("|")[0], "found": kind_word(other)}
+        kinds = {"place": shape.items.partition("|")[0], "found": kind_word(instead)}
         file.error("results_no_list", line, **kinds)
         yield replace(common, state=QueryState.UNREADABLE)
     elif not listed:
@@ -390,9 +394,9 @@ def _list(
         yield from _items(file, line, value, listed, shape, common)
 
 
-def _system(value: Values, whole: Values, shape: Shape) -> str:
+def _system(value: Values, top: Values, shape: Shape) -> str:
     if shape.system.startswith("/"):
-        return text_at(whole, shape.system.removeprefix("/"))
+        return text_at(top, shape.system.removeprefix("/"))
     return text_at(value, shape.system)
 
 
@@ -401,7 +405,7 @@ def _answer(value: Values, shape: Shape) -> str:
         inner = at(value, path)
         if isinstance(inner, str):
             return as_text(inner)
-        if isinstance(inner, list) and inner and all(isinstance(one, str) for one in inner):
+        if isinstance(inner, list) and inner and all(isinstance(line, str) for line in inner):
             return as_text("\n".join(inner))
     return ""
 
@@ -451,13 +455,13 @@ def _ranks(file: File, line: int, listed: list[object], shape: Shape) -> list[in
     places = list(range(1, len(listed) + 1))
     if not shape.rank or len({text_at(entry, shape.rank) for entry in listed}) < 2:
         return places
-    stated = [as_rank(text_at(entry, shape.rank)) for entry in listed]
-    if None not in stated:
-        return stated  # type: ignore[return-value]
-    first = next((rank - place for rank, place in zip(stated, places) if rank is not None), 0)  # noqa: B905
-    if all(rank in (None, place + first) for rank, place in zip(stated, places)):  # noqa: B905
+    ranks = [as_rank(text_at(entry, shape.rank)) for entry in listed]
+    if None not in ranks:
+        return ranks  # type: ignore[return-value]
+    first = next((rank - place for rank, place in zip(ranks, places) if rank is not None), 0)  # noqa: B905
+    if all(rank in (None, place + first) for rank, place in zip(ranks, places)):  # noqa: B905
         return places
-    file.error("results_ranks_partly", line, place=f"[{stated.index(None)}]")
+    file.error("results_ranks_partly", line, place=f"[{ranks.index(None)}]")
     return None
 
 
@@ -510,8 +514,8 @@ def _item(shape: Shape, value: object) -> tuple[Document | None, float | None, o
             values.pop(paths, None)
             values[f"/{role}"] = text
             roles[role] = f"/{role}"
-    stated = text_at(value, shape.score) if shape.score else values.get(roles.get("score", ""))
-    return item_of(values, roles), as_number(stated), grade
+    score = text_at(value, shape.score) if shape.score else values.get(roles.get("score", ""))
+    return item_of(values, roles), as_number(score), grade
 
 
 def kind_word(value: object) -> str:
@@ -619,9 +623,9 @@ def _guess_of_items(entries: list[Values]) -> dict[str, str]:
         if isinstance(at(entries[0], path), str | int)
     ]
     lengths = {path: sum(map(len, texts)) for path, texts in samples}
-    named = guessed(tuple(path.rpartition(".")[2] for path, _ in samples), of_item=True)
+    by_role = guessed(tuple(path.rpartition(".")[2] for path, _ in samples), of_item=True)
     by_name = {path.rpartition(".")[2]: path for path, _ in samples}
-    roles = {role: by_name[name] for role, name in named.items() if role in ("doc_id", "text")}
+    roles = {role: by_name[name] for role, name in by_role.items() if role in ("doc_id", "text")}
     if "text" not in roles:
         roles["text"] = max(lengths, key=lambda path: lengths[path])
     words = [p for p, texts in samples if p not in roles.values() and len({*texts}) == len(texts)]

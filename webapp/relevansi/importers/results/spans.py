@@ -27,14 +27,14 @@ def question(value: Values) -> Values | None:
     for name, inner in value.items():
         _place(span, name, inner)
     documents = _documents(at(span, "retrieval.documents"))
-    asked = span.get("input")
+    query = span.get("input")
     kind = next((as_text(at(span, path)) for path in _KINDS if at(span, path)), "")
     if at(span, "gen_ai.retrieval.documents") is not None:
         documents = _documents(at(span, "gen_ai.retrieval.documents"))
-        asked, kind = at(span, "gen_ai.retrieval.query.text"), "RETRIEVER"
+        query, kind = at(span, "gen_ai.retrieval.query.text"), "RETRIEVER"
     if (kind.upper() or ("RETRIEVER" if documents else "")) != "RETRIEVER":
         return None
-    read: Values = {"input": asked, "system": span.get("name"), "results": documents}
+    read: Values = {"input": query, "system": span.get("name"), "results": documents}
     for name in ("span_id", "trace_id"):
         read[name] = at(span, f"context.{name}") or span.get(name)
     return {name: inner for name, inner in read.items() if inner is not None}
@@ -43,7 +43,7 @@ def question(value: Values) -> Values | None:
 def _place(tree: Values, path: str, value: object) -> None:
     """Put a value of a span into nested objects, by its path without "attributes." before it."""
     if path == "attributes" and isinstance(value, list):  # of OTLP
-        pairs = ((at(one, "key"), at(one, "value")) for one in value)
+        pairs = ((at(pair, "key"), at(pair, "value")) for pair in value)
         value = {str(k): next(iter(v.values()), None) for k, v in pairs if isinstance(v, dict)}
     if isinstance(value, str) and path.endswith("metadata"):
         value = literal(value)
@@ -66,10 +66,10 @@ def _documents(value: object) -> list[Values]:
     if isinstance(value, list):
         value = {str(place): entry for place, entry in enumerate(value)}
     listed: dict[int, Values] = {}
-    for place, stated in value.items() if isinstance(value, dict) else ():
-        if place.isdecimal() and len(place) < 7 and isinstance(stated, dict):
+    for place, entry in value.items() if isinstance(value, dict) else ():
+        if place.isdecimal() and len(place) < 7 and isinstance(entry, dict):
             document: Values = {}
-            for name, inner in stated.items():
+            for name, inner in entry.items():
                 _place(document, name.removeprefix("document."), inner)
             listed[int(place)] = document
     return [{**document, "rank": place + 1} for place, document in sorted(listed.items())]

@@ -107,7 +107,7 @@ def _examples(names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]]
     return {name: text[:80] for name, text in texts if name}
 
 
-def read(file: File, chosen: Columns, known: Known) -> Iterator[Row]:
+def read(file: File, chosen: Columns, known_ids: Known) -> Iterator[Row]:
     """Every row of every table in a file; raises an `ImportRefused`."""
     for table in tables.read(file, {*chosen.values()}):
         head = list(islice(table.rows, _LOOKED_AT))
@@ -119,7 +119,7 @@ def read(file: File, chosen: Columns, known: Known) -> Iterator[Row]:
             continue
         layout = _layout(file, table.names, head, chosen)
         if "doc_id" not in chosen and layout.role in ("result", "grade"):
-            layout = _with_id(file, layout, table.names, head, known)
+            layout = _with_id(file, layout, table.names, head, known_ids)
         for line, cells in lines:
             texts = [original_text(as_text(cell)) for cell in cells] if table.is_ours else cells
             values = dict(zip(table.names, texts, strict=False))
@@ -154,7 +154,8 @@ def _shape_of(
     """The shape of rows that have a list of results in a cell."""
     mapped = shapes.mapped(chosen)
     values = [_parsed(names, cells) for _, cells in head[:20]]
-    if not mapped and not any(isinstance(one, list) for value in values for one in value.values()):
+    cells = chain.from_iterable(value.values() for value in values)
+    if not mapped and not any(isinstance(cell, list) for cell in cells):
         return None
     return shapes.shape_of([*map(shapes.prepared, values)], mapped)
 
@@ -196,24 +197,24 @@ def _with_id(
     layout: _Layout,
     names: Sequence[str],
     head: Sequence[tuple[int, Sequence[object]]],
-    known: Known,
+    known_ids: Known,
 ) -> _Layout:
     """The layout with that of several columns of ids whose values the collections have."""
     if any(set(header.values()) <= {*names} for header in KNOWN_HEADERS):
         return layout
-    own = [name for name in names if plain_name(name) in _ID_NAMES]
-    own = [n for n in own if n == layout.columns.get("doc_id") or n not in layout.columns.values()]
-    if len(own) < 2 or "doc_id" not in layout.columns:
+    used = {name for role, name in layout.columns.items() if role != "doc_id"}
+    columns = [name for name in names if plain_name(name) in _ID_NAMES and name not in used]
+    if len(columns) < 2 or "doc_id" not in layout.columns:
         return layout
     samples = {
-        name: {as_text(cells[names.index(name)]).strip() for _, cells in head} for name in own
+        name: {as_text(cells[names.index(name)]).strip() for _, cells in head} for name in columns
     }
-    there = known(set().union(*samples.values()))
+    ids = known_ids(set().union(*samples.values()))
     best = max(
-        own,
-        key=lambda name: (len(samples[name] & there), -_ID_NAMES[plain_name(name)]),
+        columns,
+        key=lambda name: (len(samples[name] & ids), -_ID_NAMES[plain_name(name)]),
     )
-    others = ", ".join(name for name in own if name != best)
+    others = ", ".join(name for name in columns if name != best)
     file.warn("results_ids_chosen", column=best, others=others)
     return _layout_of(layout.role, {**layout.columns, "doc_id": best}, layout.raters)
 

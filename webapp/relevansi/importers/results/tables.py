@@ -77,9 +77,9 @@ def _score(names: Sequence[str], chosen: Collection[str]) -> int:
 def _dialect(lines: Sequence[str], chosen: Collection[str]) -> tuple[str, int]:
     """The separator of a table and the place of its header among the first lines."""
     blank = next((n for n, line in enumerate(lines) if line.strip()), 0)
-    stated = re.fullmatch(r"\s*sep=(.)\s*", lines[blank]) if lines else None
-    if stated:
-        return stated[1], blank + 1
+    separator = re.fullmatch(r"\s*sep=(.)\s*", lines[blank]) if lines else None
+    if separator:
+        return separator[1], blank + 1
     for number, line in enumerate(lines[:_LOOKED_AT]):
         names = {mark: _split(line, mark) for mark in DELIMITERS}
         scores = {mark: _score(cells, chosen) for mark, cells in names.items()}
@@ -98,8 +98,8 @@ def _csv(file: File, chosen: Collection[str]) -> Table:
     lines = file.lines()
     first = list(islice(lines, 1 + _LOOKED_AT))
     delimiter, at = _dialect([line for _, line in first], chosen)
-    rest = chain(first[at:], lines)
-    records = _tab_records(rest) if delimiter == "\t" else _csv_records(file, rest, delimiter)
+    below = chain(first[at:], lines)
+    records = _tab_records(below) if delimiter == "\t" else _csv_records(file, below, delimiter)
     line, cells = next(records, (1, []))
     names = _checked(file, _names(cells), line)
     wrote = "provenance" in names or names[:2] == ("query_id", "question")
@@ -270,8 +270,8 @@ def _filled(
                 _report_id(file, cells[at])
                 if values[at] is None and lacking is None:
                     lacking = number, at
-        asked = [carried[role] for role in ("query_id", "query") if role in carried]
-        is_another = any(values[at] not in (None, "", above[at]) for at in asked)
+        question_columns = [carried[role] for role in ("query_id", "query") if role in carried]
+        is_another = any(values[at] not in (None, "", above[at]) for at in question_columns)
         for role, at in carried.items():
             is_blank = values[at] in (None, "")
             if is_blank and above[at] not in (None, "") and (role == "system" or not is_another):

@@ -69,10 +69,10 @@ def read_run(file: File, _columns: Columns) -> Rows:
         if len(words) != _RUN_WORDS:
             cells = {"cells": len(words), "columns": _RUN_WORDS}
             file.refuse("results_word_count", line=number, **cells)
-        query_id, _, doc_id, stated, value, system = words
-        rank = as_rank(stated)
+        query_id, _, doc_id, rank_text, value, system = words
+        rank = as_rank(rank_text)
         if rank is None:
-            file.refuse("results_number_wrong", line=number, place="rank", value=stated[:40])
+            file.refuse("results_number_wrong", line=number, place="rank", value=rank_text[:40])
         score = as_score(last if is_ours else value)
         file.counts["results_scores_unusable"] += score is None
         file.budget.spend("records", file)
@@ -81,10 +81,10 @@ def read_run(file: File, _columns: Columns) -> Rows:
 
 def read_ranks(file: File, _columns: Columns) -> Rows:
     """Every line of a run of MS MARCO: query, document, rank."""
-    for number, (query_id, doc_id, stated) in _words(file, 3):
-        rank = as_rank(stated)
+    for number, (query_id, doc_id, rank_text) in _words(file, 3):
+        rank = as_rank(rank_text)
         if rank is None:
-            file.refuse("results_number_wrong", line=number, place="rank", value=stated[:40])
+            file.refuse("results_number_wrong", line=number, place="rank", value=rank_text[:40])
         file.budget.spend("records", file)
         yield Row(number, query_id=query_id, item=doc_id, rank=rank)
 
@@ -135,9 +135,9 @@ def topic_of(value: Values) -> tuple[str, str, str]:
     """The id, the words and the category of the question in an object."""
     # The id and the text of an item are the question's here.
     names = {**guessed(tuple(value), of_item=True), **guessed(tuple(value))}
-    said = {role: as_text(value[name]).strip() for role, name in names.items()}
-    query_id = said.get("query_id") or said.get("doc_id", "")
-    query = said.get("query") or said.get("text") or said.get("title", "")
+    texts = {role: as_text(value[name]).strip() for role, name in names.items()}
+    query_id = texts.get("query_id") or texts.get("doc_id", "")
+    query = texts.get("query") or texts.get("text") or texts.get("title", "")
     inner = flattened(value)
     return (
         query_id,
@@ -148,7 +148,7 @@ def topic_of(value: Values) -> tuple[str, str, str]:
 
 def _blocks(file: File) -> Rows:
     line = 1
-    for part in re.split(r"</top(?:ic)?>", storable_text(file.whole())):
+    for part in re.split(r"</top(?:ic)?>", storable_text(file.whole_text())):
         start, line = line, line + part.count("\n")
         block = _TOPIC.search(part)
         if not block:
@@ -160,12 +160,12 @@ def _blocks(file: File) -> Rows:
         number = re.search(r"number\s*=\s*[\"']?([^\"'\s>]+)", block[1] or "")
         query_id = number[1] if number else fields.get("num", "")
         names = ("title", "query", "question", "desc")
-        asked = next((fields[name] for name in names if fields.get(name)), "")
-        query = asked or " ".join(_TAG.sub(" ", inner).split() if number else ())
+        words = next((fields[name] for name in names if fields.get(name)), "")
+        query = words or " ".join(_TAG.sub(" ", inner).split() if number else ())
         if not query_id:
             file.refuse("results_without_id", line=start)
-        told = {"description": fields.get("desc", ""), "narrative": fields.get("narr", "")}
-        extra = {name: said for name, said in told.items() if said and said != query}
+        texts = {"description": fields.get("desc", ""), "narrative": fields.get("narr", "")}
+        extra = {name: text for name, text in texts.items() if text and text != query}
         yield Row(start, "question", query_id=query_id, query=query, extra=extra)
 
 
@@ -182,47 +182,47 @@ _only_id = msgspec.json.Decoder(_OnlyId)
 Documents = Iterator[Document]
 
 
-def read_documents(file: File, wanted: Container[str], tell: Tell) -> Documents:
+def read_documents(file: File, ids: Container[str], tell: Tell) -> Documents:
     """The `wanted` documents of a collection, read as a stream; `tell` hears of bytes read."""
     start = file.start().lower()
     if start.removeprefix(BOM_UTF8).startswith(b"{"):
-        yield from _json_lines(file, wanted, tell)
+        yield from _json_lines(file, ids, tell)
     elif b"<docno>" in start or start.startswith(b"<doc>"):
-        yield from _doc_blocks(file, wanted, tell)
+        yield from _doc_blocks(file, ids, tell)
     else:
-        yield from _tab_lines(file, wanted, tell)
+        yield from _tab_lines(file, ids, tell)
     tell(file.size, file.size)
 
 
-def _json_lines(file: File, wanted: Container[str], tell: Tell) -> Documents:
+def _json_lines(file: File, ids: Container[str], tell: Tell) -> Documents:
     for number, text in file.lines(tell):
         try:
-            ids = _only_id.decode(text)
+            object_ids = _only_id.decode(text)
         except msgspec.DecodeError:
             if text.strip():
                 file.refuse("results_without_id", line=number)
             continue
-        stated = (ids._id, ids.id, ids.doc_id, ids.docid, ids.docno, ids.pid)
-        doc_id = next((str(one) for one in stated if one not in (None, "")), None)
-        if doc_id in wanted:
+        candidates = (getattr(object_ids, name) for name in _OnlyId.__struct_fields__)
+        doc_id = next((str(value) for value in candidates if value not in (None, "")), None)
+        if doc_id in ids:
             values = flattened(msgspec.json.decode(text))
             item = item_of(values, guessed(tuple(values), of_item=True))
             if item is not None:
                 yield replace(item, doc_id=doc_id)
 
 
-def _tab_lines(file: File, wanted: Container[str], tell: Tell) -> Documents:
+def _tab_lines(file: File, ids: Container[str], tell: Tell) -> Documents:
     for number, text in _text_lines(file, tell):
-        doc_id, tab, rest = text.partition("\t")
+        doc_id, tab, columns = text.partition("\t")
         if not tab:
             file.refuse("results_without_id", line=number)
-        if doc_id.strip() in wanted:
-            *titles, body = rest.split("\t")  # of MS MARCO's documents: address, title, body
-            title = " ".join(one for one in titles if not one.startswith("http"))
+        if doc_id.strip() in ids:
+            *titles, body = columns.split("\t")  # of MS MARCO's documents: address, title, body
+            title = " ".join(column for column in titles if not column.startswith("http"))
             yield Document(doc_id=doc_id.strip(), title=title, text=body)
 
 
-def _doc_blocks(file: File, wanted: Container[str], tell: Tell) -> Documents:
+def _doc_blocks(file: File, ids: Container[str], tell: Tell) -> Documents:
     block: list[str] = []
     size = 0
     for number, text in file.lines(tell):
@@ -233,28 +233,28 @@ def _doc_blocks(file: File, wanted: Container[str], tell: Tell) -> Documents:
             block.append(line)
         size += len(line)
         if re.search(r"</doc>\s*$", line, re.IGNORECASE):
-            whole = "".join(block)
+            document = "".join(block)
             block, size = [], 0
-            doc_id = _first(whole, "docno", "docid")
+            doc_id = _first(document, "docno", "docid")
             if not doc_id:
                 file.refuse("results_without_id", line=number)
-            if doc_id in wanted:
-                title = _first(whole, "title", "headline")
-                yield Document(doc_id=doc_id, title=title, text=_body(whole))
+            if doc_id in ids:
+                title = _first(document, "title", "headline")
+                yield Document(doc_id=doc_id, title=title, text=_body(document))
 
 
 def _inside(block: str, name: str) -> list[str]:
     """What is between each <name ...> and </name>; no pattern, which may take very long."""
     lowered = block.lower()
-    found: list[str] = []
+    parts: list[str] = []
     end = 0
     while (start := lowered.find(f"<{name}", end)) >= 0:
         start = lowered.find(">", start) + 1
         end = lowered.find(f"</{name}>", start)
         if not start or end < 0:
             break
-        found.append(block[start:end])
-    return found
+        parts.append(block[start:end])
+    return parts
 
 
 def _first(block: str, *names: str) -> str:
@@ -273,11 +273,12 @@ def _body(block: str) -> str:
     return "\n\n".join(_TAG.sub("", text).strip() for text in texts)
 
 
-def read_text(file: File, wanted: Container[str], _tell: Tell) -> Documents:
+def read_text(file: File, ids: Container[str], _tell: Tell) -> Documents:
     """A document that is a file of its own, named after its id."""
     base = file.name.rpartition("/")[2]
     names = (file.name.partition("/")[2], file.name, base, file.stem)
-    doc_id = next((name for name in names if name and name in wanted), None)
+    doc_id = next((name for name in names if name and name in ids), None)
     if doc_id is not None:
         meta = {"format": "markdown"} if base.lower().endswith(".md") else {}
-        yield Document(doc_id=doc_id, title=file.stem, text=storable_text(file.whole()), meta=meta)
+        text = storable_text(file.whole_text())
+        yield Document(doc_id=doc_id, title=file.stem, text=text, meta=meta)

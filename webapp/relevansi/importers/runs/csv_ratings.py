@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from relevansi.importers.runs.prices import said
+from relevansi.importers.runs.prices import content_of
 from relevansi.importers.runs.problems import error
 from relevansi.metrics.judging.figures import (
     TOP,
@@ -124,9 +124,9 @@ class _Number(NamedTuple):
 
 
 class _Notes(Struct, frozen=True):
-    """The notes taken apart; ``whole`` is for rows whose numbers show that no mark begins them."""
+    """The notes taken apart; ``full_text`` is for rows whose numbers show no mark before it."""
 
-    whole: str
+    full_text: str
     words: str
     state: QueryState | None = None
     unsure_ranks: frozenset[int] = frozenset()
@@ -134,21 +134,21 @@ class _Notes(Struct, frozen=True):
 
     @classmethod
     def of(cls, text: str) -> _Notes:
-        whole = _OWN_WORDS.sub("", text)
-        found = _MARK.match(text)
-        if not found:
-            return cls(whole, whole)
-        words = _OWN_WORDS.sub("", text[found.end() :])
-        state = _STATES[found[1].lower()] if found[1] else None
-        ranks = frozenset(int(rank) for rank in (found[3] or "").split(",") if rank)
+        full_text = _OWN_WORDS.sub("", text)
+        mark = _MARK.match(text)
+        if not mark:
+            return cls(full_text, full_text)
+        words = _OWN_WORDS.sub("", text[mark.end() :])
+        state = _STATES[mark[1].lower()] if mark[1] else None
+        ranks = frozenset(int(rank) for rank in (mark[3] or "").split(",") if rank)
         if not ranks:
-            return cls(whole, words, state)
-        return cls(whole, words, state, ranks, "not_relevant" if found[2] else "left_out")
+            return cls(full_text, words, state)
+        return cls(full_text, words, state, ranks, "not_relevant" if mark[2] else "left_out")
 
     @property
     def outcome(self) -> EmptyOutcome | None:
-        named = [outcome for outcome, words in _OUTCOMES.items() if words.search(self.whole)]
-        return named[0] if len(named) == 1 else None
+        outcomes = [outcome for outcome, words in _OUTCOMES.items() if words.search(self.full_text)]
+        return outcomes[0] if len(outcomes) == 1 else None
 
 
 class _Line:
@@ -178,15 +178,15 @@ class _Line:
         return int(self.numbers[column].value) if column in self.numbers else None
 
     def _number(self, column: str) -> _Number | None:
-        text = said(self.cells.get(column, ""))
+        text = content_of(self.cells.get(column, ""))
         if not text:
             return None
-        found = _NUMBER.fullmatch(text)
-        value = float(text.replace(",", ".")) if found else -1.0
+        match = _NUMBER.fullmatch(text)
+        value = float(text.replace(",", ".")) if match else -1.0
         lowest, highest = _LIMITS[column]
         is_whole = column not in {*_FIGURES, "response_quality"}
-        if found and lowest <= value <= highest and not (is_whole and value % 1):
-            decimals = min(max(len(found[1] or ""), 2), 4)
+        if match and lowest <= value <= highest and not (is_whole and value % 1):
+            decimals = min(max(len(match[1] or ""), 2), 4)
             return _Number(value, 0.500001 * 10.0**-decimals)
         expected = "whole_number" if is_whole else "number"
         limits = {"lowest": lowest, "highest": highest}
@@ -209,7 +209,7 @@ def _row(line: _Line) -> QueryRow | None:
             _tell_impossible(line, ListCounts(results, relevant or 0, frozenset(), rank, top))
             return None
     count = (results or 0) if state is QueryState.RESULTS else 0
-    known = tuple(
+    verdicts = tuple(
         Relevance.UNSURE if place in notes.unsure_ranks else None for place in range(1, count + 1)
     )
     grade = quality.value if quality else None
@@ -223,35 +223,36 @@ def _row(line: _Line) -> QueryRow | None:
             _tell_impossible(line, counts)
             return None
         mrr = line.numbers.get("mrr")
-        named = [
+        agreeing = [
             way for way in possible if mrr and way.first and mrr.agrees(Span.settled(1 / way.first))
         ]
-        summary = summarise_counts(counts, named or possible, grade, cannot_tell=cannot_tell)
+        summary = summarise_counts(counts, agreeing or possible, grade, cannot_tell=cannot_tell)
     else:
         success, outcome = line.count("success"), notes.outcome
         if success is not None:
             outcome = EmptyOutcome.CORRECT_EMPTY if success else EmptyOutcome.FALSE_NEGATIVE
-        asked = QueryJudgments(state, known, outcome if state is QueryState.EMPTY else None, grade)
-        summary = summarise(asked, cannot_tell=cannot_tell)
+        outcome = outcome if state is QueryState.EMPTY else None
+        judgments = QueryJudgments(state, verdicts, outcome, grade)
+        summary = summarise(judgments, cannot_tell=cannot_tell)
     _warn(line, summary)
     is_marked = state is notes.state or (state is QueryState.RESULTS and notes.unsure_ranks)
-    words = notes.words if is_marked else notes.whole
+    words = notes.words if is_marked else notes.full_text
     return QueryRow(
         query_id=int(line.numbers["query_id"].value),
         question=line.cells.get("question", ""),
-        category=said(line.cells.get("category", "")),
-        notes=words if said(words) else "",
+        category=content_of(line.cells.get("category", "")),
+        notes=words if content_of(words) else "",
         summary=summary,
-        verdicts=known if summary.unsure_count else (),
+        verdicts=verdicts if summary.unsure_count else (),
     )
 
 
 def _state(line: _Line) -> QueryState:
     # The notes decide it unless the numbers contradict them.
-    named, numbers = line.notes.state, line.numbers
-    if named is QueryState.UNREADABLE and not {"relevant_count", "success"} & numbers.keys():
+    noted, numbers = line.notes.state, line.numbers
+    if noted is QueryState.UNREADABLE and not {"relevant_count", "success"} & numbers.keys():
         return QueryState.UNREADABLE
-    if named is QueryState.FAILED and not line.count("results_count") and "mrr" not in numbers:
+    if noted is QueryState.FAILED and not line.count("results_count") and "mrr" not in numbers:
         return QueryState.FAILED
     return QueryState.RESULTS if line.count("results_count") else QueryState.EMPTY
 
@@ -259,11 +260,11 @@ def _state(line: _Line) -> QueryState:
 def _relevant_in_top(line: _Line, results: int) -> int | None:
     if results <= TOP:
         return None  # all of them; another number is reported as a contradiction
-    given = line.numbers.get("precision_at_5")
-    if "relevant_in_top5" in line.numbers or given is None:
+    precision = line.numbers.get("precision_at_5")
+    if "relevant_in_top5" in line.numbers or precision is None:
         return line.count("relevant_in_top5")
     left_out = line.notes.unsure_ranks if line.notes.cannot_tell == "left_out" else ()
-    return int(given.value * (TOP - sum(rank <= TOP for rank in left_out)) + 0.5)
+    return int(precision.value * (TOP - sum(rank <= TOP for rank in left_out)) + 0.5)
 
 
 def _tell_impossible(line: _Line, counts: ListCounts) -> None:
@@ -291,13 +292,13 @@ def _warn(line: _Line, summary: QuerySummary) -> None:
         ):
             if span.value is None and span.lower is not None:
                 bounds = {"lowest": f"{span.lower:.4g}", "highest": f"{span.upper:.4g}"}
-                named = {"figure": figure, "column": column}
-                line.tell("csv_figure_open", Severity.WARNING, **named, **bounds)
+                names = {"figure": figure, "column": column}
+                line.tell("csv_figure_open", Severity.WARNING, **names, **bounds)
         _warn_of_contradictions(line, summary)
     if summary.empty_outcome and outcome not in {None, summary.empty_outcome}:
-        _contradicts(line, "notes", line.notes.whole[:80], f"success {success}")
+        _contradicts(line, "notes", line.notes.full_text[:80], f"success {success}")
     is_negative = summary.complete and summary.success.value == 0 and not summary.relevant_count
-    is_silent = not line.count("response_quality") and not said(line.notes.whole)
+    is_silent = not line.count("response_quality") and not content_of(line.notes.full_text)
     # A row of the original page that has nothing in it that only a rater can write.
     if "relevant_in_top5" in line.cells and is_negative and is_silent:
         line.tell("csv_perhaps_unrated", Severity.WARNING)
@@ -306,10 +307,10 @@ def _warn(line: _Line, summary: QuerySummary) -> None:
 def _warn_of_contradictions(line: _Line, summary: QuerySummary) -> None:
     computed = (summary.overall_precision, summary.precision_at_5, summary.reciprocal_rank)
     for column, span in zip(_FIGURES, computed, strict=True):
-        given = line.numbers.get(column)
-        is_undefined = given and summary.state is not QueryState.RESULTS and given.value == 0
-        if given and not is_undefined and not given.agrees(span):
-            _contradicts(line, column, f"{given.value:g}", _bounds(span))
+        number = line.numbers.get(column)
+        is_undefined = number and summary.state is not QueryState.RESULTS and number.value == 0
+        if number and not is_undefined and not number.agrees(span):
+            _contradicts(line, column, f"{number.value:g}", _bounds(span))
     success, top = line.count("success"), line.count("relevant_in_top5")
     if success is not None and success != summary.success.value:
         _contradicts(line, "success", str(success), _bounds(summary.success))
@@ -317,8 +318,8 @@ def _warn_of_contradictions(line: _Line, summary: QuerySummary) -> None:
         _contradicts(line, "relevant_in_top5", str(top), str(summary.relevant_count))
 
 
-def _contradicts(line: _Line, column: str, given: str, computed: str) -> None:
-    details = {"column": column, "given": given, "computed": computed}
+def _contradicts(line: _Line, column: str, value: str, computed: str) -> None:
+    details = {"column": column, "given": value, "computed": computed}
     line.tell("csv_contradiction", Severity.WARNING, **details)
 
 
@@ -337,11 +338,11 @@ _NEUTRALISED = re.compile("'(?='*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20])")
 
 # The same for a part of a cell that another separator would split off, by the file's own one.
 _SPLIT_OFF = {
-    own: re.compile(
-        f"(?<=[{other}\\n])'(?=[\"']*[=+\\-@\\t\uff1d\uff0b\uff0d\uff20])"
+    separator: re.compile(
+        f"(?<=[{other_separator}\\n])'(?=[\"']*[=+\\-@\\t\uff1d\uff0b\uff0d\uff20])"
         "|(?<=\\t)'(?=[\"']*[=+\\-@\uff1d\uff0b\uff0d\uff20])"
     )
-    for own, other in ((",", ";"), (";", ","))
+    for separator, other_separator in ((",", ";"), (";", ","))
 }
 
 
@@ -375,8 +376,8 @@ def read_table(name: str, data: bytes, *, required: Sequence[str]) -> CsvTable:
     if lines and len(lines[0]) > LONGEST_HEADER:
         lines = []
     heads = {mark: _columns(_raw_records(lines[:1], mark)) for mark in DELIMITERS}
-    named = set(required)
-    delimiter = max(DELIMITERS, key=lambda mark: (len(named & set(heads[mark])), len(heads[mark])))
+    names = set(required)
+    delimiter = max(DELIMITERS, key=lambda mark: (len(names & set(heads[mark])), len(heads[mark])))
     raw = _raw_records(lines, delimiter)
     columns = _columns(raw)
     missing = [column for column in required if column not in columns]
@@ -419,8 +420,8 @@ def _raw_records(lines: list[str], delimiter: str) -> Iterator[tuple[int, list[s
             yield start + 1, wrong
             start += 1
             # No copy of the lines, since many may be broken.
-            rest = map(lines.__getitem__, range(start, len(lines)))
-            reader = csv.reader(rest, delimiter=delimiter, strict=True)
+            following = map(lines.__getitem__, range(start, len(lines)))
+            reader = csv.reader(following, delimiter=delimiter, strict=True)
             continue
         if any(cell.strip() for cell in cells):
             yield start + 1, cells

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar
 from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import FieldInfo, fields
 
-from relevansi.importers.runs.prices import said, says_nothing
+from relevansi.importers.runs.prices import content_of, is_placeholder
 from relevansi.importers.runs.problems import UnreadableFile, error
 from relevansi.records import LARGEST_INTEGER, Problem
 
@@ -128,10 +128,10 @@ Whole = Annotated[int, Meta(ge=0, le=LARGEST_INTEGER, description="number_in_ran
 Words = Annotated[str, Meta(pattern=r"\S", description="text")]
 """A text that is not empty."""
 
-SaidWords = Annotated[str, Meta(description="text"), says_nothing]
+SaidWords = Annotated[str, Meta(description="text"), is_placeholder]
 """A text with content: neither empty nor a dash or the like.
 
-A function beside a type makes null of the values that it is true of: ``says_nothing`` of "-",
+A function beside a type makes null of the values that it is true of: ``is_placeholder`` of "-",
 "tidak ada" and the like, ``is_blank_sign`` of less where a field may hold a whole answer.
 """
 
@@ -151,7 +151,7 @@ class FromFile(Struct, frozen=True):
 
 
 class FromPerson(FromFile, frozen=True):
-    """An object that a person types: an optional blank value (see `says_nothing`) is null."""
+    """An object that a person types: an optional blank value (see `is_placeholder`) is null."""
 
 
 Model = TypeVar("Model", bound=FromFile)
@@ -159,12 +159,12 @@ Model = TypeVar("Model", bound=FromFile)
 
 @cache
 def _fields(kind: type[FromFile]) -> Mapping[str, tuple[FieldInfo, Callable[..., object]]]:
-    found = {}
+    readers = {}
     for field in fields(kind):
         typed = issubclass(kind, FromPerson) and not field.required
-        default = says_nothing if typed else lambda _: False
-        found[field.name] = field, next(filter(callable, _marks(field)), default)
-    return found
+        default = is_placeholder if typed else lambda _: False
+        readers[field.name] = field, next(filter(callable, _marks(field)), default)
+    return readers
 
 
 def _marks(field: FieldInfo) -> tuple[Any, ...]:
@@ -185,27 +185,27 @@ def read_object(
     the catalogue's word for what a wrong value costs ("" for the object as a whole and its
     required fields); any other value is ignored.
     """
-    known = _fields(kind)
+    readers = _fields(kind)
     values: dict[str, object] = {}
     faults = [("", "object", kind_of(raw))]
     if isinstance(raw, dict):
-        for name, (_, is_blank) in known.items():
+        for name, (_, is_blank) in readers.items():
             if name in raw:
                 values[name] = None if is_blank(raw[name]) else raw[name]
         try:
             return convert(values, kind), ()
         except ValidationError:
-            faults = [fault for field, _ in known.values() for fault in _faults(field, raw, values)]
-    lost = any(not name or known[name][0].required for name, _, _ in faults)
+            faults = [f for field, _ in readers.values() for f in _faults(field, raw, values)]
+    lost = any(not name or readers[name][0].required for name, _, _ in faults)
     problems = []
-    for name, expected, found in reversed(faults):
+    for name, expected, found_kind in reversed(faults):
         words = {
             "place": f"{place}.{name}".strip("."),
             "outcome": outcomes[""] if lost else outcomes.get(name, "value_ignored"),
             "expected": expected,
         }
-        code = "value_wrong" if found else "value_missing"
-        words |= {"found": found} if found else {}
+        code = "value_wrong" if found_kind else "value_missing"
+        words |= {"found": found_kind} if found_kind else {}
         problems.append(error(code, file, words, query_id=_query_id_of(raw)))
         values.pop(name, None)
     return None if lost else convert(values, kind), tuple(problems)
@@ -225,9 +225,9 @@ def _faults(
     except ValidationError as refusal:
         kind = re.match(r"Expected `(\w+)(?!.* of length)", str(refusal))
         item = re.search(r"at `\$\[(\d+)\]`$", str(refusal))
-        found = raw[field.name][int(item[1])] if item else raw[field.name]
+        value = raw[field.name][int(item[1])] if item else raw[field.name]
         expected = described or _EXPECTED.get(kind[1] if kind else "", "other_value")
-        yield field.name, expected, kind_of(found)
+        yield field.name, expected, kind_of(value)
 
 
 def kind_of(value: object) -> str:
@@ -240,7 +240,7 @@ def kind_of(value: object) -> str:
         case int() | float():
             return str(value)
         case str():
-            return "text" if said(value) else "empty_text"
+            return "text" if content_of(value) else "empty_text"
         case list():
             return "list"
         case _:

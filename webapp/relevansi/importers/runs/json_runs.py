@@ -18,7 +18,7 @@ from msgspec import Meta
 
 from relevansi.importers.runs import property_cards
 from relevansi.importers.runs.json_documents import FromFile, Whole, Words, load, read_object
-from relevansi.importers.runs.prices import said
+from relevansi.importers.runs.prices import content_of
 from relevansi.importers.runs.problems import ImportRefused, UnknownRunFormat, error, warning
 from relevansi.importers.runs.property_particulars import (
     LONGEST_TEXT,
@@ -50,8 +50,8 @@ def _check_labels(name: str, search_method: str | None, llm: str | None) -> Iter
     if search_method and methods and not _plain(search_method).startswith(tuple(methods)):
         labels = {"label": search_method, "found": ", ".join(methods)}
         yield warning("method_differs", name, labels)
-    llms = {_LLM_NAMES[found] for found in _LLM.findall(place)}
-    families = {_LLM_NAMES[one] for one in _LLM.findall(_plain(llm or ""))} or {_plain(llm or "")}
+    llms = {_LLM_NAMES[name] for name in _LLM.findall(place)}
+    families = {_LLM_NAMES[name] for name in _LLM.findall(_plain(llm or ""))} or {_plain(llm or "")}
     if llm and llms and llms.isdisjoint(families):
         yield warning("llm_differs", name, {"label": llm, "found": ", ".join(sorted(llms))})
 
@@ -68,9 +68,9 @@ def _check_total(
     missing = sorted(set(range(first, last + 1)) - ids) if last - first < _MOST_GAPS else []
     if missing:
         yield warning("questions_missing", name, {"ids": _listed(missing)})
-    done = sum(query.state is not QueryState.FAILED for query in queries)
-    if successful is not None and successful != done:
-        yield warning("successful_differs", name, {"claimed": successful, "count": done})
+    answered = sum(query.state is not QueryState.FAILED for query in queries)
+    if successful is not None and successful != answered:
+        yield warning("successful_differs", name, {"claimed": successful, "count": answered})
 
 
 def _check_query(query: ReadQuery) -> Iterator[tuple[str, dict[str, str | int]]]:
@@ -101,8 +101,8 @@ def _check_query(query: ReadQuery) -> Iterator[tuple[str, dict[str, str | int]]]
 
 
 def _listed(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:20]))
-    return f"{shown}, ..." if len(numbers) > 20 else shown
+    first_numbers = ", ".join(map(str, numbers[:20]))
+    return f"{first_numbers}, ..." if len(numbers) > 20 else first_numbers
 
 
 def _plain(label: str) -> str:
@@ -221,8 +221,8 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
     if not queries:
         code = "no_readable_query" if top.results else "no_queries"
         raise ImportRefused(error(code, name), *problems)
-    method = label_line(said(top.search_method or top.method or "")) or None
-    llm = label_line(said(top.llm or "")) or None
+    method = label_line(content_of(top.search_method or top.method or "")) or None
+    llm = label_line(content_of(top.llm or "")) or None
     checks = (
         *_check_labels(name, method, llm),
         *_check_total(name, queries, top.total_questions, top.successful),
@@ -330,7 +330,7 @@ def _query(
         state = QueryState.FAILED
     else:
         state = QueryState.RESULTS if cards else QueryState.EMPTY
-    category = said(entry.category or "")
+    category = content_of(entry.category or "")
     return ReadQuery(
         query_id=entry.query_id,
         question=entry.question.strip(),

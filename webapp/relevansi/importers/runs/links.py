@@ -57,10 +57,10 @@ def find_url(text: str) -> str | None:
 
 def find_bare_url(text: str) -> str | None:
     """The first address standing bare in `text`, without the punctuation behind it."""
-    found = _BARE.search(text)
-    if found is None:
+    address = _BARE.search(text)
+    if address is None:
         return None
-    url = found[0]
+    url = address[0]
     return url.rstrip(".,;:!?*'\"") if "(" in url else url.rstrip(".,;:!?*'\")")
 
 
@@ -83,9 +83,9 @@ def source_of(url: str) -> str | None:
 @lru_cache(maxsize=16)
 def _segments(url: str) -> tuple[str, ...]:
     path = url.split("#", 1)[0].split("?", 1)[0]
-    _, scheme, rest = path.partition("://")
+    _, scheme, behind_scheme = path.partition("://")
     if scheme or path.startswith("www."):
-        path = (rest or path).partition("/")[2]
+        path = (behind_scheme or path).partition("/")[2]
     return tuple(part for part in path.split("/") if part)
 
 

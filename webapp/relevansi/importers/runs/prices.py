@@ -35,16 +35,16 @@ def read_number(written: str, *, single_mark_is_decimal: bool = False) -> Decima
     if written.isdecimal():
         return Decimal(written)
     last = max(written.rfind("."), written.rfind(","))
-    whole, mark, decimals = written[:last], written[last : last + 1], written[last + 1 :]
+    integer_part, mark, decimals = written[:last], written[last : last + 1], written[last + 1 :]
     other_mark = "." if mark == "," else ","
-    is_grouping = len(decimals) == 3 and whole != "0" and not single_mark_is_decimal
-    if last < 0 or mark in whole or (other_mark not in whole and is_grouping):
-        whole, mark, decimals = written, "", ""
-    first, *rest = whole.replace(",", ".").split(".")
-    are_thousands = 1 <= len(first) <= 3 and all(len(group) == 3 for group in rest)
-    if len(set(whole) & {".", ","}) > 1 or (rest and not are_thousands):
+    is_grouping = len(decimals) == 3 and integer_part != "0" and not single_mark_is_decimal
+    if last < 0 or mark in integer_part or (other_mark not in integer_part and is_grouping):
+        integer_part, mark, decimals = written, "", ""
+    first, *groups = integer_part.replace(",", ".").split(".")
+    are_thousands = 1 <= len(first) <= 3 and all(len(group) == 3 for group in groups)
+    if len(set(integer_part) & {".", ","}) > 1 or (groups and not are_thousands):
         return None
-    return Decimal("".join([first, *rest]) + (f".{decimals or 0}" if mark else ""))
+    return Decimal("".join([first, *groups]) + (f".{decimals or 0}" if mark else ""))
 
 
 def exact_number(written: str) -> Fraction | None:
@@ -131,14 +131,14 @@ def read_note(text: str) -> str | None:
 
 
 def _amounts(text: str) -> tuple[int | None, int | None]:
-    found = _WITH_CURRENCY.search(text) or _ANY.search(text)
-    if found is None or _PER_AREA.match(text, found.end()):
+    amounts = _WITH_CURRENCY.search(text) or _ANY.search(text)
+    if amounts is None or _PER_AREA.match(text, amounts.end()):
         return None, None
-    unit, high_unit = _factor(found["unit"]), _factor(found["high_unit"])
-    high = _rupiah(found["high"], high_unit) if found["high"] else None
+    unit, high_unit = _factor(amounts["unit"]), _factor(amounts["high_unit"])
+    high = _rupiah(amounts["high"], high_unit) if amounts["high"] else None
     if high_unit > unit == 1:
-        unit = _factor_left_out(found["low"], high_unit, high)
-    low = _rupiah(found["low"], unit)
+        unit = _factor_left_out(amounts["low"], high_unit, high)
+    low = _rupiah(amounts["low"], unit)
     if low is None:
         return high, None
     return low, high if high is not None and high > low else None
@@ -155,7 +155,7 @@ def _factor_left_out(written: str, largest: int, high: int | None) -> int:
     if high is None:
         return largest
     factors = sorted({factor for factor in UNITS.values() if factor <= largest}, reverse=True)
-    return next((one for one in factors if (_rupiah(written, one) or high) < high), 1)
+    return next((factor for factor in factors if (_rupiah(written, factor) or high) < high), 1)
 
 
 def _rupiah(written: str, factor: int) -> int | None:
@@ -172,23 +172,23 @@ _SIGNS = frozenset({"-", "--", "–", "—", "−", "?", "n/a", "na", "n.a.", "n
 _BLANKS = _SIGNS | {"", "nil", "none", "tidak ada", "kosong"}
 
 
-def said(text: str) -> str:
+def content_of(text: str) -> str:
     """`text` without the blanks around it, or empty where it only says that there is nothing.
 
-    >>> said(" tidak ada datanya "), said("Tidak Ada"), said("N/A"), said("-")
-    ('tidak ada datanya', '', '', '')
+    >>> [content_of(text) for text in (" tidak ada datanya ", "Tidak Ada", "N/A", "-")]
+    ['tidak ada datanya', '', '', '']
     """
     words = text.strip()
     return "" if " ".join(words.casefold().split()) in _BLANKS else words
 
 
-def says_nothing(value: object) -> bool:
+def is_placeholder(value: object) -> bool:
     """Whether `value` is a text that only says that there is nothing.
 
-    >>> says_nothing("-"), says_nothing(""), says_nothing("0"), says_nothing(None)
+    >>> is_placeholder("-"), is_placeholder(""), is_placeholder("0"), is_placeholder(None)
     (True, True, False, False)
     """
-    return isinstance(value, str) and not said(value)
+    return isinstance(value, str) and not content_of(value)
 
 
 def is_blank_sign(value: object) -> bool:

@@ -334,23 +334,23 @@ def remarks(problems: Iterable[Problem]) -> tuple[JoinedProblem, ...]:
 
 def message(problem: Problem) -> str:
     """The problem, its place and its remedy, in the language in force."""
-    told = {
+    details = {
         name: gettext(WORDS[str(value)]) if name in _TRANSLATED and value in WORDS else value
         for name, value in problem.details.items()
     }
     template = MESSAGES[problem.code]
-    if problem.line is not None and "place" in told and "%(line)s" not in template:
+    if problem.line is not None and "place" in details and "%(line)s" not in template:
         line = gettext("line %(n)s", n=problem.line)
-        told["place"] = f"{line}, {told['place']}"
+        details["place"] = f"{line}, {details['place']}"
     places = {"file": problem.file, "line": problem.line, "query": problem.query_id}
-    return gettext(template, **(places | told))
+    return gettext(template, **(places | details))
 
 
 def to_dict(problem: Problem) -> dict[str, str | int | None]:
     """The problem as JSON prints it: severity, file, query_id, line, code and message."""
     place = {"file": problem.file, "query_id": problem.query_id, "line": problem.line}
-    said = {"code": problem.code, "message": message(problem)}
-    return {"severity": problem.severity.value, **place, **said}
+    sentence = {"code": problem.code, "message": message(problem)}
+    return {"severity": problem.severity.value, **place, **sentence}
 
 
 def error(
@@ -391,9 +391,9 @@ def _text(first: Problem, more: Sequence[Problem]) -> str:
     if not more:
         return text
     places = list(dict.fromkeys(filter(None, map(_place, more))))
-    told = ", ".join(places[:FIRST_PLACES]) + (", …" if len(places) > FIRST_PLACES else "")
+    first_places = ", ".join(places[:FIRST_PLACES]) + (", …" if len(places) > FIRST_PLACES else "")
     also = gettext("and %(n)s more like this", n=len(more))
-    return f"{text} ({also}: {told})" if told else f"{text} ({also})"
+    return f"{text} ({also}: {first_places})" if first_places else f"{text} ({also})"
 
 
 def _place(problem: Problem) -> str:

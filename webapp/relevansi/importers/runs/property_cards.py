@@ -29,10 +29,10 @@ from msgspec import Struct, field
 from relevansi.importers.runs.links import find_bare_url, find_link, find_url, slug_of, source_of
 from relevansi.importers.runs.prices import (
     NUMBER,
+    content_of,
     read_note,
     read_number,
     read_price,
-    said,
 )
 from relevansi.kinds.property import Card, ListedText
 
@@ -79,13 +79,13 @@ def read_details(line: str) -> Fields | None:
     line = line.replace("**", "")
     before, *marked = MARKER.split(line, _MOST_PARTS)
     pairs = zip(marked[::2], marked[1::2], strict=True)
-    found = [READERS[marker](text.strip(" |;")) for marker, text in pairs]
+    parts = [READERS[marker](text.strip(" |;")) for marker, text in pairs]
     reader = _unmarked_reader(before) if before else None
     if reader:
-        found.insert(0, reader(before))
-    if not found:
+        parts.insert(0, reader(before))
+    if not parts:
         return None
-    return {name: value for fields in reversed(found) for name, value in fields.items()}
+    return {name: value for fields in reversed(parts) for name, value in fields.items()}
 
 
 def says_more(line: str) -> bool:
@@ -111,20 +111,20 @@ def read_badge(text: str) -> Fields:
         source = "listing"
     elif "proyek" in words or re.search(r"\b(?:new|baru)\b", words):
         source = "project"
-    return _said(source=source, listing_type=read_note(text))
+    return _filled_fields(source=source, listing_type=read_note(text))
 
 
 def read_place(text: str) -> Fields:
     """The location as written, without a label before it."""
     place = _PLACE_LABEL.sub("", text, count=1) if _PLACE_LABEL.match(text) else text
     place = place.strip(" \\")
-    return _said(location=None if _NOTHING.match(place) else said(place))
+    return _filled_fields(location=None if _NOTHING.match(place) else content_of(place))
 
 
 def read_price_line(text: str) -> Fields:
     """Price or range, note and period; the note is also the listing type."""
     price = read_price(text)
-    return _said(
+    return _filled_fields(
         price=price.low,
         price_max=price.high,
         price_note=price.note,
@@ -145,7 +145,7 @@ def read_facts(text: str) -> Fields:
         if room
         else (None, None)
     )
-    return _said(
+    return _filled_fields(
         bedrooms=int(bedrooms[1]) if bedrooms else None,
         bathrooms=int(bathrooms[1]) if bathrooms else None,
         floors=int(floors[1] or floors[2]) or None if floors else None,
@@ -158,16 +158,16 @@ def read_facts(text: str) -> Fields:
 def read_certificate(text: str) -> Fields:
     """The certificate behind its label, or a text that names one that is known."""
     label = _CERTIFICATE_LABEL.match(text)
-    known = _CERTIFICATES.search(text)
-    written = text[label.end() :].strip(" \\") if label else text.strip(" \\") if known else ""
-    if known and len(written) > 60:
-        written = known[0]
-    return _said(certificate=None if _NOTHING.match(written) else said(written))
+    certificate = _CERTIFICATES.search(text)
+    written = text[label.end() if label else 0 :].strip(" \\") if label or certificate else ""
+    if certificate and len(written) > 60:
+        written = certificate[0]
+    return _filled_fields(certificate=None if _NOTHING.match(written) else content_of(written))
 
 
 def read_link(text: str) -> Fields:
     """The address of the listing."""
-    return _said(url=find_url(text))
+    return _filled_fields(url=find_url(text))
 
 
 READERS: dict[str, Callable[[str], Fields]] = {
@@ -220,12 +220,12 @@ def _unmarked_reader(text: str) -> Callable[[str], Fields] | None:
     return read_link if url and (says_so or source_of(url)) else None
 
 
-def _said(**fields: object) -> Fields:
+def _filled_fields(**fields: object) -> Fields:
     return {name: value for name, value in fields.items() if value not in (None, "")}
 
 
-def _square_metres(found: re.Match[str] | None, group: int = 1) -> float | None:
-    number = read_number(found[group]) if found else None
+def _square_metres(match: re.Match[str] | None, group: int = 1) -> float | None:
+    number = read_number(match[group]) if match else None
     return float(number) if number is not None and 0 < number <= LARGEST_AREA else None
 
 
@@ -334,8 +334,8 @@ class _Item(Struct):
     def card(self) -> Card:
         url = self.fields.get("url") or ""
         slug = slug_of(url)
-        known: Fields = {"slug": slug, "source": source_of(url)} | self.fields
-        return Card(title=self.title or slug or url, **known)
+        fields: Fields = {"slug": slug, "source": source_of(url)} | self.fields
+        return Card(title=self.title or slug or url, **fields)
 
 
 def parse(response: str) -> tuple[Card, ...]:
@@ -402,7 +402,7 @@ def _ends(item: _Item, line: str, number: re.Match[str] | None, *, at_margin: bo
     if line.startswith("#"):
         return item
     text = line[number.end() :] if number else line.lstrip(_BULLETS)
-    details, has_more = _told(text)
+    details, has_more = _line_details(text)
     if details is None and at_margin:
         return item
     if details is not None:
@@ -412,13 +412,14 @@ def _ends(item: _Item, line: str, number: re.Match[str] | None, *, at_margin: bo
     return None
 
 
-def _told(line: str) -> tuple[Fields | None, bool]:
+def _line_details(line: str) -> tuple[Fields | None, bool]:
     # The lines of one listing come again wherever it is shown, and some are much the same.
-    return (_told_often if len(line) <= _LONGEST_KEPT else _told_often.__wrapped__)(line)
+    cached = _cached_line_details
+    return (cached if len(line) <= _LONGEST_KEPT else cached.__wrapped__)(line)
 
 
 @lru_cache(maxsize=20_000)
-def _told_often(line: str) -> tuple[Fields | None, bool]:
+def _cached_line_details(line: str) -> tuple[Fields | None, bool]:
     details = read_details(line)
     return details, details is None or says_more(line)
 
@@ -445,7 +446,7 @@ def _read_item(line: str, indent: int, number: re.Match[str]) -> _Item | None:
     if number["heading"]:
         item.stands_alone, item.is_heading = False, True
     tail = tail.strip(_SEPARATORS)
-    details, has_more = _told(tail) if tail else (None, False)
+    details, has_more = _line_details(tail) if tail else (None, False)
     if details is not None:
         item.add(details)
     if has_more:

@@ -64,15 +64,15 @@ def read_particulars(raw: object) -> Particulars:
     """The particulars of a property in the object `raw`; unreadable values are left out."""
     if not isinstance(raw, Mapping):
         return Particulars()
-    said = {str(key).casefold(): value for key, value in raw.items()}
-    latitude = _coordinate(said, LATITUDES, 90)
-    longitude = _coordinate(said, LONGITUDES, 180)
+    values = {str(key).casefold(): value for key, value in raw.items()}
+    latitude = _coordinate(values, LATITUDES, 90)
+    longitude = _coordinate(values, LONGITUDES, 180)
     has_point = latitude is not None and longitude is not None
-    texts = (_prose(said.get(key)) for key in DESCRIPTIONS)
+    texts = (_prose(values.get(key)) for key in DESCRIPTIONS)
     return Particulars(
         description="\n\n".join(dict.fromkeys(filter(None, texts)))[:LONGEST_TEXT],
-        features=tuple(dict.fromkeys(_features(said)))[:_MOST_FEATURES],
-        facts=tuple(dict(_facts(said)).items())[:_MOST_FACTS],
+        features=tuple(dict.fromkeys(_features(values)))[:_MOST_FEATURES],
+        facts=tuple(dict(_facts(values)).items())[:_MOST_FACTS],
         latitude=latitude if has_point else None,
         longitude=longitude if has_point else None,
     )
@@ -80,9 +80,10 @@ def read_particulars(raw: object) -> Particulars:
 
 def longest_description(listed: Iterable[object]) -> int:
     """The characters of the longest description among the objects of ``properties``."""
-    known = [raw for raw in listed if isinstance(raw, Mapping)]
-    objects = [*known, *(raw.get("api_data") for raw in known)]
-    texts = (one.get(key) for one in objects if isinstance(one, Mapping) for key in DESCRIPTIONS)
+    properties = [raw for raw in listed if isinstance(raw, Mapping)]
+    objects = [*properties, *(raw.get("api_data") for raw in properties)]
+    mappings = (data for data in objects if isinstance(data, Mapping))
+    texts = (data.get(key) for data in mappings for key in DESCRIPTIONS)
     return max((len(text) for text in texts if isinstance(text, str)), default=0)
 
 
@@ -96,29 +97,29 @@ def _prose(value: object) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
-def _features(said: Mapping[str, object]) -> Iterator[str]:
+def _features(values: Mapping[str, object]) -> Iterator[str]:
     for key in FEATURES:
-        value = said.get(key)
+        value = values.get(key)
         if isinstance(value, str):
-            yield from filter(None, (_cut(one, _LONGEST_FEATURE) for one in value.split(",")))
+            yield from filter(None, (_cut(part, _LONGEST_FEATURE) for part in value.split(",")))
         else:
-            yield from (one[:_LONGEST_FEATURE] for one in _words(value))
+            yield from (word[:_LONGEST_FEATURE] for word in _words(value))
 
 
-def _facts(said: Mapping[str, object]) -> Iterator[tuple[str, str | bool]]:
+def _facts(values: Mapping[str, object]) -> Iterator[tuple[str, str | bool]]:
     for key, name in FACTS.items():
-        value = _value(said.get(key))
+        value = _value(values.get(key))
         if value is not None:
             yield name, value
     for key in SPECIFICATIONS:
-        listed = said.get(key)
+        listed = values.get(key)
         if isinstance(listed, Mapping):
-            for inner, one in listed.items():
+            for inner, inner_value in listed.items():
                 name = str(inner)
-                if (stated := _value(one)) is not None:
-                    yield FACTS.get(name.casefold()) or _cut(name.replace("_", " "), 60), stated
-        elif (stated := _value(listed)) is not None:
-            yield "specifications", stated
+                if (text := _value(inner_value)) is not None:
+                    yield FACTS.get(name.casefold()) or _cut(name.replace("_", " "), 60), text
+        elif (text := _value(listed)) is not None:
+            yield "specifications", text
 
 
 def _value(value: object) -> str | bool | None:
@@ -152,9 +153,9 @@ def _cut(text: str, longest: int) -> str:
     return " ".join(text[: longest * 2].split())[:longest]
 
 
-def _coordinate(said: Mapping[str, object], keys: Iterable[str], largest: int) -> float | None:
+def _coordinate(values: Mapping[str, object], keys: Iterable[str], largest: int) -> float | None:
     for key in keys:
-        value = said.get(key)
+        value = values.get(key)
         if _is_scalar(value):
             number = exact_number(value if isinstance(value, str) else repr(value))
             if number and abs(number) <= largest:
@@ -199,13 +200,13 @@ def read_properties(
 ) -> tuple[list[PropertyInFile | None], list[Problem]]:
     """The properties of one entry at `place` in order, ``None`` for what is no object."""
     ignored = {"": "value_ignored"}
-    found = [
+    entries = [
         read_object(
             PropertyInFile, raw, file=name, place=f"{place}.properties[{n}]", outcomes=ignored
         )
         for n, raw in enumerate(listed)
     ]
-    return [known for known, _ in found], [problem for _, wrong in found for problem in wrong]
+    return [entry for entry, _ in entries], [problem for _, wrong in entries for problem in wrong]
 
 
 def fill(cards: Sequence[Card], properties: Sequence[PropertyInFile | None]) -> tuple[Card, ...]:
@@ -226,73 +227,73 @@ def places(
 ) -> Iterator[int | None]:
     """The place in `properties` of what belongs to each card (see ``fill``), else ``None``."""
     by_slug: defaultdict[str, deque[int]] = defaultdict(deque)
-    for place, known in enumerate(properties):
-        if known:
-            by_slug[_slug(known) or ""].append(place)
+    for place, listed in enumerate(properties):
+        if listed:
+            by_slug[_slug(listed) or ""].append(place)
     for position, card in enumerate(cards):
         same = by_slug.get(card.slug or "") if card.slug else None
         if same:
             # The last one stays: a card repeated more often than its property is still it.
             yield same.popleft() if len(same) > 1 else same[0]
         else:
-            there = properties[position] if position < len(properties) else None
-            yield position if there and _agree(card, there) else None
+            candidate = properties[position] if position < len(properties) else None
+            yield position if candidate and _agree(card, candidate) else None
 
 
-def enriched(known: object, further: object) -> object:
+def enriched(first: object, further: object) -> object:
     """The ``properties`` of two files of one session as one list; `known` values are kept."""
-    if not isinstance(known, list) or not isinstance(further, list):
-        return known or further
+    if not isinstance(first, list) or not isinstance(further, list):
+        return first or further
     cards = [
-        Card(title=one.name or one.title or "", slug=_slug(one)) if one else Card(title="")
-        for one in read_properties("", "", known)[0]
+        Card(title=entry.name or entry.title or "", slug=_slug(entry)) if entry else Card(title="")
+        for entry in read_properties("", "", first)[0]
     ]
-    found, _ = read_properties("", "", further)
+    entries, _ = read_properties("", "", further)
     return [
         {**further[place], **{key: value for key, value in raw.items() if value is not None}}
         if place is not None and isinstance(raw, dict)
         else raw
-        for raw, place in zip(known, places(cards, found), strict=True)
+        for raw, place in zip(first, places(cards, entries), strict=True)
     ]
 
 
-def _agree(card: Card, there: PropertyInFile) -> bool:
-    slug = _slug(there)
+def _agree(card: Card, listed: PropertyInFile) -> bool:
+    slug = _slug(listed)
     contradicted = card.slug and slug and card.slug != slug
-    return not contradicted and _plain(card.title) == _plain(there.name or there.title or "")
+    return not contradicted and _plain(card.title) == _plain(listed.name or listed.title or "")
 
 
-def _slug(known: PropertyInFile) -> str | None:
-    return known.slug or (slug_of(known.url) if known.url else None)
+def _slug(listed: PropertyInFile) -> str | None:
+    return listed.slug or (slug_of(listed.url) if listed.url else None)
 
 
 def _plain(title: str) -> str:
     return " ".join(title.split()).casefold()
 
 
-def filled(card: Card, known: PropertyInFile | None) -> Card:
+def filled(card: Card, listed: PropertyInFile | None) -> Card:
     """`card` with its gaps filled from one property."""
-    if known is None:
+    if listed is None:
         return card
-    number = known.id if known.api_id in (None, "") else known.api_id
-    stated = {
-        "url": _address(known.url),
-        "slug": _slug(known),
+    number = listed.id if listed.api_id in (None, "") else listed.api_id
+    fields = {
+        "url": _address(listed.url),
+        "slug": _slug(listed),
         "listing_id": str(number) if number not in (None, "") else None,
-        "price": _whole(known.price, HIGHEST_PRICE),
-        "location": (known.location or "").strip() or None,
-        "bedrooms": _whole(known.bedrooms, _MOST_ROOMS),
-        "bathrooms": _whole(known.bathrooms, _MOST_ROOMS),
-        "land_area": _number(known.land_area, LARGEST_AREA),
-        "building_area": _number(known.building_area, LARGEST_AREA),
-        "floors": _whole(known.floors, _MOST_ROOMS),
-        "certificate": (known.certificate or "").strip() or None,
-        "listing_type": _LISTING_TYPES.get((known.listing_type or "").casefold()),
-        "source": _SOURCES.get((known.source or "").casefold()),
-        "image_url": _address(known.image_url),
+        "price": _whole_number(listed.price, HIGHEST_PRICE),
+        "location": (listed.location or "").strip() or None,
+        "bedrooms": _whole_number(listed.bedrooms, _MOST_ROOMS),
+        "bathrooms": _whole_number(listed.bathrooms, _MOST_ROOMS),
+        "land_area": _number(listed.land_area, LARGEST_AREA),
+        "building_area": _number(listed.building_area, LARGEST_AREA),
+        "floors": _whole_number(listed.floors, _MOST_ROOMS),
+        "certificate": (listed.certificate or "").strip() or None,
+        "listing_type": _LISTING_TYPES.get((listed.listing_type or "").casefold()),
+        "source": _SOURCES.get((listed.source or "").casefold()),
+        "image_url": _address(listed.image_url),
     }
     gaps: dict[str, Any] = {
-        name: value for name, value in stated.items() if value and getattr(card, name) is None
+        name: value for name, value in fields.items() if value and getattr(card, name) is None
     }
     return replace(card, **gaps)
 
@@ -309,6 +310,6 @@ def _number(value: Number, largest: int) -> float | None:
     return number if 0 < number <= largest else None
 
 
-def _whole(value: Number, largest: int) -> int | None:
+def _whole_number(value: Number, largest: int) -> int | None:
     number = _number(value, largest)
     return int(number) if number is not None and number == int(number) else None

@@ -61,17 +61,17 @@ def read(name: str, data: bytes) -> tuple[tuple[ReadQuestion, ...], tuple[Proble
             questions[question.query_id] = question
     if problems:
         raise UnusableQuestions(*problems)
-    named = [key for row in rows if isinstance(row.value, dict) for key in row.value]
-    unread = [key for key in dict.fromkeys(named) if key not in COLUMNS]
+    keys = [key for row in rows if isinstance(row.value, dict) for key in row.value]
+    unread = [key for key in dict.fromkeys(keys) if key not in COLUMNS]
     names = {"columns": ", ".join(unread), "known": ", ".join(COLUMNS)}
     remarks = (warning("question_columns_unread", name, names),) if unread else ()
     return tuple(questions.values()), remarks
 
 
-def context_dependent(said: bool | None, category: str) -> bool | None:
+def context_dependent(stated_value: bool | None, category: str) -> bool | None:
     """Whether a question depends on earlier turns: stated, else by category, else unknown."""
-    if said is not None:
-        return said
+    if stated_value is not None:
+        return stated_value
     return True if category.startswith("context_") else None
 
 
@@ -109,8 +109,8 @@ def _csv_rows(name: str, data: bytes) -> tuple[Sequence[_Row], list[Problem]]:
     lacks = [] if set(NUMBERS) & set(table.columns) else [NUMBERS[0]]
     lacks += [] if "question" in table.columns else ["question"]
     if table.columns and lacks:
-        named = {"columns": ", ".join(lacks)}
-        raise UnusableQuestions(error("csv_columns_missing", name, named, line=1))
+        names = {"columns": ", ".join(lacks)}
+        raise UnusableQuestions(error("csv_columns_missing", name, names, line=1))
     if not (table.records or table.problems):
         raise UnusableQuestions(error("no_queries", name))
     rows = [_Row("", _json_value(record.cells), record.line) for record in table.records]
@@ -122,9 +122,9 @@ def _json_value(cells: Mapping[str, str]) -> dict[str, object]:
     for name in NUMBERS:
         if re.fullmatch(r"\s*\d{1,10}\s*", cells.get(name, ""), re.ASCII):
             values[name] = int(cells[name])
-    said = cells.get("context_dependent", "").strip().lower()
-    if said in _SPREADSHEET_BOOLEANS:
-        values["context_dependent"] = _SPREADSHEET_BOOLEANS[said]
+    depends = cells.get("context_dependent", "").strip().lower()
+    if depends in _SPREADSHEET_BOOLEANS:
+        values["context_dependent"] = _SPREADSHEET_BOOLEANS[depends]
     return values
 
 

@@ -123,32 +123,32 @@ def read(name: str, data: bytes) -> OfflineRatings:
 
 
 def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[RatingChange]:
-    found: dict[str, RatingChange] = {}
+    by_id: dict[str, RatingChange] = {}
     for position, raw in enumerate(listed):
         place = {"place": f"changes[{position}]"}
         entry, _ = read_object(_Change, raw, file=name, place=place["place"], outcomes={"": ""})
         change = _change(entry) if entry else None
-        if change is None or change.event_id in found:
+        if change is None or change.event_id in by_id:
             problems.append(error("ratings_change_wrong", name, place))
         else:
-            found[change.event_id] = change
-    yield from sorted(found.values(), key=lambda change: change.sequence)
+            by_id[change.event_id] = change
+    yield from sorted(by_id.values(), key=lambda change: change.sequence)
 
 
 def _change(entry: _Change) -> RatingChange | None:
     value = entry.value
-    said: str | None
+    text: str | None
     match entry.field, value:
         case "relevance", None | str() if entry.rank is not None and value in _VERDICTS:
-            said = value or None
+            text = value or None
         case "quality", None:
-            said = None
+            text = None
         case "quality", int() if 0 <= value <= 5:
-            said = str(value)
+            text = str(value)
         case "notes", None | str() if len(value or "") <= MOST_NOTES:
-            said = (value or "").replace("\r\n", "\n") or None
+            text = (value or "").replace("\r\n", "\n") or None
         case "empty_outcome", None | "correct_empty" | "false_negative":
-            said = EmptyOutcome(value) if value else None
+            text = EmptyOutcome(value) if value else None
         case _:
             return None
     return RatingChange(
@@ -157,7 +157,7 @@ def _change(entry: _Change) -> RatingChange | None:
         made_at=datetime.fromtimestamp(entry.time / 1000, UTC),
         query_id=entry.query_id,
         field=entry.field,
-        value=None if said is None else str(said),
+        value=None if text is None else str(text),
         rank=entry.rank if entry.field == "relevance" else None,
         undoes=entry.undoes if entry.cause == "undo" else None,
     )

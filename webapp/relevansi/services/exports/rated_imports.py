@@ -21,7 +21,7 @@ from relevansi.exporters.exports.csv_ratings import OUTCOME_WORDS, rated_rows
 from relevansi.exporters.frame.csv_cells import Cell, rounded
 from relevansi.importers.runs import csv_ratings
 from relevansi.importers.runs.csv_ratings import RatedFile
-from relevansi.importers.runs.prices import said
+from relevansi.importers.runs.prices import content_of
 from relevansi.metrics.judging.figures import QueryRow, RunReport
 from relevansi.printable import name_line
 from relevansi.records import Click, Problem
@@ -60,7 +60,7 @@ def compare(
     if not fits:
         return RatedFileReport(name, rated=rated, problems=read.problems)
     rule = reports.rule_of(session, study)
-    here = reports.report(session, study, fits[0], rule, whole=True)
+    here = reports.report(session, study, fits[0], rule, with_unasked=True)
     own = _lines(here)
     differing = tuple(number for number in lines if lines[number] != own[number])
     return RatedFileReport(name, fits[0], rated, is_rated(here), differing, read.problems)
@@ -73,7 +73,7 @@ def runs_of(session: Session, study: Study, report: RunReport, run_ids: Sequence
     """
     wanted, rule = _lists(report), reports.rule_of(session, study)
     lists = {
-        run_id: _lists(reports.report(session, study, run_id, rule, whole=True))
+        run_id: _lists(reports.report(session, study, run_id, rule, with_unasked=True))
         for run_id in (run_ids if wanted else ())
     }
     whole = [run_id for run_id, found in lists.items() if found == wanted]
@@ -172,7 +172,7 @@ def examine(session: Session, study: Study, read: RatedFile, rater: str | None) 
         return found
     own: dict[int, dict[str, str]] = {}
     if who is not None:
-        here = reports.report(session, study, run.id, reports.of_rater(who), whole=True)
+        here = reports.report(session, study, run.id, reports.of_rater(who), with_unasked=True)
         own = {row.query_id: dict(_values(row)) for row in here.rows}
     values = [
         RatedValue(row.query_id, field, own.get(row.query_id, {}).get(field), value)
@@ -235,7 +235,7 @@ def _values(row: QueryRow) -> Iterator[tuple[str, str]]:
     if quality is not None and quality == int(quality):
         yield "quality", str(int(quality))
     only_outcome = outcome is not None and row.notes.strip() == OUTCOME_WORDS[outcome]
-    if said(row.notes) and not only_outcome:
+    if content_of(row.notes) and not only_outcome:
         yield "notes", row.notes.strip()
     if outcome is not None:
         yield "empty_outcome", outcome.value

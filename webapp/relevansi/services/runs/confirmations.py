@@ -32,7 +32,7 @@ class WouldChange(Conflict):
     )
 
     def __init__(self, changes: list[dict[str, Any]]) -> None:
-        super().__init__(sum(one["changes"] for one in changes))
+        super().__init__(sum(change["changes"] for change in changes))
         self.problems = changes
 
 
@@ -77,5 +77,5 @@ def confirmed(session: Session, study: Study, confirm: int, now: datetime) -> It
     for name in settings if has_runs else ():
         message = gettext("A setting of the study would change: %(name)s", name=name)
         changes.append({"place": name, "changes": 1, "message": message})
-    if changes and sum(one["changes"] for one in changes) != confirm:
+    if changes and sum(change["changes"] for change in changes) != confirm:
         raise WouldChange(changes)

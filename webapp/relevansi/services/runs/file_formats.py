@@ -70,7 +70,7 @@ class FileFormat(Struct, frozen=True):
     """How files of one format are recognised and read, as ``kind``.
 
     The report's template has the ``name``; ``size`` is about how many questions a file has. What
-    was read is ``parted`` into its report and a rest, with which the report is ``whole`` again.
+    was read is ``parted`` into its report and a rest, with which the report is ``joined`` again.
     """
 
     name: str
@@ -79,7 +79,7 @@ class FileFormat(Struct, frozen=True):
     read: Callable[[str, bytes, Tell], Any]
     size: Callable[[bytes], int]
     parted: Callable[[Any], tuple[Any, bytes]] = lambda read: (read, b"")
-    whole: Callable[[Any, bytes], Any] = lambda report, _rest: report
+    joined: Callable[[Any, bytes], Any] = lambda report, _data: report
 
 
 def _is_run(name: str, data: bytes) -> bool:
@@ -110,7 +110,7 @@ RUN = FileFormat(
     read=imports.read,
     size=lambda data: data.count(b'"query_id"'),
     parted=imports.parted,
-    whole=imports.whole,
+    joined=imports.joined,
 )
 RESULTS = FileFormat(
     name="results",
@@ -119,7 +119,7 @@ RESULTS = FileFormat(
     read=results.read,
     size=lambda data: len(data) // BYTES_A_QUESTION,
     parted=results.parted,
-    whole=lambda report, packed: results.read(report.name, packed),
+    joined=lambda report, packed: results.read(report.name, packed),
 )
 FORMATS = (RATED_CSV, RATINGS, RUN, RESULTS)
 """Every format in the order of recognising; files are stored in the opposite order, runs first."""
@@ -160,12 +160,13 @@ def together(
     files: Sequence[tuple[str, bytes]], choices: Choices | None = None
 ) -> list[tuple[FileFormat, str, bytes]]:
     """Return the format, name and content of each import: files of results are one together."""
-    found = [(recognised(*file), *file) for file in files]
-    of_results = [(name, data) for form, name, data in found if form is RESULTS]
-    one = [
-        (RESULTS, ", ".join(name for name, _ in of_results), results.packed(of_results, choices))
-    ]
-    return [each for each in found if each[0] is not RESULTS] + (one if of_results else [])
+    recognised_files = [(recognised(*file), *file) for file in files]
+    of_results = [(name, data) for form, name, data in recognised_files if form is RESULTS]
+    imports_of = [each for each in recognised_files if each[0] is not RESULTS]
+    if of_results:
+        names = ", ".join(name for name, _ in of_results)
+        imports_of.append((RESULTS, names, results.packed(of_results, choices)))
+    return imports_of
 
 
 def why_refused(file: OpenedFile) -> Sequence[Problem]:
@@ -181,10 +182,10 @@ def with_known_columns(study: Study, file: OpenedFile, tell: Tell = nobody) -> O
     """Return a file read by the columns that were chosen for files of its shape before."""
     if file.format is not RESULTS or isinstance(file.read, ImportRefused):
         return file
-    known = results.remembered(study, file.read)
-    if known is None:
+    choices = results.remembered(study, file.read)
+    if choices is None:
         return file
-    return opened_results(file.read.name, file.read.given, known, tell)
+    return opened_results(file.read.name, file.read.files, choices, tell)
 
 
 def with_differing_texts(session: Session, study: Study, file: OpenedFile) -> OpenedFile:
@@ -210,9 +211,9 @@ def look(session: Session, study: Study, file: OpenedFile, rater: str | None, no
 
 def turns_blind(session: Session, study: Study, reports: Sequence[Any]) -> bool:
     """Whether storing these files, by their reports, makes the study's rating blind."""
-    of_runs = [one for one in reports if isinstance(one, ImportReport)]
+    of_runs = [report for report in reports if isinstance(report, ImportReport)]
     return imports.turns_blind(session, study, of_runs) or any(
-        one.turns_blind for one in reports if isinstance(one, ResultsReport)
+        report.turns_blind for report in reports if isinstance(report, ResultsReport)
     )
 
 
@@ -221,9 +222,9 @@ def becomes(session: Session, study: Study, reports: Sequence[Any]) -> str:
 
     Words about their items are in force from here on.
     """
-    if any(isinstance(one, ImportReport) for one in reports):
+    if any(isinstance(report, ImportReport) for report in reports):
         kind = Card.kind
-    elif any(isinstance(one, ResultsReport) and one.runs for one in reports):
+    elif any(isinstance(report, ResultsReport) and report.runs for report in reports):
         kind = Document.kind
     else:
         return ""
@@ -257,24 +258,24 @@ def store(
         csv = rated_imports.store(session, study, read, rater or "", now, overwrite=is_sure)
         return StoredFile(csv, _of(csv.run_id), csv.storable)
     if file.format is RATINGS:
-        found = ratings.store(
+        report = ratings.store(
             session, study, read, now, rater, confirmed=is_sure, newcomers=newcomers
         )
-        if found.stored and found.rater_is_new:
-            newcomers.add(found.rater)
-        return StoredFile(found, _of(found.run_id), found.stored)
+        if report.stored and report.rater_is_new:
+            newcomers.add(report.rater)
+        return StoredFile(report, _of(report.run_id), report.stored)
     if file.format is RESULTS:
         if not (read.runs or read.group.raters):
             return StoredFile(StoredResults((), {}, read.problems))
-        done = stored_results.store(
+        outcome = stored_results.store(
             *(session, study, read, now, decision.grader),
             confirmed=is_sure,
             meta=decision.meta,
             same_documents=decision.same_documents,
             tell=tell,
         )
-        return StoredFile(done, tuple(run.id for run in done.runs))
-    depends = {one.query_id: str(one.query_id) in decision.depends for one in read.undecided}
+        return StoredFile(outcome, tuple(run.id for run in outcome.runs))
+    depends = {query.query_id: str(query.query_id) in decision.depends for query in read.undecided}
     labels = Labels(decision.method or None, decision.llm or None, depends)
     run = stored_runs.store(session, study, read.read, labels, now)
     return StoredFile(run, (run.id,))

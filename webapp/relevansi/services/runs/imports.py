@@ -19,7 +19,13 @@ from relevansi.kinds import from_row
 from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
 from relevansi.records import Counts, Problem, ReadQuery, ReadRun, Tell, nobody
-from relevansi.services.runs.stored_runs import OtherKind, counted, has_file, holding, is_other_kind
+from relevansi.services.runs.stored_runs import (
+    OtherKind,
+    counts_of,
+    has_file,
+    holding,
+    is_other_kind,
+)
 from relevansi.services.study import question_sets, studies
 
 BECOMES = {
@@ -65,18 +71,18 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
 
     `tell` is called with how many questions are read.
     """
-    found = bounded.call(name, json_runs.read, name, data, tell=tell)
+    run = bounded.call(name, json_runs.read, name, data, tell=tell)
     return ImportReport(
         name=name,
-        read=found,
-        problems=found.problems,
-        counts=counted(
-            Counter(str(query.state) for query in found.queries),
-            sum(len(query.cards) for query in found.queries),
+        read=run,
+        problems=run.problems,
+        counts=counts_of(
+            Counter(str(query.state) for query in run.queries),
+            sum(len(query.cards) for query in run.queries),
         ),
-        undecided=tuple(query for query in found.queries if query.context_dependent is None),
-        session_key=json_runs.session_key(found),
-        question_keys=tuple(json_runs.question_key(query.question) for query in found.queries),
+        undecided=tuple(query for query in run.queries if query.context_dependent is None),
+        session_key=json_runs.session_key(run),
+        question_keys=tuple(json_runs.question_key(query.question) for query in run.queries),
     )
 
 
@@ -88,10 +94,10 @@ def parted(report: ImportReport) -> tuple[ImportReport, bytes]:
     return brief, b"\n".join(map(json.encode, report.read.queries))
 
 
-def whole(report: ImportReport, answers: bytes) -> ImportReport:
+def joined(report: ImportReport, answers: bytes) -> ImportReport:
     # One by one: all at once would be as many dictionaries.
-    found = (json.decode(line, type=ReadQuery) for line in BytesIO(answers))
-    queries = tuple(replace(query, cards=tuple(map(from_row, query.cards))) for query in found)
+    decoded = (json.decode(line, type=ReadQuery) for line in BytesIO(answers))
+    queries = tuple(replace(query, cards=tuple(map(from_row, query.cards))) for query in decoded)
     return replace(report, read=replace(report.read, queries=queries))
 
 
@@ -115,12 +121,12 @@ def turns_blind(session: Session, study: Study, reports: Iterable[ImportReport])
     new: list[ImportReport] = []
     for report in reports:
         is_new = report.brings_something and report.run_id is None
-        if is_new and not any(_is_same_session(report, other) for other in new):
+        if is_new and not any(_is_same_session(report, earlier) for earlier in new):
             new.append(report)
     return question_sets.are_shared(session, study, [report.question_keys for report in new])
 
 
-def _is_same_session(one: ImportReport, other: ImportReport) -> bool:
-    methods = {one.read.search_method, other.read.search_method} - {None}
-    times = {one.read.timestamp, other.read.timestamp} - {None}
-    return one.session_key == other.session_key and len(methods) < 2 and len(times) < 2
+def _is_same_session(report: ImportReport, earlier: ImportReport) -> bool:
+    methods = {report.read.search_method, earlier.read.search_method} - {None}
+    times = {report.read.timestamp, earlier.read.timestamp} - {None}
+    return report.session_key == earlier.session_key and len(methods) < 2 and len(times) < 2

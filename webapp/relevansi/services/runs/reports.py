@@ -87,8 +87,8 @@ def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
     kind, _, rater_name = name.partition(" ")
     if kind not in {"rater", "machine"}:
         raise UnknownRule(name)
-    wanted = select(Rater).where(Rater.study_id == study.id, Rater.name == rater_name)
-    rater = session.scalar(wanted)
+    by_name = select(Rater).where(Rater.study_id == study.id, Rater.name == rater_name)
+    rater = session.scalar(by_name)
     if rater is None or (kind == "machine" and not rater.is_machine):
         raise UnknownRater(rater_name)
     if rater.is_machine and rater.id not in set(session.scalars(_RELEASED)):
@@ -124,33 +124,33 @@ def report(
     run_id: str,
     rule: Rule,
     *,
-    whole: bool = False,
+    with_unasked: bool = False,
     figures: Sequence[str] = (),
 ) -> RunReport:
-    """Return each query of a run under `rule`, those put to nobody only of the `whole` run.
+    """Return each query of a run under `rule`, those put to nobody too if `with_unasked`.
 
     `figures` are the names of others than the headline of the study.
     """
     run = runs.find(session, study, run_id)
-    left_out = () if whole else unasked(session, run.id)
+    left_out = () if with_unasked else unasked(session, run.id)
     scope = asked_of(run.id) if left_out else Query.run_id == run.id
     headline = tuple(figures) or headline_of(study)
     further = kept(headline)
-    said = verdicts_under(session, study, scope, rule, pooled=bool(further))
+    labels = verdicts_under(session, study, scope, rule, pooled=bool(further))
     texts = select(Query.id, Question.text, Question.category, Question.external_id)
     texts = texts.join_from(Query, Question).where(scope)
     questions = {row.id: row for row in session.execute(texts)}
     rows = tuple(
         QueryRow(
-            query_id=asked.query_id,
-            question=questions[asked.key].text,
-            category=questions[asked.key].category,
-            notes=said.notes.get(asked.key, ""),
-            summary=said.summary(asked, cannot_tell=study.cannot_tell, further=further),
-            verdicts=tuple(said.relevance(thing) for thing in asked.things),
-            external_id=questions[asked.key].external_id,
+            query_id=query.query_id,
+            question=questions[query.key].text,
+            category=questions[query.key].category,
+            notes=labels.notes.get(query.key, ""),
+            summary=labels.summary(query, cannot_tell=study.cannot_tell, further=further),
+            verdicts=tuple(labels.relevance(item) for item in query.things),
+            external_id=questions[query.key].external_id,
         )
-        for asked in verdicts.asked_queries(session, scope, pooled=bool(further))
+        for query in verdicts.asked_queries(session, scope, pooled=bool(further))
     )
     return RunReport(
         run=run.id,
@@ -173,12 +173,12 @@ def in_words(
     session: Session, study: Study, run_id: str, rule: Rule, *, figures: Sequence[str] = ()
 ) -> RunReport:
     """Return ``report`` with how blind its verdicts are, for a page or a report in words."""
-    found = report(session, study, run_id, rule, figures=figures)
+    run_report = report(session, study, run_id, rule, figures=figures)
     scope = Query.run_id == run_id
     return replace(
-        found,
+        run_report,
         blindness=blindness(session, study, scope, rule),
-        seconds={} if found.is_original else paces(session, study, scope),
+        seconds={} if run_report.is_original else paces(session, study, scope),
     )
 
 
@@ -242,23 +242,23 @@ def state(session: Session, study: Study, scope: Scope, rule: Rule) -> State:
     labels = by_rater[rule.rater.id] if rule.rater is not None else None
     decided = {} if labels else verdicts.settled(session, scope)
     if labels is None:
-        given = [(rater.name, by_rater[rater.id]) for rater in raters]
-        labels = verdicts.most(given, verdicts.merging_of(study))
+        labels_by_name = [(rater.name, by_rater[rater.id]) for rater in raters]
+        labels = verdicts.most(labels_by_name, verdicts.merging_of(study))
         if rule.name == ADJUDICATED:
             labels = verdicts.overruled(labels, decided)
-    asked = verdicts.asked_queries(session, scope)
-    readable = [one for one in asked if one.state is not QueryState.UNREADABLE]
+    queries = verdicts.asked_queries(session, scope)
+    readable = [query for query in queries if query.state is not QueryState.UNREADABLE]
     questions = dict(session.execute(select(Query.id, Query.question_id).where(scope)).all())
     open_items, open_questions = set[int](), set[int]()
-    for one in readable:
-        waits_for = labels.open_items(one)
+    for query in readable:
+        waits_for = labels.open_items(query)
         open_items |= waits_for
         if waits_for:
-            open_questions.add(questions[one.key])
-    voted = {item for own in by_rater.values() for item in own.by_thing}
+            open_questions.add(questions[query.key])
+    voted = {item for verdicts_of_rater in by_rater.values() for item in verdicts_of_rater.by_thing}
     unvoted, ties = open_items - voted, open_items & voted
-    lists = unvoted & {one.emptiness for one in readable}
-    of = len({questions[one.key] for one in readable})
+    lists = unvoted & {query.emptiness for query in readable}
+    of = len({questions[query.key] for query in readable})
     return State(
         questions=of,
         complete=of - len(open_questions),
@@ -266,7 +266,7 @@ def state(session: Session, study: Study, scope: Scope, rule: Rule) -> State:
         lists=len(lists),
         ties=len(ties - decided.keys()),
         decided=len(ties & decided.keys()),
-        answers=sum(one.asks_quality and one.key not in labels.quality for one in readable),
+        answers=sum(query.asks_quality and query.key not in labels.quality for query in readable),
         behind={} if rule.rater is not None else _behind(session, study, scope),
     )
 
@@ -278,7 +278,7 @@ def _behind(session: Session, study: Study, scope: Scope) -> dict[str, int]:
     """
     active = _active(session, study)
     is_blind = studies.is_blind(session, study)
-    found = {}
+    behind = {}
     for rater in studies.present(session, study):
         if rater.is_owner and rater.id not in active and active:
             continue
@@ -287,11 +287,11 @@ def _behind(session: Session, study: Study, scope: Scope) -> dict[str, int]:
         questions = set(session.scalars(waits))
         if is_blind:
             share = shares.of_rater(session, rater)
-            units = (*(given.unit for given in share.first_time), *share.free)
+            units = (*(task.unit for task in share.first_time), *share.free)
             questions &= {unit.question_id for unit in units}
         if questions:
-            found[studies.shown_owner(rater.name)] = len(questions)
-    return found
+            behind[studies.shown_owner(rater.name)] = len(questions)
+    return behind
 
 
 def _active(session: Session, study: Study) -> set[int]:
@@ -357,27 +357,27 @@ def in_study(study: Study) -> Scope:
 
 def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, str]]:
     """Return the votes on every judged thing in `scope`, by ascending id; some have none."""
-    things = session.scalars(verdicts.judged_things(scope))
-    found: dict[int, dict[int, str]] = {
-        thing: {} for thing in sorted(thing for thing in things if thing is not None)
+    item_ids = session.scalars(verdicts.judged_things(scope))
+    votes_by_item: dict[int, dict[int, str]] = {
+        item_id: {} for item_id in sorted(item_id for item_id in item_ids if item_id is not None)
     }
     raters = [rater.id for rater in studies.raters(session, study)]
-    for rater_id, own in verdicts.by_rater(session, scope, raters).items():
-        for thing, verdict in own.by_thing.items():
-            found[thing][rater_id] = verdict
-    return found
+    for rater_id, verdicts_of_rater in verdicts.by_rater(session, scope, raters).items():
+        for item_id, verdict in verdicts_of_rater.by_thing.items():
+            votes_by_item[item_id][rater_id] = verdict
+    return votes_by_item
 
 
 def provenances(
     session: Session, study: Study, scope: Scope, *, adjudicated: bool = True
 ) -> dict[int, Provenance]:
     """Return the provenance of the final label of every judged thing in `scope`."""
-    known = select(Adjudication.judged_thing_id)
-    settled = set(session.scalars(known)) if adjudicated else set[int]()
+    decided_items = select(Adjudication.judged_thing_id)
+    settled = set(session.scalars(decided_items)) if adjudicated else set[int]()
     merging = verdicts.merging_of(study)
     return {
-        thing: provenance(cast.values(), adjudicated=thing in settled, merging=merging)
-        for thing, cast in votes(session, study, scope).items()
+        item_id: provenance(cast.values(), adjudicated=item_id in settled, merging=merging)
+        for item_id, cast in votes(session, study, scope).items()
     }
 
 
@@ -410,16 +410,16 @@ def label_counts(
     merging: verdicts.Merging = verdicts.merge,
 ) -> LabelCounts:
     """Return how many labels come from where; `settled` are the adjudicated things."""
-    counted: Counter[str] = Counter()
-    for thing, by_rater in cast.items():
-        given = list(by_rater.values())
-        found = provenance(given, adjudicated=thing in settled, merging=merging)
-        counted[found] += 1
-        counted["alone"] += found is Provenance.UNANIMOUS and len(given) == 1
-        counted["cannot_tell"] += found is Provenance.UNANIMOUS and not decided(given)
-        counted["tied"] += found is Provenance.OPEN and bool(given)
-        counted["unjudged"] += found is Provenance.OPEN and not given
-    return LabelCounts(**{str(name): count for name, count in counted.items()})
+    counts: Counter[str] = Counter()
+    for item_id, by_rater in cast.items():
+        verdicts_given = list(by_rater.values())
+        source = provenance(verdicts_given, adjudicated=item_id in settled, merging=merging)
+        counts[source] += 1
+        counts["alone"] += source is Provenance.UNANIMOUS and len(verdicts_given) == 1
+        counts["cannot_tell"] += source is Provenance.UNANIMOUS and not decided(verdicts_given)
+        counts["tied"] += source is Provenance.OPEN and bool(verdicts_given)
+        counts["unjudged"] += source is Provenance.OPEN and not verdicts_given
+    return LabelCounts(**{str(name): count for name, count in counts.items()})
 
 
 def decided(cast: Collection[str]) -> Counter[str]:
@@ -445,5 +445,5 @@ def margin(cast: Collection[str]) -> Fraction:
     counts = decided(cast)
     if not counts:
         return Fraction(0)
-    (_, first), *rest = counts.most_common(2)
-    return Fraction(first - (rest[0][1] if rest else 0), counts.total())
+    (_, first), *others = counts.most_common(2)
+    return Fraction(first - (others[0][1] if others else 0), counts.total())

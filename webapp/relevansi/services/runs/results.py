@@ -56,7 +56,7 @@ class OtherIds(Refused):
     )
 
 
-class FoundRun(Struct, frozen=True):
+class RunPreview(Struct, frozen=True):
     """A run in the files: how many questions, items and empty lists it has, and deeper ids.
 
     ``depth`` is the length of its longest list of items. ``n_texts`` counts questions and items
@@ -85,14 +85,14 @@ class ResultsReport(Struct, frozen=True):
     they cannot be stored, ``fits`` the scale that is set with them: the study has no verdict yet,
     or none that is above. ``turns_blind``: its runs will compete with one another. So many
     documents differ, ``n_differing``, from the text that the study had of them when the files were
-    read. ``given`` are the files; without them a report is for looking at only.
+    read. ``files`` are the files; without them a report is for looking at only.
     """
 
     name: str
     group: Group
     problems: tuple[Problem, ...]
-    runs: tuple[FoundRun, ...] = ()
-    given: tuple[Any, ...] = ()
+    runs: tuple[RunPreview, ...] = ()
+    files: tuple[Any, ...] = ()
     refused: Any = None  # a ``Refused``
     fits: int | None = None
     known_raters: tuple[str, ...] = ()
@@ -124,24 +124,24 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ResultsReport:
 def read_files(
     name: str, files: Iterable[Dropped], choices: Choices | None = None, tell: Tell = nobody
 ) -> ResultsReport:
-    given = tuple(files)
-    group = bounded.call(name, formats.read, given, choices, tell=tell)
+    dropped = tuple(files)
+    group = bounded.call(name, formats.read, dropped, choices, tell=tell)
     return ResultsReport(
         name=name,
         group=group,
         problems=group.problems,
-        runs=tuple(map(_found, group.runs)),
-        given=given,
-        scorable=dict(filter(None, map(_scorable, given))),
+        runs=tuple(map(_preview, group.runs)),
+        files=dropped,
+        scorable=dict(filter(None, map(_scorable, dropped))),
     )
 
 
-def _scorable(given: Dropped) -> tuple[str, str] | None:
-    if isinstance(given, tuple):
-        name, head = given[0], given[1][:LONGEST_LOOK]
-    elif given.is_file():
-        with given.open("rb") as file:
-            name, head = given.name, file.read(LONGEST_LOOK)
+def _scorable(dropped: Dropped) -> tuple[str, str] | None:
+    if isinstance(dropped, tuple):
+        name, head = dropped[0], dropped[1][:LONGEST_LOOK]
+    elif dropped.is_file():
+        with dropped.open("rb") as file:
+            name, head = dropped.name, file.read(LONGEST_LOOK)
     else:
         return None
     for line in head.splitlines()[:5]:
@@ -153,9 +153,9 @@ def _scorable(given: Dropped) -> tuple[str, str] | None:
     return None
 
 
-def _found(run: ReadRun) -> FoundRun:
+def _preview(run: ReadRun) -> RunPreview:
     lengths = [len(query.cards) for query in run.queries]
-    return FoundRun(
+    return RunPreview(
         system=run.search_method or "",
         key=run.key,
         n_queries=len(lengths),
@@ -177,10 +177,11 @@ def parted(report: ResultsReport) -> tuple[ResultsReport, bytes]:
     All runs of an import have the same questions, of which the first one keeps the words.
     """
     runs = report.group.runs[:1]
-    asked = (replace(q, response="", cards=(), extra={}, tail=()) for r in runs for q in r.queries)
-    first = tuple(replace(run, queries=tuple(asked)) for run in runs)
-    brief = replace(report, group=replace(report.group, runs=first, judged=()), given=())
-    return brief, packed(report.given, report.group.choices)
+    full = (q for run in runs for q in run.queries)
+    queries = (replace(q, response="", cards=(), extra={}, tail=()) for q in full)
+    first = tuple(replace(run, queries=tuple(queries)) for run in runs)
+    brief = replace(report, group=replace(report.group, runs=first, judged=()), files=())
+    return brief, packed(report.files, report.group.choices)
 
 
 def remembered(study: Study, report: ResultsReport) -> Choices | None:
@@ -189,8 +190,8 @@ def remembered(study: Study, report: ResultsReport) -> Choices | None:
     That are the columns which were chosen for files of this shape, and whether ids name passages.
     """
     mappings, group = study.mappings or {}, report.group
-    known = mappings.get("columns", {}).get(group.header)
-    columns = group.choices.columns or known or {}
+    columns_before = mappings.get("columns", {}).get(group.header)
+    columns = group.choices.columns or columns_before or {}
     passages = group.has_passages or mappings.get("passages", False)
     if columns in (group.choices.columns, group.columns) and passages == group.has_passages:
         return None
@@ -203,13 +204,13 @@ def examine(session: Session, study: Study, report: ResultsReport) -> ResultsRep
     refused = _refusal(session, study, report)
     is_above = highest > Scale.stored(study.scale).top
     names = map(rater_name, report.group.raters)
-    found = tuple(_beside(session, study, run) for run in report.runs)
+    previews = tuple(_beside(session, study, run) for run in report.runs)
     is_open = study.blind is None and not studies.is_blind(session, study)
     return replace(
         report,
-        problems=(*report.group.problems, *_other_depths(report, found)),
-        runs=found,
-        turns_blind=not refused and is_open and _compete(session, study, report, found),
+        problems=(*report.group.problems, *_other_depths(report, previews)),
+        runs=previews,
+        turns_blind=not refused and is_open and _compete(session, study, report, previews),
         refused=refused,
         fits=max(highest, 2) if is_above and not refused else None,
         known_raters=tuple(name for name in names if raters.named(session, study, name)),
@@ -234,19 +235,20 @@ def _refusal(session: Session, study: Study, report: ResultsReport) -> Refused |
 
 
 def _compete(
-    session: Session, study: Study, report: ResultsReport, found: Sequence[FoundRun]
+    session: Session, study: Study, report: ResultsReport, previews: Sequence[RunPreview]
 ) -> bool:
     """Whether a new run has the questions of another one, be it new as well or in the study."""
-    n_new = sum(run.run_id is None for run in found)
+    n_new = sum(run.run_id is None for run in previews)
     if n_new != 1:
         return n_new > 1
-    asked = question_sets.known_collection(session, study, report.group.runs[0].queries)
-    with_it = select(Run.id).where(Run.question_set_id == (asked[0].id if asked else None))
+    collection = question_sets.known_collection(session, study, report.group.runs[0].queries)
+    set_id = collection[0].id if collection else None
+    with_it = select(Run.id).where(Run.question_set_id == set_id)
     return session.scalar(with_it.limit(1)) is not None
 
 
-def _other_depths(report: ResultsReport, found: Iterable[FoundRun]) -> Iterator[Problem]:
-    for run in found:
+def _other_depths(report: ResultsReport, previews: Iterable[RunPreview]) -> Iterator[Problem]:
+    for run in previews:
         if run.run_id is not None and run.depth != run.stored_depth:
             depths = {"stored": run.stored_depth, "depth": run.depth}
             yield warning("results_other_depth", report.name, {"system": run.system, **depths})
@@ -256,19 +258,20 @@ def rater_name(name: str) -> str:
     return name_line(name) or USUAL_RATER
 
 
-def _beside(session: Session, study: Study, run: FoundRun) -> FoundRun:
+def _beside(session: Session, study: Study, run: RunPreview) -> RunPreview:
     same = select(Run.id).where(Run.study_id == study.id, Run.session_key == run.key)
     same = same.where(Run.stated_search_method == run.system)
     run_id = session.scalar(same.limit(1))
     if run_id is None:
         return run
-    asked = select(Question.text, Question.external_id).join(Query).where(Query.run_id == run_id)
+    questions = select(Question.text, Question.external_id).join(Query)
+    questions = questions.where(Query.run_id == run_id)
     is_told = or_(*(JudgedThing.card[name].as_string() != "" for name in ("text", "title")))
     listed = select(func.max(Result.rank), func.count(JudgedThing.id).filter(is_told))
     listed = listed.select_from(Result).join(Query, Query.id == Result.query_key)
     listed = listed.join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
     listed = listed.where(Query.run_id == run_id)
     depth, n_texts = session.execute(listed).one()
-    n_texts += sum(question_sets.is_told(*row) for row in session.execute(asked))
+    n_texts += sum(question_sets.is_told(*row) for row in session.execute(questions))
     is_fuller = n_texts < run.n_texts
     return replace(run, run_id=run_id, stored_depth=depth or 0, is_fuller=is_fuller)

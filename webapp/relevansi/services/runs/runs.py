@@ -39,14 +39,14 @@ def in_order(session: Session, study: Study) -> list[Run]:
     return ordered(study, session.scalars(select(Run).where(Run.study_id == study.id)))
 
 
-def ordered(study: Study, found: Iterable[Run]) -> list[Run]:
+def ordered(study: Study, runs: Iterable[Run]) -> list[Run]:
     """Return runs of a study in its order: as the owner placed them, then as they came in.
 
     Those of a chatbot are in the order of the original evaluation's methods before that.
     """
     of_chatbot = study.kind == Card.kind
     return sorted(
-        found,
+        runs,
         key=lambda run: (
             *(run.position is None, run.position or 0),
             *(of_chatbot and labels.place(run.search_method), *sequence(run)),
@@ -162,9 +162,9 @@ def move(session: Session, study: Study, run_id: str, direction: str) -> None:
     """
     listed = in_order(session, study)
     here = listed.index(find(session, study, run_id))
-    there = here + STEPS[direction]
-    if 0 <= there < len(listed):
-        listed[here], listed[there] = listed[there], listed[here]
+    target = here + STEPS[direction]
+    if 0 <= target < len(listed):
+        listed[here], listed[target] = listed[target], listed[here]
     for position, run in enumerate(listed, 1):
         run.position = position
 
@@ -174,23 +174,25 @@ def deletion_cost(session: Session, study: Study, run_id: str) -> tuple[list[str
     run = find(session, study, run_id)
     of_run = Query.run_id == run.id
     n = select(func.count())
-    given = n.select_from(Judgment).join(JudgedThing).where(Judgment.verdict.is_not(None))
+    judgments = n.select_from(Judgment).join(JudgedThing).where(Judgment.verdict.is_not(None))
     pooled = JudgedThing.id.in_(things_shown(of_run)) & JudgedThing.run_id.is_(None)
     counts = (
         n.select_from(Query).where(of_run),
         n.select_from(QueryRating).join(Query).where(of_run),
-        given.where(JudgedThing.run_id == run.id),
+        judgments.where(JudgedThing.run_id == run.id),
         n.select_from(CardDecision).join(Query).where(of_run),
-        given.where(pooled),
+        judgments.where(pooled),
     )
-    questions, ratings, own, decisions, kept = (session.scalar(count) or 0 for count in counts)
+    questions, ratings, own_judgments, decisions, pooled_judgments = (
+        session.scalar(count) or 0 for count in counts
+    )
     goes = [
         ngettext("the run with its %(n)s question", "the run with its %(n)s questions", questions),
         ngettext("%(n)s grade or note on an answer", "%(n)s grades and notes on answers", ratings),
         ngettext(
             "%(n)s judgment on a question that depends on its conversation",
             "%(n)s judgments on questions that depend on their conversation",
-            own,
+            own_judgments,
         ),
     ]
     if decisions:
@@ -204,7 +206,7 @@ def deletion_cost(session: Session, study: Study, run_id: str) -> tuple[list[str
     stays = ngettext(
         "%(n)s judgment on a property: it counts for every run that shows it",
         "%(n)s judgments on properties: they count for every run that shows them",
-        kept,
+        pooled_judgments,
     )
     return goes, [stays, gettext("the log of every click")]
 
@@ -214,10 +216,10 @@ def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> No
     run = find(session, study, run_id)
     labels = f"{run.search_method or '-'} / {run.llm or '-'}"
     studies.log(session, study, "delete run", run.id, labels, None, now)
-    own = select(JudgedThing.id).where(JudgedThing.run_id == run.id).scalar_subquery()
+    own_items = select(JudgedThing.id).where(JudgedThing.run_id == run.id).scalar_subquery()
     keys = select(Query.id).where(Query.run_id == run.id).scalar_subquery()
     for column in belonging_to(JudgedThing.id):
-        session.execute(delete(column.table).where(column.in_(own)))
+        session.execute(delete(column.table).where(column.in_(own_items)))
     session.execute(delete(QueryRating).where(QueryRating.query_key.in_(keys)))
     session.execute(delete(StoredSummary).where(StoredSummary.run_id == run.id))
     session.execute(delete(Result).where(Result.query_key.in_(keys)))
@@ -272,15 +274,15 @@ def _overview(session: Session, rater: Rater, run: Run) -> RunOverview:
 
 def things_shown(scope: ColumnElement[bool]):  # type: ignore[no-untyped-def]
     """Return the statement over the judged things that answers show or left empty."""
-    shown = select(Result.judged_thing_id).join(Query).where(scope)
-    shown = shown.where(Result.judged_thing_id.is_not(None))
-    return shown.union(select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None)))
+    items = select(Result.judged_thing_id).join(Query).where(scope)
+    items = items.where(Result.judged_thing_id.is_not(None))
+    return items.union(select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None)))
 
 
 class RecordedFile(Struct, frozen=True):
-    """A source file as recorded, and what was made of it: the message ``made`` with its ``id``."""
+    """A source file as recorded; the message ``origin`` with its ``id`` says what came of it."""
 
-    made: str
+    origin: str
     id: str
     name: str
     sha256: str
@@ -291,12 +293,12 @@ class RecordedFile(Struct, frozen=True):
         return PureWindowsPath(self.name).name  # which has either slash between folders
 
 
-class FoundFile(Struct, frozen=True):
-    """A file on the disk; ``named`` where the user named the file itself, not its folder."""
+class DiskFile(Struct, frozen=True):
+    """A file on the disk; ``is_named`` where the user named the file itself, not its folder."""
 
     path: Path
     sha256: str
-    named: bool
+    is_named: bool
 
 
 class SourceComparison(Struct, frozen=True):
@@ -307,9 +309,9 @@ class SourceComparison(Struct, frozen=True):
     """
 
     equal: tuple[RecordedFile, ...]
-    differing: tuple[tuple[RecordedFile, FoundFile], ...]
+    differing: tuple[tuple[RecordedFile, DiskFile], ...]
     absent: tuple[RecordedFile, ...]
-    unknown: tuple[FoundFile, ...]
+    unknown: tuple[DiskFile, ...]
 
 
 def recorded(session: Session) -> list[RecordedFile]:
@@ -317,42 +319,42 @@ def recorded(session: Session) -> list[RecordedFile]:
     runs = session.execute(
         select(RunFile.run_id, RunFile.name, RunFile.sha256).order_by(RunFile.id)
     )
-    found = [RecordedFile(mark("run %(id)s"), *row) for row in runs]
+    sources = [RecordedFile(mark("run %(id)s"), *row) for row in runs]
     evaluations = session.execute(
         select(Evaluation.id, Evaluation.files).order_by(Evaluation.created_at, Evaluation.id)
     )
     for evaluation_id, files in evaluations:
-        made = mark("evaluation %(id)s")
-        found += [RecordedFile(made, evaluation_id, file["name"], file["sha256"]) for file in files]
-    return found
+        origin = mark("evaluation %(id)s")
+        sources += [
+            RecordedFile(origin, evaluation_id, file["name"], file["sha256"]) for file in files
+        ]
+    return sources
 
 
-def found(paths: Iterable[Path]) -> Iterator[FoundFile]:
-    """Yield the files among `paths` and those in the folders among them."""
+def files_below(paths: Iterable[Path]) -> Iterator[DiskFile]:
+    """The files among `paths` and those in the folders among them."""
     for path in paths:
         inside = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for one in filter(Path.is_file, inside):
-            with one.open("rb") as file:
-                yield FoundFile(one, file_digest(file, "sha256").hexdigest(), one == path)
+        for file in filter(Path.is_file, inside):
+            with file.open("rb") as opened:
+                yield DiskFile(file, file_digest(opened, "sha256").hexdigest(), file == path)
 
 
-def compare(recorded: Sequence[RecordedFile], found: Sequence[FoundFile]) -> SourceComparison:
+def compare(recorded: Sequence[RecordedFile], on_disk: Sequence[DiskFile]) -> SourceComparison:
     """Return which of the files on the disk are the recorded ones, by their SHA-256.
 
     A file with the name of a recorded one differs only where that one is nowhere else and the
     file is not another recorded one: every run has a ``test_results_latest.json``.
     """
-    on_disk = {file.sha256 for file in found}
-    known = {file.sha256 for file in recorded}
-    missed = [file for file in recorded if file.sha256 not in on_disk]
-    strange = [file for file in found if file.sha256 not in known]
-    differing = [
-        (file, other) for file in missed for other in strange if other.path.name == file.base
-    ]
-    changed, others = [file for file, _ in differing], [other for _, other in differing]
+    hashes_on_disk = {file.sha256 for file in on_disk}
+    hashes = {file.sha256 for file in recorded}
+    missed = [file for file in recorded if file.sha256 not in hashes_on_disk]
+    strange = [file for file in on_disk if file.sha256 not in hashes]
+    pairs = [(file, copy) for file in missed for copy in strange if copy.path.name == file.base]
+    changed, copies = [file for file, _ in pairs], [copy for _, copy in pairs]
     return SourceComparison(
-        equal=tuple(file for file in recorded if file.sha256 in on_disk),
-        differing=tuple(differing),
+        equal=tuple(file for file in recorded if file.sha256 in hashes_on_disk),
+        differing=tuple(pairs),
         absent=tuple(file for file in missed if file not in changed),
-        unknown=tuple(other for other in strange if other.named and other not in others),
+        unknown=tuple(file for file in strange if file.is_named and file not in copies),
     )

@@ -36,20 +36,20 @@ INVENTED = re.compile(r"sample-\d+(-\d+)?")
 """The event ids of the verdicts that the button stored; a browser's clicks have other ones."""
 
 
-def found(session: Session, study: Study) -> list[Run]:
+def sample_runs(session: Session, study: Study) -> list[Run]:
     """Return the sample runs of a study, in its order."""
     files = select(RunFile.run_id).where(RunFile.sha256.in_(FILES))
-    own = select(Run).where(Run.study_id == study.id, Run.id.in_(files))
-    return runs.ordered(study, session.scalars(own))
+    of_files = select(Run).where(Run.study_id == study.id, Run.id.in_(files))
+    return runs.ordered(study, session.scalars(of_files))
 
 
 def removal_cost(session: Session, study: Study, sample: Sequence[Run]) -> tuple[int, int, bool]:
     """Return how many verdicts and grades go with the sample, and whether blindness comes back."""
-    own = Query.run_id.in_([run.id for run in sample])
-    given = select(func.count()).select_from(Judgment).where(Judgment.verdict.is_not(None))
-    judgments = session.scalar(given.join(JudgedThing).where(_is_own(study, own)))
+    of_sample = Query.run_id.in_([run.id for run in sample])
+    judged = select(func.count()).select_from(Judgment).where(Judgment.verdict.is_not(None))
+    judgments = session.scalar(judged.join(JudgedThing).where(_is_own(study, of_sample)))
     rated = select(func.count()).select_from(QueryRating).join(Query)
-    ratings = session.scalar(rated.where(own))
+    ratings = session.scalar(rated.where(of_sample))
     switches = select(LogEntry).where(LogEntry.study_id == study.id, LogEntry.action == "set blind")
     last = session.scalars(switches.order_by(LogEntry.id.desc()).limit(1)).first()
     unblinded_at = last.at if last is not None and last.new == str(False) else None
@@ -58,18 +58,19 @@ def removal_cost(session: Session, study: Study, sample: Sequence[Run]) -> tuple
 
 def remove(session: Session, study: Study, now: datetime) -> None:
     """Remove the sample runs, every click on what they alone show and every invented verdict."""
-    sample = found(session, study)
+    sample = sample_runs(session, study)
     if not sample:
         return
     judgments, ratings, restores_blind = removal_cost(session, study, sample)
     for rater in studies.raters(session, study):
         by_rater = select(Event).where(Event.rater_id == rater.id, Event.event_id.like("sample-%"))
-        invented = [one for one in session.scalars(by_rater) if INVENTED.fullmatch(one.event_id)]
+        clicks = session.scalars(by_rater)
+        invented = [click for click in clicks if INVENTED.fullmatch(click.event_id)]
         if invented:
             events.forget(session, rater, invented)
-    own = Query.run_id.in_([run.id for run in sample])
-    items = session.scalars(select(JudgedThing.id).where(_is_own(study, own))).all()
-    answers = select(Query.id).where(own).scalar_subquery()
+    of_sample = Query.run_id.in_([run.id for run in sample])
+    items = session.scalars(select(JudgedThing.id).where(_is_own(study, of_sample))).all()
+    answers = select(Query.id).where(of_sample).scalar_subquery()
     on_answers = Event.judged_thing_id.is_(None) & Event.query_key.in_(answers)
     session.execute(delete(Event).where(or_(Event.judged_thing_id.in_(items), on_answers)))
     for column in belonging_to(JudgedThing.id):
@@ -85,7 +86,7 @@ def remove(session: Session, study: Study, now: datetime) -> None:
     session.expire_all()
 
 
-def _is_own(study: Study, own: ColumnElement[bool]) -> ColumnElement[bool]:
+def _is_own(study: Study, of_sample: ColumnElement[bool]) -> ColumnElement[bool]:
     in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
-    shown, elsewhere = runs.things_shown(own), runs.things_shown(in_study & ~own)
-    return JudgedThing.id.in_(shown) & JudgedThing.id.not_in(elsewhere)
+    shown_items, elsewhere = runs.things_shown(of_sample), runs.things_shown(in_study & ~of_sample)
+    return JudgedThing.id.in_(shown_items) & JudgedThing.id.not_in(elsewhere)

@@ -85,64 +85,68 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
     looked, group = examine(session, study, report), report.group
     if looked.refused:
         raise looked.refused
-    if not group.runs and not _known(group.judged, _questions(session, study, ())):
+    if not group.runs and not _grades_by_question(group.judged, _questions(session, study, ())):
         raise NoQuestion
     by_name: dict[str, list[Judged]] = {}
-    for one in group.judged:
-        by_name.setdefault(rater_name(one.rater or rater), []).append(one)
+    for grade in group.judged:
+        by_name.setdefault(rater_name(grade.rater or rater), []).append(grade)
     graders = {name: raters.named(session, study, name) for name in by_name}
-    if taken := [one.name for one in graders.values() if one and (one.is_machine or not confirmed)]:
-        raise KnownRater(taken[0])
+    for grader in filter(None, graders.values()):
+        if grader.is_machine or not confirmed:
+            raise KnownRater(grader.name)
     stored_runs.begin(session, study, Document.kind, now)
     if looked.fits is not None:
         scale = replace(Scale.stored(study.scale), top=looked.fits, words=(), guidance=())
         # Which figures are shown first may change with it, for the runs that are there too.
         studies.set_switches(session, study, replace(studies.switches(study), scale=scale), now)
     _remember(study, group)
-    shown = [key for key, is_of_collection in group.meta.items() if is_of_collection]
-    seen = partial(_seen, {*(shown if meta is None else meta), "format"})
+    of_collection = [key for key, is_of_collection in group.meta.items() if is_of_collection]
+    visible_part = partial(_with_metadata, {*(of_collection if meta is None else meta), "format"})
     again = [
         run
-        for found, run in zip(looked.runs, group.runs, strict=True)
-        if found.run_id and found.n_texts
+        for preview, run in zip(looked.runs, group.runs, strict=True)
+        if preview.run_id and preview.n_texts
     ]
-    kept = _fill_texts(session, study, again, seen, now, same_documents=same_documents)
-    done = (
+    kept_texts = _fill_texts(
+        session, study, again, visible_part, now, same_documents=same_documents
+    )
+    outcome = (
         stored_runs.store_together(
             *(session, study, group.runs, Labels(), now),
-            seen=seen,
+            visible_part=visible_part,
             same_documents=same_documents,
             tell=tell,
         )
         if group.runs
         else StoredRuns(())
     )
-    stored = done.runs
+    stored = outcome.runs
     labels.about(study.kind, Scale.stored(study.scale), study.merging)
     questions = _questions(session, study, [run.id for run in stored])
     grades = {}
     for name, judged in by_name.items():
         grader = graders[name] or studies.add_rater(session, study, name, now)
-        placed = _known(judged, questions)
+        placed = _grades_by_question(judged, questions)
         _grade(session, grader, placed, now)
         grades[name] = sum(map(len, placed.values()))
-    told = [*looked.problems]
+    problems = [*looked.problems]
     if left_out := len(group.judged) - sum(grades.values()):
-        told.append(warning("results_grades_unasked", report.name, {"count": left_out}))
-    told += _changed(report.name, kept, done.changed, same_documents=same_documents)
-    return StoredResults(stored, grades, tuple(told))
+        problems.append(warning("results_grades_unasked", report.name, {"count": left_out}))
+    problems += _changed(report.name, kept_texts, outcome.changed, same_documents=same_documents)
+    return StoredResults(stored, grades, tuple(problems))
 
 
 def _changed(
-    name: str, kept: frozenset[str], changed: frozenset[str], *, same_documents: bool
+    name: str, kept_texts: frozenset[str], changed: frozenset[str], *, same_documents: bool
 ) -> Iterator[Problem]:
     """Yield what became of documents with another text under the id that they had."""
     if same_documents:
-        kept, changed = kept | changed, frozenset()
+        kept_texts, changed = kept_texts | changed, frozenset()
     code = "results_texts_replaced" if same_documents else "results_texts_kept"
-    for said, documents in ((code, kept), ("results_texts_differ", changed)):
-        if documents:
-            yield warning(said, name, {"count": len(documents)})
+    if kept_texts:
+        yield warning(code, name, {"count": len(kept_texts)})
+    if changed:
+        yield warning("results_texts_differ", name, {"count": len(changed)})
 
 
 def _remember(study: Study, group: Group) -> None:
@@ -156,18 +160,18 @@ def _remember(study: Study, group: Group) -> None:
         study.mappings = mappings
 
 
-def _seen(shown: Container[str], card: Document) -> Document:
+def _with_metadata(keys: Container[str], card: Document) -> Document:
     """Return an item with no other metadata than this."""
-    if all(key in shown for key in card.meta):
+    if all(key in keys for key in card.meta):
         return card
-    return replace(card, meta={key: value for key, value in card.meta.items() if key in shown})
+    return replace(card, meta={key: value for key, value in card.meta.items() if key in keys})
 
 
 def _fill_texts(
     session: Session,
     study: Study,
     again: Sequence[ReadRun],
-    seen: Callable[[Document], Document],
+    visible_part: Callable[[Document], Document],
     now: datetime,
     *,
     same_documents: bool,
@@ -180,7 +184,7 @@ def _fill_texts(
         return frozenset()
     _, questions = question_sets.of_collection(session, study, again[0].queries, now)
     changed: set[str] = set()
-    for pool in _filled(session, questions, again, seen, same_documents=same_documents):
+    for pool in _filled(session, questions, again, visible_part, same_documents=same_documents):
         pool.store()
         changed |= pool.changed
     return frozenset(changed)
@@ -193,10 +197,10 @@ def documents_that_differ(session: Session, study: Study, runs: Sequence[ReadRun
     """
     if not runs or stored_runs.is_other_kind(session, study, Document.kind):
         return 0
-    known = question_sets.known_collection(session, study, runs[0].queries)
-    if known is None:
+    collection = question_sets.known_collection(session, study, runs[0].queries)
+    if collection is None:
         return 0
-    pools = _filled(session, known[1], runs, lambda card: card, same_documents=False)
+    pools = _filled(session, collection[1], runs, lambda card: card, same_documents=False)
     return len(set().union(*(pool.changed for pool in pools)))
 
 
@@ -204,28 +208,30 @@ def _filled(
     session: Session,
     questions: Sequence[Question | None],
     runs: Sequence[ReadRun],
-    seen: Callable[[Document], Document],
+    visible_part: Callable[[Document], Document],
     *,
     same_documents: bool,
 ) -> Iterator[Pool]:
     """Yield what is judged of some questions at a time, as full as the items of these runs."""
     for start in range(0, len(questions), AT_ONCE):
-        ids = [one.id if one else 0 for one in questions[start : start + AT_ONCE]]
+        ids = [question.id if question else 0 for question in questions[start : start + AT_ONCE]]
         pool = Pool(session, ids, same_documents=same_documents)
         for run in runs:
             for at, query in zip(ids, run.queries[start : start + AT_ONCE], strict=True):
                 for card in query.cards:
-                    pool.fill(at, seen(card))
+                    pool.fill(at, visible_part(card))
         yield pool
 
 
-def _known(judged: Iterable[Judged], questions: Mapping[str, int]) -> dict[int, list[Judged]]:
+def _grades_by_question(
+    judged: Iterable[Judged], questions: Mapping[str, int]
+) -> dict[int, list[Judged]]:
     """Return those grades that are of `questions`, by the ids of these."""
     placed: dict[int, list[Judged]] = {}
-    for one in judged:
-        at = questions.get(one.external_id or question_key(one.question))
+    for grade in judged:
+        at = questions.get(grade.external_id or question_key(grade.question))
         if at is not None:
-            placed.setdefault(at, []).append(one)
+            placed.setdefault(at, []).append(grade)
     return placed
 
 
@@ -235,23 +241,23 @@ def _grade(
     """Store those grades that change what the rater said before, as events."""
     before = session.scalar(select(func.count(Event.id)).where(Event.rater_id == rater.id))
     changes: list[TargetChange] = []
-    asked = [*placed]
-    for start in range(0, len(asked), AT_ONCE):
-        portion = asked[start : start + AT_ONCE]
-        graded = [(at, one) for at in portion for one in placed[at]]
-        items = {one.identity: _item(one.identity) for _, one in graded}
+    question_ids = [*placed]
+    for start in range(0, len(question_ids), AT_ONCE):
+        portion = question_ids[start : start + AT_ONCE]
+        graded = [(at, grade) for at in portion for grade in placed[at]]
+        items = {grade.identity: _item(grade.identity) for _, grade in graded}
         pool = Pool(session, portion)
-        things = [pool.place(at, None, items[one.identity], one.identity) for at, one in graded]
+        placed_items = [pool.place(at, None, items[g.identity], g.identity) for at, g in graded]
         pool.store()
-        own = select(Judgment.judged_thing_id, Judgment.verdict).join(JudgedThing)
-        own = own.where(Judgment.rater_id == rater.id, JudgedThing.question_id.in_(portion))
-        known = dict(session.execute(own).all())
-        for (at, one), thing in zip(graded, things, strict=True):
-            if known.get(thing.id) != one.verdict:
-                said = f"{rater.name} {at} {one.identity} {one.verdict} {before}"
-                event_id = hashlib.sha256(said.encode()).hexdigest()[:32]
-                target, click = Target("verdict", thing.id), Click(event_id, now)
-                changes.append(TargetChange(target, one.verdict, click))
+        stored = select(Judgment.judged_thing_id, Judgment.verdict).join(JudgedThing)
+        stored = stored.where(Judgment.rater_id == rater.id, JudgedThing.question_id.in_(portion))
+        verdicts_before = dict(session.execute(stored).all())
+        for (at, grade), item in zip(graded, placed_items, strict=True):
+            if verdicts_before.get(item.id) != grade.verdict:
+                fingerprint = f"{rater.name} {at} {grade.identity} {grade.verdict} {before}"
+                event_id = hashlib.sha256(fingerprint.encode()).hexdigest()[:32]
+                target, click = Target("verdict", item.id), Click(event_id, now)
+                changes.append(TargetChange(target, grade.verdict, click))
     events.record_all(session, rater, changes, cause="import")
     events.refresh(session, rater, [change.target for change in changes])
 
@@ -270,18 +276,18 @@ def _questions(session: Session, study: Study, runs: Sequence[str]) -> dict[str,
 
     An id that several collections have is that of the latest.
     """
-    found = (
+    listed = (
         select(Question.external_id, Question.key, Question.id)
         .join(QuestionSet, QuestionSet.id == Question.question_set_id)
         .where(QuestionSet.study_id == study.id)
         .order_by(Question.id)
     )
     if runs:
-        asked = select(Query.question_id).where(Query.run_id.in_(runs))
-        found = found.where(Question.id.in_(asked))
-    known: dict[str, int] = {}
-    for external_id, key, number in session.execute(found):
-        known.setdefault(key, number)
+        of_runs = select(Query.question_id).where(Query.run_id.in_(runs))
+        listed = listed.where(Question.id.in_(of_runs))
+    ids: dict[str, int] = {}
+    for external_id, key, number in session.execute(listed):
+        ids.setdefault(key, number)
         if external_id is not None:
-            known[external_id] = number
-    return known
+            ids[external_id] = number
+    return ids

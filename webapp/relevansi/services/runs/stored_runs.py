@@ -101,21 +101,21 @@ def store_together(
     labels: Labels,
     now: datetime,
     *,
-    seen: Callable[[Any], Item] | None = None,
+    visible_part: Callable[[Any], Item] | None = None,
     same_documents: bool = False,
     tell: Tell = nobody,
 ) -> StoredRuns:
     """Store runs of one import: one run file, or results, whose runs all have the same questions.
 
-    `seen` returns what is kept of an item. `same_documents`: a document with another text than
-    before is the same, and has its new text. `tell` is called with how many questions are done.
-    Raises as ``store`` does.
+    `visible_part` returns what is kept of an item. `same_documents`: a document with another text
+    than before is the same, and has its new text. `tell` is called with how many questions are
+    done. Raises as ``store`` does.
     """
     is_of_results = bool(reads[0].key)
     begin(session, study, Document.kind if is_of_results else Card.kind, now)
     questions: list[Question] = []
     new: dict[str, Iterator[tuple[Question, ReadQuery]]] = {}
-    done: list[tuple[Run, ReadRun, bool, bool]] = []
+    stored: list[tuple[Run, ReadRun, bool, bool]] = []
     for read in reads:
         session_key = read.key or json_runs.session_key(read)
         run = holding(session, study, read, session_key)
@@ -126,9 +126,9 @@ def store_together(
             if not questions:
                 find = question_sets.of_collection if is_of_results else question_sets.find_or_make
                 _, questions = find(session, study, queries, now)
-            own = session_key, questions[0].question_set_id
-            run = _make(session, study, read, labels, *own, now)
-            new[run.id] = _answers(queries, questions, seen, by_place=is_of_results)
+            session_and_set = session_key, questions[0].question_set_id
+            run = _make(session, study, read, labels, *session_and_set, now)
+            new[run.id] = _answers(queries, questions, visible_part, by_place=is_of_results)
             enriched = False
         elif already:
             _fill_extra(session, run, read)
@@ -138,15 +138,15 @@ def store_together(
             enriched = True
         if not already:
             run.files.append(_file(read, now))
-        done.append((run, read, already, enriched))
+        stored.append((run, read, already, enriched))
     changed = add_answers(
         session, new, only_answers=is_of_results, same_documents=same_documents, tell=tell
     )
     raters = session.scalars(select(Rater.id).where(Rater.study_id == study.id)).all()
-    for run, _, already, _ in done:
+    for run, _, already, _ in stored:
         if not already:
             live_metrics.refresh(session, raters, Query.run_id == run.id)
-    imported = (_imported(session, *one) for one in done)
+    imported = (_imported(session, *entry) for entry in stored)
     return StoredRuns(tuple(imported), frozenset(changed))
 
 
@@ -170,14 +170,14 @@ def _imported(
         id=run.id,
         search_method=run.search_method,
         llm=run.llm,
-        counts=counted(dict(session.execute(states).all()), cards or 0),
+        counts=counts_of(dict(session.execute(states).all()), cards or 0),
         already_imported=already,
         enriched=enriched,
         problems=read.problems,
     )
 
 
-def counted(states: Mapping[str, int], cards: int) -> Counts:
+def counts_of(states: Mapping[str, int], cards: int) -> Counts:
     of = [states.get(state, 0) for state in QueryState]
     return Counts(sum(of), cards, *of)
 
@@ -193,15 +193,15 @@ def holding(session: Session, study: Study, read: ReadRun, session_key: str) -> 
         _agrees(Run.stated_search_method, read.search_method),
         _agrees(Run.timestamp, read.timestamp),
     )
-    found = (
-        session.scalars(wanted.where(Run.study_id == study.id).limit(1)).first()
-        for wanted in (by_file, by_session)
+    candidates = (
+        session.scalars(statement.where(Run.study_id == study.id).limit(1)).first()
+        for statement in (by_file, by_session)
     )
-    return next(filter(None, found), None)
+    return next(filter(None, candidates), None)
 
 
-def _agrees(column: InstrumentedAttribute[str | None], stated: str | None) -> ColumnElement[bool]:
-    return true() if stated is None else or_(column.is_(None), column == stated)
+def _agrees(column: InstrumentedAttribute[str | None], label: str | None) -> ColumnElement[bool]:
+    return true() if label is None else or_(column.is_(None), column == label)
 
 
 def has_file(run: Run, read: ReadRun) -> bool:
@@ -221,7 +221,7 @@ def _decided(queries: Sequence[ReadQuery], labels: Labels) -> list[ReadQuery]:
 def _answers(
     queries: Sequence[ReadQuery],
     questions: Sequence[Question],
-    seen: Callable[[Any], Item] | None,
+    visible_part: Callable[[Any], Item] | None,
     *,
     by_place: bool,
 ) -> Iterator[tuple[Question, ReadQuery]]:
@@ -229,7 +229,7 @@ def _answers(
     by_place = by_place and any(query.external_id != str(query.query_id) for query in queries)
     for question, query in zip(questions, queries, strict=True):
         number = question.position if by_place else query.query_id
-        cards = tuple(map(seen, query.cards)) if seen else query.cards
+        cards = tuple(map(visible_part, query.cards)) if visible_part else query.cards
         yield question, replace(query, query_id=number, cards=cards)
 
 
@@ -281,18 +281,19 @@ def add_answers(
     Besides the answers themselves there is only a portion of their rows in memory.
     """
     connection = tables(session)
-    asked = select(Study.asks_quality).join(Run, Run.study_id == Study.id)
-    asks_quality = session.scalar(asked.where(Run.id.in_(answers)).limit(1))
+    switches = select(Study.asks_quality).join(Run, Run.study_id == Study.id)
+    asks_quality = session.scalar(switches.where(Run.id.in_(answers)).limit(1))
     changed: set[str] = set()
-    done = 0
+    n_stored = 0
     for portion in _portions(zip(*answers.values(), strict=True)):
         by_run = zip(answers, zip(*portion, strict=True), strict=True)
-        listed = [(run_id, *answer) for run_id, own in by_run for answer in own]
+        listed = [(run_id, *answer) for run_id, of_run in by_run for answer in of_run]
         pool = Pool(
             session, {question.id for _, question, _ in listed}, same_documents=same_documents
         )
         placed = [
-            _placed(pool, run_id, question, _shown(entry)) for run_id, question, entry in listed
+            _placed(pool, run_id, question, _judged_items(entry))
+            for run_id, question, entry in listed
         ]
         pool.store()
         changed |= pool.changed
@@ -307,9 +308,9 @@ def add_answers(
                 "error": entry.error,
                 "extra": _extra(entry),
                 "asks_quality": asks_quality and bool(entry.response.strip() or not only_answers),
-                "emptiness_id": things[0].id if entry.state is QueryState.EMPTY else None,
+                "emptiness_id": items[0].id if entry.state is QueryState.EMPTY else None,
             }
-            for (run_id, question, entry), things in zip(listed, placed, strict=True)
+            for (run_id, question, entry), items in zip(listed, placed, strict=True)
         ]
         connection.execute(insert(Query), rows)
         numbers = {entry.query_id for _, _, entry in listed}
@@ -320,12 +321,12 @@ def add_answers(
         _add_results(
             session,
             (
-                (keys[run_id, entry.query_id], entry.cards, things, entry.holes)
-                for (run_id, _, entry), things in zip(listed, placed, strict=True)
+                (keys[run_id, entry.query_id], entry.cards, items, entry.holes)
+                for (run_id, _, entry), items in zip(listed, placed, strict=True)
             ),
         )
-        done += len(portion)
-        tell(done, done)
+        n_stored += len(portion)
+        tell(n_stored, n_stored)
     if connection.dialect.name == "postgresql" and answers:
         # Its own statistics come minutes later, and without them it may join so many rows one by
         # one that the figures of a large run, made next, take minutes.
@@ -336,9 +337,9 @@ def add_answers(
 def add_cards(session: Session, query: Query, cards: Sequence[Item]) -> None:
     """Give a stored query without results these."""
     pool = Pool(session, [query.question_id])
-    things = _placed(pool, query.run_id, query.question, cards)
+    items = _placed(pool, query.run_id, query.question, cards)
     pool.store()
-    _add_results(session, [(query.id, cards, things, ())])
+    _add_results(session, [(query.id, cards, items, ())])
     session.expire(query, ["results"])
 
 
@@ -361,11 +362,11 @@ def _portions(
 
 def _extra(entry: ReadQuery) -> dict[str, Any]:
     """Return what is kept beside an answer; a key of its own called as our tail gets another."""
-    own = {f"{name}_" if name == TAIL else name: value for name, value in entry.extra.items()}
-    return own | ({TAIL: list(entry.tail)} if entry.tail else {})
+    extra = {f"{name}_" if name == TAIL else name: value for name, value in entry.extra.items()}
+    return extra | ({TAIL: list(entry.tail)} if entry.tail else {})
 
 
-def _shown(entry: ReadQuery) -> Sequence[Item | None]:
+def _judged_items(entry: ReadQuery) -> Sequence[Item | None]:
     """Return what is judged of an answer: its cards, or that its list is empty."""
     return [None] if entry.state is QueryState.EMPTY else entry.cards
 
@@ -383,19 +384,19 @@ def _add_results(
 ) -> None:
     """Add the cards of answers, each the key of its query, at the ranks between its holes."""
     rows: list[tuple[int, int, int | None, str]] = []
-    for key, cards, things, holes in answers:
+    for key, cards, items, holes in answers:
         rows += [(key, rank, None, "{}") for rank in holes]
         ranks = (rank for rank in count(1) if rank not in holes)
         rows += [
-            (key, rank, thing.id, _own_row(card, thing))
-            for rank, card, thing in zip(ranks, cards, things, strict=False)
+            (key, rank, item.id, _own_row(card, item))
+            for rank, card, item in zip(ranks, cards, items, strict=False)
         ]
     insert_rows(tables(session), Result, "query_key, rank, judged_thing_id, card", rows)
 
 
-def _own_row(card: Item, thing: PooledItem) -> str:
-    if thing.text and card is thing.card and card.of_one_run is None:
-        return thing.text  # as most are, where results keep whole cards
+def _own_row(card: Item, item: PooledItem) -> str:
+    if item.text and card is item.card and card.of_one_run is None:
+        return item.text  # as most are, where results keep whole cards
     return to_json(to_row(card, card.of_one_run))
 
 
@@ -409,12 +410,12 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
     _fill_extra(session, run, read)
     connection = tables(session)
     by_id = {query.query_id: query for query in read.queries}
-    asked = connection.execute(
+    queries = connection.execute(
         select(Query.id, Query.query_id, Query.question_id)
         .where(Query.run_id == run.id)
         .order_by(Query.id)
     ).all()
-    answers = (((query, by_id[query.query_id]),) for query in asked if query.query_id in by_id)
+    answers = (((query, by_id[query.query_id]),) for query in queries if query.query_id in by_id)
     for alone in _portions(answers):
         portion = [answer for (answer,) in alone]
         pool = Pool(session, {query.question_id for query, _ in portion})
@@ -429,13 +430,13 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
         fuller = [
             (result.id, card, pool.place_again(result.judged_thing_id, card))
             for query, entry in portion
-            for result, other in zip(listed[query.id], entry.cards, strict=False)
-            for card in [from_row(result.card).fullest(other)]
+            for result, further in zip(listed[query.id], entry.cards, strict=False)
+            for card in [from_row(result.card).fullest(further)]
         ]
         pool.store()
         rewritten = [
-            {"id": result_id, "card": to_row(card), "judged_thing_id": thing.id}
-            for result_id, card, thing in fuller
+            {"id": result_id, "card": to_row(card), "judged_thing_id": item.id}
+            for result_id, card, item in fuller
         ]
         if rewritten:
             session.execute(update(Result), rewritten)
@@ -449,8 +450,8 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
 def _fill_extra(session: Session, run: Run, read: ReadRun) -> None:
     connection = tables(session)
     by_id = {query.query_id: query for query in read.queries}
-    known = select(Query.id, Query.query_id, Query.extra).where(Query.run_id == run.id)
-    for key, query_id, before in connection.execute(known).all():
+    statement = select(Query.id, Query.query_id, Query.extra).where(Query.run_id == run.id)
+    for key, query_id, before in connection.execute(statement).all():
         if query_id not in by_id:
             continue
         entry = by_id[query_id]

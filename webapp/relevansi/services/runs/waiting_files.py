@@ -56,7 +56,7 @@ def keep(
     return upload
 
 
-def put(upload: Upload, file: OpenedFile) -> None:
+def keep_read(upload: Upload, file: OpenedFile) -> None:
     """Let what was read of a file wait in its place: its report, and what else is stored of it."""
     upload.format = file.format.name
     report: Any
@@ -67,8 +67,8 @@ def put(upload: Upload, file: OpenedFile) -> None:
     upload.report = json.encode(report)  # an integer may be too long for MessagePack
 
 
-def opened(upload: Upload, tell: Tell = nobody, *, whole: bool = True) -> OpenedFile:
-    """Return what was read of a waiting file, else read it; not `whole` is for looking only."""
+def opened(upload: Upload, tell: Tell = nobody, *, complete: bool = True) -> OpenedFile:
+    """Return what was read of a waiting file, else read it; not `complete` is for looking only."""
     form = next((each for each in FORMATS if each.name == upload.format), None)
     if form is None or upload.report is None:
         form = form or file_formats.recognised(upload.name, upload.data)
@@ -79,7 +79,9 @@ def opened(upload: Upload, tell: Tell = nobody, *, whole: bool = True) -> Opened
         raise UnknownUpload(upload.id) from wrong
     if isinstance(report, tuple):
         return OpenedFile(form, ImportRefused(*report))
-    return OpenedFile(form, form.whole(report, upload.data) if whole and upload.data else report)
+    if complete and upload.data:
+        report = form.joined(report, upload.data)
+    return OpenedFile(form, report)
 
 
 def find(session: Session, study: Study, token: str) -> Upload:
@@ -112,17 +114,17 @@ def store(
     without a rater who was shown, and what cannot be stored as it was decided.
     """
     runs: list[str] = []
-    left: list[str] = []
+    undecided: list[str] = []
     newcomers: set[str] = set()
-    for token, file in sorted(files.items(), key=lambda one: -FORMATS.index(one[1].format)):
+    for token, file in sorted(files.items(), key=lambda entry: -FORMATS.index(entry[1].format)):
         decision = decisions.get(token, FileDecision())
         if file.format in (RATED_CSV, RATINGS) and decision.rater is None:
-            left.append(token)
+            undecided.append(token)
             continue
         stored = file_formats.store(session, study, file, decision, newcomers, now)
         if stored.is_done:
             runs.extend(stored.runs)
             session.delete(find(session, study, token))
         else:
-            left.append(token)
-    return runs, left
+            undecided.append(token)
+    return runs, undecided

@@ -60,7 +60,7 @@ def read_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: 
 
     def finish(session: Session, study: Study, _now: datetime) -> dict[str, Any]:
         for token, file in read.items():
-            waiting_files.put(waiting_files.find(session, study, token), file)
+            waiting_files.keep_read(waiting_files.find(session, study, token), file)
         return {"runs": [], "left": wanted["tokens"], "stored": False}
 
     return finish

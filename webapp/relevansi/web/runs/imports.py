@@ -91,12 +91,12 @@ class WaitingFileForm(Form):
 
         A role is none's only where it was some column's: files beside it may have others.
         """
-        named = (said.partition("=") for said in self.column.data or ())
+        pairs = (pair.partition("=") for pair in self.column.data or ())
         filled = (part for part in self.grades.data.split(",") if part.rstrip()[-1:] != "=")
         before = read.group.columns.keys() | read.group.choices.columns.keys()
         return replace(
             read.group.choices,
-            columns={role: name for role, _, name in named if name or role in before},
+            columns={role: name for role, _, name in pairs if name or role in before},
             depth=self.depth.data or DEPTH,
             split=self.split.data or None,
             grades=grades_in(",".join(filled)) or {},
@@ -125,16 +125,16 @@ blueprint = Blueprint("imports", __name__)
 def show() -> Response:
     """Show the drop zone and the report of each file that waits: runs, then ratings."""
     tokens = request.args.getlist("token")
-    left = gettext("These files are not stored yet. Look at their reports and confirm them.")
+    notice_left = gettext("These files are not stored yet. Look at their reports and confirm them.")
     with access.reading() as (session, rater):
-        found = [_waiting(session, rater.study, token) for token in tokens]
-        files = sorted(found, key=lambda file: -FORMATS.index(file["format"]))
+        waiting = [_waiting(session, rater.study, token) for token in tokens]
+        files = sorted(waiting, key=lambda file: -FORMATS.index(file["format"]))
         works = () if tokens else _works(session, rater.study)
         reports = [file["report"] for file in files]
         becomes = file_formats.becomes(session, rater.study, reports)
         return _answer(
             files,
-            left if "left" in request.args else "",
+            notice_left if "left" in request.args else "",
             works=works,
             turns_blind=file_formats.turns_blind(session, rater.study, reports),
             study_name=studies.shown_name(rater.study) if becomes else "",
@@ -154,19 +154,19 @@ def upload() -> Response:
         chosen = chosen_files()
     except UnusableForm as unfit:
         return _answer([], unfit.messages["files"], 422)
-    given = file_formats.together(chosen)
-    is_long = waiting_files.is_long(form.size(data) for form, _, data in given)
+    imports = file_formats.together(chosen)
+    is_long = waiting_files.is_long(form.size(data) for form, _, data in imports)
     with access.reading() as (session, rater):
-        opened = (file_formats.opened(*file) for file in ([] if is_long else given))
-        known = (file_formats.with_known_columns(rater.study, file) for file in opened)
-        read = [file_formats.with_differing_texts(session, rater.study, file) for file in known]
+        opened = (file_formats.opened(*file) for file in ([] if is_long else imports))
+        mapped = (file_formats.with_known_columns(rater.study, file) for file in opened)
+        read = [file_formats.with_differing_texts(session, rater.study, file) for file in mapped]
     with access.writing() as (session, rater):
         files = [
             waiting_files.keep(session, rater.study, name, data, access.now(), form)
-            for form, name, data in given
+            for form, name, data in imports
         ]
-        for file, found in zip(files, read, strict=False):
-            waiting_files.put(file, found)
+        for file, file_read in zip(files, read, strict=False):
+            waiting_files.keep_read(file, file_read)
         reading = kinds.reading(files)
         session.commit()
     if is_long:
@@ -177,27 +177,27 @@ def upload() -> Response:
 @blueprint.get("/runs/import/formats")
 def formats() -> str:
     """Show the smallest example of each format."""
-    shown = [
+    listed = [
         (name, words, "" if name.endswith((".xlsx", ".zip")) else file.read_text("utf-8"))
         # What most people bring comes first: a table.
-        for name, (file, words) in sorted(examples().items(), key=lambda one: one[0][:5] != "table")
+        for name, (file, words) in sorted(examples().items(), key=lambda e: e[0][:5] != "table")
     ]
-    return render_template("runs/imports/formats.html", examples=shown)
+    return render_template("runs/imports/formats.html", examples=listed)
 
 
 @blueprint.get("/runs/import/formats/<path:name>")
 def example(name: str) -> Response:
     """Return the example of that name."""
-    found = examples().get(name)
-    if found is None:
+    listed = examples().get(name)
+    if listed is None:
         raise NotFound
-    return send_file(found[0], as_attachment=True, download_name=name.rpartition("/")[2])
+    return send_file(listed[0], as_attachment=True, download_name=name.rpartition("/")[2])
 
 
 def chosen_files() -> list[tuple[str, bytes]]:
     """Return the names and the bytes of the chosen files; raises ``UnusableForm``."""
-    sent = ((forms.clean(file.filename), file) for file in request.files.getlist("files"))
-    chosen = [(name, file) for name, file in sent if name]
+    uploads = ((forms.clean(file.filename), file) for file in request.files.getlist("files"))
+    chosen = [(name, file) for name, file in uploads if name]
     if not chosen:
         raise UnusableForm({"files": gettext("Please choose a file first.")})
     if len(chosen) > MOST_FILES:
@@ -207,13 +207,13 @@ def chosen_files() -> list[tuple[str, bytes]]:
 
 def _decide(form: WaitingForm) -> Response:
     tokens, is_stored = form.token.data, form.action.data == "store"
-    sent = {token: forms.valid(forms.sent(WaitingFileForm, after=f"-{token}")) for token in tokens}
+    by_token = {t: forms.valid(forms.sent(WaitingFileForm, after=f"-{t}")) for t in tokens}
     if form.action.data == "look":
-        _read_again(sent)
-        return _look_again(tokens, sent)
-    decisions = {token: decided.decision() for token, decided in sent.items()}
+        _read_again(by_token)
+        return _look_again(tokens, by_token)
+    decisions = {token: decided.decision() for token, decided in by_token.items()}
     run_ids: list[str] = []
-    left: list[str] = []
+    undecided: list[str] = []
     with access.writing() as (session, rater):
         files = [waiting_files.find(session, rater.study, token) for token in tokens]
         is_long = is_stored and waiting_files.is_long(file.questions for file in files)
@@ -222,7 +222,8 @@ def _decide(form: WaitingForm) -> Response:
             _set_up(session, rater, form)
         if is_stored and not is_long:
             read = {file.id: waiting_files.opened(file) for file in files}
-            run_ids, left = waiting_files.store(session, rater.study, read, decisions, access.now())
+            now = access.now()
+            run_ids, undecided = waiting_files.store(session, rater.study, read, decisions, now)
         elif not is_stored:
             for file in files:
                 session.delete(file)
@@ -233,8 +234,8 @@ def _decide(form: WaitingForm) -> Response:
         session.commit()
     if is_long:
         return led_to(jobs.STORING, storing)
-    if left:
-        return _look_again(left, sent, left="1")
+    if undecided:
+        return _look_again(undecided, by_token, left="1")
     return redirect(after_import(run_ids), 303)  # type: ignore[return-value]
 
 
@@ -242,60 +243,62 @@ def _score(token: str, name: str) -> Response:
     """Score a waiting file of results, which goes on waiting."""
     with access.reading() as (session, rater):
         file = waiting_files.find(session, rater.study, token)
-        report, data = waiting_files.opened(file, whole=False).read, file.data
+        report, data = waiting_files.opened(file, complete=False).read, file.data
     kind = getattr(report, "scorable", {}).get(name)
     if kind is None:
         raise UnknownUpload(name)
     settings = ScoringSettings(kind=EvaluationKind(kind))
-    chosen = [NamedBytes(*one) for one in results.unpacked(data)[0] if one[0] == name]
+    chosen = [NamedBytes(*file) for file in results.unpacked(data)[0] if file[0] == name]
     return evaluations.score(settings, chosen[:1])
 
 
 def _set_up(session: Session, owner: Rater, form: WaitingForm) -> None:
-    wanted = studies.switches(owner.study)
+    switches = studies.switches(owner.study)
     if form.study_name.data:  # asked for with the first run
-        wanted = replace(wanted, name=form.study_name.data)
+        switches = replace(switches, name=form.study_name.data)
         studies.rename_rater(session, owner, studies.shown_owner(owner.name), access.now())
     if form.open.data:
-        wanted = replace(wanted, blind=False)
-    studies.set_switches(session, owner.study, wanted, access.now())
+        switches = replace(switches, blind=False)
+    studies.set_switches(session, owner.study, switches, access.now())
 
 
 def _works(session: Session, study: Study) -> Sequence[LongWork]:
     return jobs.of_kinds(session, study, (jobs.READING, jobs.STORING), access.now())
 
 
-def _look_again(tokens: list[str], sent: dict[str, WaitingFileForm], **said: str) -> Response:
-    names = {f"rater-{token}": name for token in tokens if (name := sent[token].rater.data)}
-    return redirect(url_for("imports.show", token=tokens, **names, **said), 303)  # type: ignore[return-value,arg-type]
+def _look_again(
+    tokens: list[str], by_token: dict[str, WaitingFileForm], **options: str
+) -> Response:
+    names = {f"rater-{token}": name for token in tokens if (name := by_token[token].rater.data)}
+    return redirect(url_for("imports.show", token=tokens, **names, **options), 303)  # type: ignore[return-value,arg-type]
 
 
-def _read_again(sent: Mapping[str, WaitingFileForm]) -> None:
+def _read_again(by_token: Mapping[str, WaitingFileForm]) -> None:
     """Read the files of results anew whose columns, depth or split are chosen otherwise."""
-    chosen = {token: decided for token, decided in sent.items() if decided.depth.raw_data}
+    chosen = {token: decided for token, decided in by_token.items() if decided.depth.raw_data}
     with access.reading() as (session, rater):
         files = [waiting_files.find(session, rater.study, token) for token in chosen]
-        before = [(f.id, waiting_files.opened(f, whole=False).read, f.data) for f in files]
+        before = [(f.id, waiting_files.opened(f, complete=False).read, f.data) for f in files]
     # Outside of any transaction: clicks do not wait for it.
     read = {}
     for token, report, data in before:
         if isinstance(report, ResultsReport):
-            given, _ = results.unpacked(data)
+            dropped, _ = results.unpacked(data)
             choices = chosen[token].choices(report)
-            file = file_formats.opened_results(report.name, given, choices)
+            file = file_formats.opened_results(report.name, dropped, choices)
             with access.reading() as (session, rater):
                 read[token] = file_formats.with_differing_texts(session, rater.study, file)
     with access.writing() as (session, rater):
         for token, file in read.items():
-            waiting_files.put(waiting_files.find(session, rater.study, token), file)
+            waiting_files.keep_read(waiting_files.find(session, rater.study, token), file)
         session.commit()
 
 
 def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
     file = waiting_files.find(session, study, token)
     rater = request.args.get(f"rater-{token}")
-    people = [one.name for one in studies.present(session, study)]
-    opened = waiting_files.opened(file, whole=False)
+    people = [person.name for person in studies.present(session, study)]
+    opened = waiting_files.opened(file, complete=False)
     if opened.format is RATED_CSV and rater is None and len(people) == 1:
         rater = people[0]
     report = file_formats.look(session, study, opened, rater, access.now())

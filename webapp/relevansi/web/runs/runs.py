@@ -119,7 +119,7 @@ def show(run_id: str) -> str:
         report = reports.in_words(session, rater.study, run_id, rule)
         assert report.state is not None
         others = runs.overviews(session, rater) if report.state.is_complete else []
-        with_unasked = reports.report(session, rater.study, run_id, rule, whole=True)
+        with_unasked = reports.report(session, rater.study, run_id, rule, with_unasked=True)
         offered = study.rule_choices(session, rater.study)
         exposure = assignments.exposure(session, rater.study)
         is_blind = studies.is_blind(session, rater.study)
@@ -207,7 +207,7 @@ def delete(run_id: str) -> Response:
 def ask_to_remove_sample() -> Response:
     """Say what goes with the sample runs; once there are none, lead back to the first page."""
     with access.reading() as (session, rater):
-        found = samples.found(session, rater.study)
+        found = samples.sample_runs(session, rater.study)
         judgments, ratings, restores_blind = samples.removal_cost(session, rater.study, found)
         if not found:
             return redirect(url_for("home.show"))  # type: ignore[return-value]

@@ -51,5 +51,5 @@ def show() -> str:
             states=reports.states(session, study, rule),
             is_behind=any(one.name == rater.name for one in behind),
             disputes=disputes - state.ties,
-            sample=samples.found(session, study) if is_own else (),  # runs that are invented
+            sample=samples.sample_runs(session, study) if is_own else (),  # runs that are invented
         )
