@@ -21,6 +21,7 @@ from relevansi import i18n
 from relevansi.app import create_app
 from relevansi.config import Settings, resource, sqlite_url
 from relevansi.i18n import gettext, ngettext, speaking
+from relevansi.importers.runs import problems
 from relevansi.kinds import KINDS
 from relevansi.metrics.judging.registry import MEASURES
 from relevansi.services.study import studies
@@ -57,6 +58,8 @@ def used() -> set[str]:
 def in_the_code() -> Iterator[str]:
     for path in PACKAGE.rglob("*.py"):
         yield from in_the_module(path)
+    for messages in problems.catalogue().values():
+        yield from messages.values()
 
 
 def in_the_module(path: Path) -> Iterator[str]:

@@ -10,8 +10,8 @@ from msgspec.structs import asdict
 
 from relevansi.i18n import LANGUAGES, speaking
 from relevansi.importers.runs.problems import (
-    MESSAGES,
     ImportRefused,
+    catalogue,
     error,
     message,
     remarks,
@@ -20,6 +20,7 @@ from relevansi.importers.runs.problems import (
 )
 from relevansi.records import Problem, Severity
 
+MESSAGES = catalogue()["messages"]
 _PLACE = re.compile(r"%\((\w+)\)s")
 
 
