@@ -1,28 +1,62 @@
-"""``relevansi upgrade`` makes every stored figure what this version's definitions say."""
+"""Whatever brings an older database to this version computes its stored figures anew."""
 
 from __future__ import annotations
 
+import lzma
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import func, select, update
+import pytest
 
-from relevansi.db.tables.judging import StoredSummary
-from tests import demo
+from relevansi.cli.frame.demo import prepared_demo
+from relevansi.config import sqlite_url
+from relevansi.db.engine import Database
+from relevansi.db.migrations import HEAD
 from tests.cli.relevansi import relevansi
-from tests.stored_studies import study_in
+from tests.db.test_migrations import KEPT
+from tests.services.backups.test_forged_backups import written
 
 
-def test_figures_of_another_definition_are_computed_anew(tmp_path: Path) -> None:
-    demo.restored(tmp_path).rename(tmp_path / "relevansi.sqlite")
-    with study_in(tmp_path) as (session, _):
-        stored = session.scalar(select(func.count()).select_from(StoredSummary))
-        session.execute(update(StoredSummary).values(relevant_count=StoredSummary.judged_count + 1))
-        session.commit()
+@pytest.fixture(name="older")
+def _older(tmp_path: Path) -> Path:
+    """A study of an older version, with figures that its judgments do not make."""
+    file = tmp_path / "older.sqlite"
+    file.write_bytes(lzma.decompress(KEPT[0].read_bytes()))
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE query_summaries SET relevant_count = judged_count + 1")
+    return file
 
-    before = relevansi(tmp_path, "check").returncode
-    relevansi(tmp_path, "upgrade")
 
-    assert before == 1
-    assert relevansi(tmp_path, "check").stdout.startswith("Equal: ")
-    with study_in(tmp_path) as (session, _):
-        assert session.scalar(select(func.count()).select_from(StoredSummary)) == stored
+def upgrade(instance: Path, older: Path) -> None:
+    shutil.copy(older, instance / "relevansi.sqlite")
+    assert relevansi(instance, "upgrade").returncode == 0
+
+
+def open_demo(instance: Path, older: Path) -> None:
+    shutil.copy(older, instance / "demo.sqlite")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELEVANSI_INSTANCE", str(instance))
+        prepared_demo()
+    shutil.copy(instance / "demo.sqlite", instance / "relevansi.sqlite")
+
+
+def restore(instance: Path, older: Path) -> None:
+    with closing(Database(sqlite_url(older))) as database:
+        version = database.version()
+    assert version not in {None, HEAD}
+    file = written(instance / "older.backup", older, schema_version=version)
+    assert relevansi(instance, "restore", str(file)).returncode == 0
+
+
+@pytest.mark.parametrize("way", [upgrade, open_demo, restore])
+def test_figures_of_an_older_version_are_computed_anew(
+    way: Callable[[Path, Path], None], older: Path, tmp_path: Path
+) -> None:
+    (instance := tmp_path / "instance").mkdir()
+
+    way(instance, older)
+
+    assert relevansi(instance, "check").stdout.startswith("Equal: ")

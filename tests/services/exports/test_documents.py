@@ -212,7 +212,6 @@ def test_a_run_comes_in_again_with_its_order_and_its_own_scores(
     session: Session, study: Study, runs: list[str]
 ) -> None:
     plain = exports.export(session, study, runs[0], MERGED, "run").data.decode()
-    file = exports.export(session, study, runs[0], MERGED, "run", scores=True)
     of_run = select(Query).where(Query.run_id == runs[0]).order_by(Query.id)
     first = session.scalars(of_run).first()
     assert first is not None
@@ -221,7 +220,11 @@ def test_a_run_comes_in_again_with_its_order_and_its_own_scores(
     for above, below in pairwise(lines):
         assert above[0] != below[0] or float(above[4]) > float(below[4])
     assert len([line for line in lines if line[0] == "q01"]) == 20  # the tail is appended
-    assert file.notes
+    (again,) = formats.read([("again.run", plain.encode())], Choices(depth=10)).runs
+    assert list(again.queries[0].tail) == first.extra["tail"]
+    file = exports.export(session, study, runs[0], MERGED, "run", scores=True)
+    assert {len(line.split()) for line in file.data.decode().splitlines()} == {6}
+    assert file.notes  # of the tail only ids are stored
     (again,) = formats.read([("again.run", file.data)], Choices(depth=10)).runs
     cards = again.queries[0].cards
     stored = [(result.card["score"], shown(result.card, result.judged_thing.card))
@@ -229,7 +232,6 @@ def test_a_run_comes_in_again_with_its_order_and_its_own_scores(
     assert [(card.score, card.doc_id) for card in cards] == [
         (score, getattr(item, "doc_id", None)) for score, item in stored
     ]
-    assert list(again.queries[0].tail) == first.extra["tail"]
 
 
 def test_unjudged_results_are_minus_one_where_that_is_wanted(

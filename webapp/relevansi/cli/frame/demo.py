@@ -64,9 +64,7 @@ def prepared_demo(*, documents: bool = False, fresh: bool = False) -> Settings:
             demo.prepare()
         except DatabaseOutOfDate:
             demo.upgrade()
-            with demo.writing() as session:
-                live_metrics.refresh_all(session)
-                session.commit()
+            live_metrics.recompute(demo)
         except NewerDatabase as newer:
             raise click.ClickException(
                 gettext(

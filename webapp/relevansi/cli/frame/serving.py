@@ -152,9 +152,7 @@ def upgrade_command() -> None:
     """
     with closing(Database(Settings.from_environment().database_url)) as opened:
         opened.upgrade()
-        with opened.writing() as session:
-            live_metrics.refresh_all(session)
-            session.commit()
+        live_metrics.recompute(opened)
         name, version = opened.description, opened.version()
     say(gettext("%(name)s is at version %(version)s.", name=name, version=version))
 

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -27,12 +28,19 @@ from relevansi.exporters.exports.metrics_tables import (
 )
 from relevansi.exporters.frame.csv_cells import csv_bytes
 from relevansi.exporters.frame.tables import escaped
-from relevansi.i18n import gettext, language, ngettext
+from relevansi.failures import Refused
+from relevansi.i18n import gettext, language, mark, ngettext
 from relevansi.kinds.document import Document
 from relevansi.metrics.agreement.registry import COEFFICIENTS, coefficients
 from relevansi.metrics.agreement.report import KindAgreement
 from relevansi.metrics.judging.figures import RunReport
 from relevansi.records import Number, Scale
+
+
+class ScoreMissing(Refused):
+    message = mark("Result %(rank)s of question %(question)s has no score of its own")
+    remedy = mark("Take the run without --scores: its scores follow the ranks.")
+
 
 _UNSAFE = re.compile(r"[\s\x00]")
 
@@ -113,17 +121,33 @@ def run_file(results: Iterable[JudgedResult], *, tag: str, scores: bool = False)
 
     The score falls by one from rank to rank and ends at 1, since tools sort by it and not
     by the rank. A question with an empty list has no line, as the form has none for it. With
-    `scores` the list's own score is behind a tab after the tag, where it is known.
+    `scores` it is the list's own score instead. Raises ``ScoreMissing`` for a result without one.
     """
-    found = [(one, one.rank) for one in results if one.rank is not None]
-    longest = {one.query_id: rank for one, rank in found}  # the last rank of each list
+    ranked = [(result, result.rank) for result in results if result.rank is not None]
+    last_ranks = {result.query_id: rank for result, rank in ranked}
     lines = []
-    for one, rank in found:
-        score = longest[one.query_id] + 1 - rank
-        own = f"\t{one.score}" if scores and one.score is not None else ""
-        listed = f"{one_word(one.query_id)} Q0 {document(one)} {rank} {score}"
-        lines.append(f"{listed} {one_word(tag)}{own}\n")
+    for result, rank in ranked:
+        score: float | None = last_ranks[result.query_id] + 1 - rank
+        if scores:
+            score = result.score
+        if score is None:
+            raise ScoreMissing(rank=rank, question=result.query_id)
+        listed = f"{one_word(result.query_id)} Q0 {document(result)} {rank} {score}"
+        lines.append(f"{listed} {one_word(tag)}\n")
     return "".join(lines)
+
+
+def misordered(results: Iterable[JudgedResult]) -> list[str]:
+    """The ids of the questions whose own scores do not fall from each rank to the next."""
+    by_question: dict[str, list[float]] = {}
+    for result in results:
+        if result.rank is not None and result.score is not None:
+            by_question.setdefault(result.query_id, []).append(result.score)
+    return [
+        query_id
+        for query_id, scores in by_question.items()
+        if any(higher <= lower for higher, lower in pairwise(scores))
+    ]
 
 
 def _left_out(results: Iterable[JudgedResult]) -> Iterator[str]:

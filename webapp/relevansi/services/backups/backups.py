@@ -299,9 +299,7 @@ def _accept(unknown: Path, content: Path, about: About) -> None:
             with copy.reading() as session:
                 _check_values(session)
             if about.schema_version != HEAD:
-                with copy.writing() as session:
-                    live_metrics.refresh_all(session)
-                    session.commit()
+                live_metrics.recompute(copy)
         sqlite_files.close(content)
     except (sqlite_files.DamagedDatabase, UnfitRow, ValueError, TypeError) as damaged:
         raise DamagedBackup(*damaged.args) from damaged

@@ -52,10 +52,6 @@ from relevansi.services.runs.reports import Rule
 from relevansi.services.runs.runs import sequence
 from relevansi.services.study import studies
 
-SCORES_BESIDE = mark(
-    "Each line ends with the list's own score, behind a tab. Tools that take six columns only do "
-    "not read such a file."
-)
 OWN_QUERY = mark(
     "The queries in the file only stand for yours: put your own query in the place of each request."
 )
@@ -208,9 +204,27 @@ def _qrels(of: RatedRun, *, unjudged: bool = False) -> ExportedFile:
 
 def _run_file(of: RatedRun, *, scores: bool = False) -> ExportedFile:
     """Return the ranked lists in TREC form, tagged with the run's id; with their own `scores`."""
-    text = judged_results.run_file(judged(of), tag=of.run_id, scores=scores)
-    notes = (gettext(SCORES_BESIDE),) if scores else ()
-    return of.file("run.txt", text.encode(), *notes, *of.said_unasked())
+    results, notes = [*judged(of)], of.said_unasked()
+    if scores and (unscored := sum(one.is_below for one in results)):
+        results = [one for one in results if not one.is_below]
+        note = ngettext(
+            "%(n)s result is left out: scores are stored for the ranks that are judged.",
+            "%(n)s results are left out: scores are stored for the ranks that are judged.",
+            unscored,
+        )
+        notes = (note, *notes)
+    text = judged_results.run_file(results, tag=of.run_id, scores=scores)
+    if scores and (misordered := judged_results.misordered(results)):
+        note = ngettext(
+            "In the list of %(n)s question the scores do not fall from rank to rank (%(ids)s): "
+            "tools that sort by score put it in another order.",
+            "In the lists of %(n)s questions the scores do not fall from rank to rank (%(ids)s): "
+            "tools that sort by score put them in another order.",
+            len(misordered),
+            ids=", ".join(misordered),
+        )
+        notes = (note, *notes)
+    return of.file("run_scores.txt" if scores else "run.txt", text.encode(), *notes)
 
 
 def judged(of: RatedRun) -> Iterator[JudgedResult]:

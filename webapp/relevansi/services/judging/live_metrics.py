@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from relevansi.db.engine import tables, upsert
+from relevansi.db.engine import Database, tables, upsert
 from relevansi.db.tables.judging import (
     JudgedThing,
     Judgment,
@@ -85,13 +85,18 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
             session.execute(insert(StoredSummary), rows, execution_options={"render_nulls": True})
 
 
-def refresh_all(session: Session) -> None:
-    """Rewrite every summary row: an upgrade may bring another definition of a figure."""
-    raters: dict[int, list[int]] = defaultdict(list)
-    for rater_id, study_id in session.execute(select(Rater.id, Rater.study_id)):
-        raters[study_id].append(rater_id)
-    for run_id, study_id in session.execute(select(Run.id, Run.study_id)).all():
-        refresh(session, raters[study_id], Query.run_id == run_id)
+def recompute(database: Database) -> None:
+    """Rewrite every stored figure, in a transaction of its own.
+
+    For whoever upgrades a database: a later version may define a figure in another way.
+    """
+    with database.writing() as session:
+        raters: dict[int, list[int]] = defaultdict(list)
+        for rater_id, study_id in session.execute(select(Rater.id, Rater.study_id)):
+            raters[study_id].append(rater_id)
+        for run_id, study_id in session.execute(select(Run.id, Run.study_id)).all():
+            refresh(session, raters[study_id], Query.run_id == run_id)
+        session.commit()
 
 
 def refresh_touched(
