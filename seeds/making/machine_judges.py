@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from relevansi.config import JudgeEndpoint
-from relevansi.db.tables.judging import JudgedThing
+from relevansi.db.tables.judging import JudgedItem
 from relevansi.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
 from relevansi.db.tables.runs import Result
 from relevansi.db.tables.study import Question, Study
@@ -52,7 +52,7 @@ def add(session: Session, study: Study, folder: Path, now: datetime, language: s
     sessions.start(session, judge, ENDPOINT, terms, now)
     work, at = JudgeWork(judge.rater_id, ENDPOINT), now
     while isinstance(call := work.claim(session, at), JudgeCall):
-        thing = session.get_one(JudgedThing, call.lease.key[1])
+        thing = session.get_one(JudgedItem, call.lease.key[1])
         position = session.get_one(Question, thing.question_id).position
         said, prompt_tokens, completion_tokens = _answered(
             call.prompt, recorded[_name(thing, position)], call.scale
@@ -75,7 +75,7 @@ def _judge_the_rest(
         state=str(SessionState.FINISHED),
         started_at=at,
         ended_at=at + PACE * len(prompts_of),
-        things=len(prompts_of),
+        judged_items=len(prompts_of),
         estimated_prompt_tokens=told.prompt(sum(map(len, prompts_of.values()))),
         estimated_completion_tokens=ceil(len(prompts_of) * told.completion),
         prompt_price=PRICES[0],
@@ -85,10 +85,10 @@ def _judge_the_rest(
     )
     session.add(found)
     session.flush()
-    shown = select(JudgedThing, Question.position).join(
-        Question, Question.id == JudgedThing.question_id
+    shown = select(JudgedItem, Question.position).join(
+        Question, Question.id == JudgedItem.question_id
     )
-    of_study = shown.where(JudgedThing.id.in_(select(Result.judged_thing_id)))
+    of_study = shown.where(JudgedItem.id.in_(select(Result.judged_item_id)))
     answers = {
         thing.id: recorded.get(_name(thing, position), "")
         for thing, position in session.execute(of_study)
@@ -104,7 +104,7 @@ def _judge_the_rest(
         calls.append(
             MachineCall(
                 rater_id=judge.rater_id,
-                judged_thing_id=thing,
+                judged_item_id=thing,
                 session_id=found.id,
                 state=str(CallState.JUDGED),
                 verdict=str(said.verdict),
@@ -124,7 +124,7 @@ def _judge_the_rest(
     live_metrics.refresh(session, [judge.rater_id], in_study(judge.rater.study))
 
 
-def _name(thing: JudgedThing, position: int) -> str:
+def _name(thing: JudgedItem, position: int) -> str:
     card = thing.card or {}
     return f"{position} {card.get('slug') or card.get('doc_id')}"
 

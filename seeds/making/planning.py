@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import JudgedThing, Judgment
+from relevansi.db.tables.judging import JudgedItem, Judgment
 from relevansi.db.tables.people import LogEntry
 from relevansi.db.tables.planning import RuleKind, RuleOutcome, SampledQuestion
 from relevansi.db.tables.study import Study
@@ -32,12 +32,12 @@ def add(session: Session, study: Study, _folder: Path, now: datetime) -> None:
     rule.outcome = str(RuleOutcome.STOPPED)
     drawn = select(SampledQuestion.question_id).where(SampledQuestion.rule_id == rule.id)
     rule.verdicts_at_end = session.scalar(
-        select(func.count(Judgment.judged_thing_id))
-        .join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
+        select(func.count(Judgment.judged_item_id))
+        .join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
         .where(
             Judgment.rater_id.in_([rater.id for rater in people]),
             Judgment.verdict.is_not(None),
-            JudgedThing.question_id.in_(drawn),
+            JudgedItem.question_id.in_(drawn),
         )
     )
     session.execute(delete(LogEntry).where(LogEntry.action == "set rating rule"))  # drawn by nobody

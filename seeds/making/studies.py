@@ -26,7 +26,7 @@ from relevansi.cli.frame import demo
 from relevansi.config import sqlite_url
 from relevansi.db import sqlite_files
 from relevansi.db.engine import Database
-from relevansi.db.tables.judging import JudgedThing, Repeat
+from relevansi.db.tables.judging import JudgedItem, Repeat
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
@@ -168,10 +168,10 @@ def grade_blind(
 ) -> None:
     """Give a rater's `grades`, by question and document, on the pages of their tasks."""
     pooled = (
-        select(JudgedThing, Question.external_id)
-        .join(Question, Question.id == JudgedThing.question_id)
+        select(JudgedItem, Question.external_id)
+        .join(Question, Question.id == JudgedItem.question_id)
         .where(pool.is_shown(rater.study_id, rater.study.pool_depth))
-        .order_by(Question.position, JudgedThing.id)
+        .order_by(Question.position, JudgedItem.id)
     )
     clicks, changes = count(1), []
     given: dict[int, str] = {}
@@ -189,7 +189,7 @@ def grade_blind(
     events.record_all(session, rater, changes)
     events.refresh(session, rater, [change.target for change in changes])
     while task := tasks.next_task(session, rater, now + next(clicks) * PACE):  # asked once more
-        for key in session.scalars(select(Repeat.judged_thing_id).where(Repeat.task_id == task.id)):
+        for key in session.scalars(select(Repeat.judged_item_id).where(Repeat.task_id == task.id)):
             at = now + next(clicks) * PACE
             card = tasks.key(task, key)
             tasks.judge(session, rater, task.id, card, given[key], Click(f"{task.id}-{key}", at))
@@ -210,7 +210,7 @@ def rate(
     queries = {
         (one.run_id, one.query_id): one for one in session.scalars(select(Query).where(in_runs))
     }
-    shown = select(Result.query_key, Result.rank, Result.judged_thing_id).join(Query)
+    shown = select(Result.query_key, Result.rank, Result.judged_item_id).join(Query)
     things = {(key, rank): thing for key, rank, thing in session.execute(shown.where(in_runs))}
     clicks = count(1)
     changes = []

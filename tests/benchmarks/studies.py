@@ -16,7 +16,7 @@ from sqlalchemy import select, update
 
 from relevansi.config import sqlite_url
 from relevansi.db.engine import Database
-from relevansi.db.tables.judging import JudgedThing, Task
+from relevansi.db.tables.judging import JudgedItem, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
@@ -117,7 +117,7 @@ def let_owner_judge_everything(database: Database) -> None:
     at = now() - timedelta(days=1)
     with database.writing() as session:
         rater = session.get_one(Rater, OWNER)
-        shown = dict(session.execute(select(JudgedThing.id, Result.query_key).join(Result)).all())
+        shown = dict(session.execute(select(JudgedItem.id, Result.query_key).join(Result)).all())
         wanted = [
             (Target("verdict", thing, query), "01"[bool(thing % 3)])
             for thing, query in shown.items()

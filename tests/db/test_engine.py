@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from relevansi.db import engine
 from relevansi.db.engine import Database, Kept, added, tables, upsert
-from relevansi.db.tables.judging import Property
+from relevansi.db.tables.judging import StoredItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from tests.conftest import NOW
@@ -55,21 +55,21 @@ def test_a_failure_frees_the_connection_and_the_writers(database: Database) -> N
 
 def test_a_reader_sees_one_state_of_the_database_throughout(database: Database) -> None:
     with database.reading() as reader:
-        assert reader.scalar(select(func.count()).select_from(Property)) == 0
+        assert reader.scalar(select(func.count()).select_from(StoredItem)) == 0
         with database.writing() as writer:
-            writer.add(Property(identity="slug:a"))
+            writer.add(StoredItem(identity="slug:a"))
             writer.commit()
-        assert reader.scalar(select(func.count()).select_from(Property)) == 0
+        assert reader.scalar(select(func.count()).select_from(StoredItem)) == 0
 
     with database.reading() as later:
-        assert later.scalar(select(func.count()).select_from(Property)) == 1
+        assert later.scalar(select(func.count()).select_from(StoredItem)) == 1
 
 
 def test_many_writers_at_once_all_get_through(database: Database) -> None:
     def write(writer: int) -> None:
         for number in range(EACH):
             with database.writing() as session:
-                session.add(Property(identity=f"{writer}/{number}"))
+                session.add(StoredItem(identity=f"{writer}/{number}"))
                 session.commit()
 
     threads = [Thread(target=write, args=(writer,)) for writer in range(WRITERS)]
@@ -79,7 +79,7 @@ def test_many_writers_at_once_all_get_through(database: Database) -> None:
         thread.join()
 
     with database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(Property)) == WRITERS * EACH
+        assert session.scalar(select(func.count()).select_from(StoredItem)) == WRITERS * EACH
 
 
 def test_a_connection_whose_server_went_away_is_replaced(database: Database) -> None:

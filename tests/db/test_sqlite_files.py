@@ -16,7 +16,7 @@ from relevansi.config import sqlite_url
 from relevansi.db import sqlite_files
 from relevansi.db.engine import Database
 from relevansi.db.sqlite_files import FileReplaced
-from relevansi.db.tables.judging import Property
+from relevansi.db.tables.judging import StoredItem
 
 
 @pytest.fixture(name="file")
@@ -100,13 +100,13 @@ def _opened(tmp_path: Path) -> Iterator[Database]:
 
 def _add(database: Database, identity: str) -> None:
     with database.writing() as session:
-        session.add(Property(identity=identity))
+        session.add(StoredItem(identity=identity))
         session.commit()
 
 
 def _identities(database: Database) -> list[str]:
     with database.reading() as session:
-        return list(session.scalars(select(Property.identity).order_by(Property.id)))
+        return list(session.scalars(select(StoredItem.identity).order_by(StoredItem.id)))
 
 
 def _remove(path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_file_replaced_while_written_is_noticed(opened: Database) -> None:
 
     def write() -> None:
         with opened.writing() as session:
-            session.add(Property(identity="second"))
+            session.add(StoredItem(identity="second"))
             session.commit()
             _replace(Path(opened.description))
             steps.append("written")

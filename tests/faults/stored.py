@@ -17,12 +17,12 @@ STANDING = """
     SELECT queries.query_id, results.rank, judgments.verdict
     FROM results
     JOIN queries ON queries.id = results.query_key
-    JOIN judgments ON judgments.judged_thing_id = results.judged_thing_id
+    JOIN judgments ON judgments.judged_item_id = results.judged_item_id
 """
 PLACES = """
     SELECT min(queries.query_id), min(results.rank)
     FROM results JOIN queries ON queries.id = results.query_key
-    GROUP BY results.judged_thing_id
+    GROUP BY results.judged_item_id
     HAVING count(*) = 1
     ORDER BY 1, 2
 """

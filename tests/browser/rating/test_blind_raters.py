@@ -24,9 +24,9 @@ NAMES = ("Ani", "Budi", "Citra")
 VERDICTS = {"y": "1", "t": "0", "r": "unsure"}
 MOST_TURNS = 600
 THANKS = "Semuanya sudah dinilai. Terima kasih."
-LATEST = """SELECT raters.name, json_extract(judged_things.card, '$.title'), judgments.verdict
+LATEST = """SELECT raters.name, json_extract(judged_items.card, '$.title'), judgments.verdict
 FROM judgments JOIN raters ON raters.id = rater_id
-JOIN judged_things ON judged_things.id = judged_thing_id"""
+JOIN judged_items ON judged_items.id = judged_item_id"""
 
 
 def key_for(name: str, title: str) -> str:

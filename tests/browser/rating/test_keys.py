@@ -137,7 +137,7 @@ def test_early_keys_count_once_here(
     page.unroute("**/rating/rating.js*")
     page.reload()
     expect(page.locator("html")).to_have_class("scripted")
-    verdicts = [one["new"] for one in server.events()[before:] if one["judged_thing_id"]]
+    verdicts = [one["new"] for one in server.events()[before:] if one["judged_item_id"]]
     assert verdicts == ["1", "0"]
     expect(cards.nth(2)).to_have_attribute("data-verdict", "")
 

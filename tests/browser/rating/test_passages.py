@@ -31,9 +31,9 @@ QUESTIONS, OF_EACH = 50, 2
 DOCUMENTS = QUESTIONS * OF_EACH
 KEYS = {"0": "0", "1": "1", "2": "2", "3": "3", "r": "unsure"}
 MOST_TURNS = 6_000
-LATEST = """SELECT raters.name, json_extract(judged_things.card, '$.title'), judgments.verdict
+LATEST = """SELECT raters.name, json_extract(judged_items.card, '$.title'), judgments.verdict
 FROM judgments JOIN raters ON raters.id = rater_id
-JOIN judged_things ON judged_things.id = judged_thing_id WHERE judgments.verdict IS NOT NULL"""
+JOIN judged_items ON judged_items.id = judged_item_id WHERE judgments.verdict IS NOT NULL"""
 
 
 def fill(instance: Path, *files: tuple[str, bytes], **switches: object) -> str:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
@@ -62,7 +62,7 @@ def _run_id(session: Session, study: Study, raters: list[Rater]) -> str:
 
 
 def thing(session: Session, slug: str) -> int:
-    wanted = select(JudgedThing.id).join(Property).where(Property.identity == f"slug:{slug}")
+    wanted = select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == f"slug:{slug}")
     return session.scalars(wanted).one()
 
 

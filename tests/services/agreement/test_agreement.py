@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import JudgedThing, Repeat, RepeatRating, Task
+from relevansi.db.tables.judging import JudgedItem, Repeat, RepeatRating, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
@@ -131,9 +131,9 @@ def test_what_is_said_again_is_held_against_the_standing_verdict(
     outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     events.rate(session, ani, run_id, 3, outcome, click("e", minute=9))
     events.rate(session, ani, run_id, 1, AnswerRating(quality=5), click("q", minute=9))
-    things = session.scalars(select(JudgedThing).order_by(JudgedThing.id)).all()
-    cards = [thing for thing in things if thing.property_id is not None]
-    (empty,) = (thing for thing in things if thing.property_id is None)
+    things = session.scalars(select(JudgedItem).order_by(JudgedItem.id)).all()
+    cards = [thing for thing in things if thing.item_id is not None]
+    (empty,) = (thing for thing in things if thing.item_id is None)
     answer = session.scalars(select(Query).where(Query.query_id == 1)).one()
     for key, question_id in (("t", answer.question_id), ("u", empty.question_id)):
         task = Task(id=key, rater=ani, question_id=question_id, kind="repeat", claimed_at=NOW)
@@ -141,9 +141,9 @@ def test_what_is_said_again_is_held_against_the_standing_verdict(
     session.flush()
     # Ani's standing verdicts on a, b, c are 1 1 0; asked again: 1 0 and not yet answered.
     for thing, verdict in zip(cards, ("1", "0", None), strict=False):
-        session.add(Repeat(task_id="t", judged_thing_id=thing.id, verdict=verdict))
+        session.add(Repeat(task_id="t", judged_item_id=thing.id, verdict=verdict))
     session.add(RepeatRating(task_id="t", query_key=answer.id, quality=4))
-    session.add(Repeat(task_id="u", judged_thing_id=empty.id, verdict="correct_empty"))
+    session.add(Repeat(task_id="u", judged_item_id=empty.id, verdict="correct_empty"))
     session.flush()
 
     found = {own.kind: own for own in report(session, study).repeats}

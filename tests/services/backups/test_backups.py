@@ -17,7 +17,7 @@ from relevansi.db import sqlite_files
 from relevansi.db.engine import Database
 from relevansi.db.migrations import HEAD
 from relevansi.db.tables.base import Base
-from relevansi.db.tables.judging import Property
+from relevansi.db.tables.judging import StoredItem
 from relevansi.services.backups import backups
 from tests.conftest import NOW
 from tests.services.backups.full_database import ROWS, fill, judged, pack
@@ -41,13 +41,13 @@ def restore(
 
 def add(database: Database, identity: str) -> None:
     with database.writing() as session:
-        session.add(Property(identity=identity))
+        session.add(StoredItem(identity=identity))
         session.commit()
 
 
 def count(database: Database) -> int:
     with database.reading() as session:
-        return session.scalar(select(func.count()).select_from(Property)) or 0
+        return session.scalar(select(func.count()).select_from(StoredItem)) or 0
 
 
 def altered(file: Path, **stated: Any) -> None:
@@ -114,9 +114,9 @@ def test_it_is_taken_while_others_write_and_holds_one_moment(
         while not stop.is_set():
             number += 1
             with database.writing() as session:
-                session.add(Property(identity=f"a{number}"))
+                session.add(StoredItem(identity=f"a{number}"))
                 session.flush()
-                session.add(Property(identity=f"b{number}"))
+                session.add(StoredItem(identity=f"b{number}"))
                 session.commit()
 
     writer = Thread(target=write)
@@ -127,7 +127,7 @@ def test_it_is_taken_while_others_write_and_holds_one_moment(
     finally:
         stop.set()
         writer.join()
-    held = [about.counts["properties"] for about in taken]
+    held = [about.counts["items"] for about in taken]
 
     assert [number % 2 for number in held] == [0, 0, 0]
     assert held == sorted(held)
@@ -161,7 +161,7 @@ def test_a_database_with_rows_is_kept_beside_when_it_is_replaced(
         old.close()
     else:
         with other.engine.connect() as connection:
-            assert connection.scalar(text(f'SELECT count(*) FROM "{kept}".properties')) == 2
+            assert connection.scalar(text(f'SELECT count(*) FROM "{kept}".items')) == 2
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_a_damaged_database_is_not_backed_up(database: Database, tmp_path: Path)
     if not database.is_sqlite:
         pytest.skip("a file of SQLite")
     with database.writing() as session:
-        session.add_all(Property(identity=f"slug:{number}" * 20) for number in range(500))
+        session.add_all(StoredItem(identity=f"slug:{number}" * 20) for number in range(500))
         session.commit()
     database.close()
     damaged = tmp_path / "damaged.sqlite"

@@ -15,7 +15,7 @@ from relevansi.config import sqlite_url
 from relevansi.db import engine, sqlite_files
 from relevansi.db.engine import Database
 from relevansi.db.migrations import HEAD
-from relevansi.db.tables.judging import Judgment, Property
+from relevansi.db.tables.judging import Judgment, StoredItem
 from relevansi.db.tables.people import Attempt
 from relevansi.db.tables.study import Assignment, Study
 from relevansi.services.backups import backups
@@ -93,7 +93,7 @@ REFUSED = {
     "a version of the tables that is another": "UPDATE alembic_version SET version_num = '0001'",
     "no version of the tables": "DELETE FROM alembic_version",
     "two versions of the tables": "INSERT INTO alembic_version VALUES ('9999')",
-    "a JSON text that is none": "UPDATE judged_things SET card = '{' WHERE card IS NOT NULL",
+    "a JSON text that is none": "UPDATE judged_items SET card = '{' WHERE card IS NOT NULL",
     "a null where there is a value": SCHEMA.format(
         "UPDATE sqlite_schema SET sql = replace(sql, 'name TEXT NOT NULL', 'name TEXT') "
         "WHERE name = 'raters'"
@@ -158,7 +158,10 @@ def test_a_backup_with_what_no_table_of_ours_holds_is_refused(content: Path, for
 def test_what_an_older_backup_holds_comes_through_the_migrations(
     database: Database, tmp_path: Path
 ) -> None:
-    """Its rows go into tables of its own version, without a column that came later."""
+    """Its rows go into tables of its own version, without a column that came later.
+
+    One of them has another name now, and is counted by the one it had.
+    """
     content = tmp_path / "older.sqlite"
     older = Database(sqlite_url(content))
     older.upgrade("0018")
@@ -171,15 +174,18 @@ def test_what_an_older_backup_holds_comes_through_the_migrations(
             " shuffle_questions, figures, repeat_percent, guidelines, created_at)"
             " VALUES (7, 'Older', 0, 0, 0, 0, 'all', 5, '', '2026-01-01 00:00:00')"
         )
+        connection.execute("INSERT INTO properties (id, identity) VALUES (1, 'slug:a')")
         connection.commit()
     forge(content, f"CREATE TRIGGER evil AFTER UPDATE ON alembic_version BEGIN {RUNS}; END")
-    file = written(tmp_path / "older.backup", content, schema_version="0018", counts={"studies": 1})
+    counts = {"studies": 1, "properties": 1}
+    file = written(tmp_path / "older.backup", content, schema_version="0018", counts=counts)
 
     backups.restore(database, file, NOW, replace=True, as_superuser=True)
 
     with database.reading() as session:
         study = session.get_one(Study, 7)
         assert (study.name, session.query(Attempt).count()) == ("Older", 0)
+        assert session.query(StoredItem).count() == 1
 
 
 def written(file: Path, content: Path, **stated: Any) -> Path:
@@ -251,5 +257,5 @@ def test_a_restore_cut_off_at_any_step_leaves_a_whole_database(
 
     database.prepare()
     with database.reading() as session:
-        assert session.query(Property).count() == 3
+        assert session.query(StoredItem).count() == 3
     database.close()

@@ -9,7 +9,7 @@ from sqlalchemy import Delete, Update, delete, select, update
 
 from relevansi.db.engine import Database
 from relevansi.db.tables.base import Base
-from relevansi.db.tables.judging import Property
+from relevansi.db.tables.judging import StoredItem
 from relevansi.db.tables.study import Study
 from relevansi.services.backups import backups
 from relevansi.services.backups.backups import RowsDiffer, TargetNotEmpty, UnfitRow
@@ -54,7 +54,7 @@ def test_every_row_of_every_table_arrives_with_every_type_and_new_ones_are_numbe
             rows = select(table).order_by(*table.primary_key)
             assert new.execute(rows).all() == old.execute(rows).all()
     with other.writing() as session:
-        added = Property(identity="slug:new")
+        added = StoredItem(identity="slug:new")
         session.add(added)
         session.flush()
         assert added.id == 10 * ROWS + 1
@@ -73,10 +73,10 @@ def test_there_and_back_gives_the_same_rows_and_the_same_proof_pack(
 
 def test_a_database_with_rows_is_no_target(database: Database, other: Database) -> None:
     with other.writing() as session:
-        session.add(Property(identity="slug:there"))
+        session.add(StoredItem(identity="slug:there"))
         session.commit()
 
-    with pytest.raises(TargetNotEmpty, match="properties"):
+    with pytest.raises(TargetNotEmpty, match="items"):
         moved(database, other)
 
 
@@ -101,8 +101,8 @@ def test_what_the_other_engine_cannot_hold_is_told(database: Database, other: Da
     if not database.is_sqlite:
         pytest.skip("PostgreSQL has no text that SQLite refuses")
     with database.writing() as session:
-        session.add(Property(identity="slug:\0"))
+        session.add(StoredItem(identity="slug:\0"))
         session.commit()
 
-    with pytest.raises(UnfitRow, match=r"properties: .*NUL"):
+    with pytest.raises(UnfitRow, match=r"items: .*NUL"):
         moved(database, other)

@@ -179,9 +179,9 @@ def test_a_run_comes_in_again_as_json_with_its_lists_texts_and_verdicts(
     ]
     for query, before in zip(run.queries, stored, strict=True):
         assert [(card.doc_id, card.text) for card in query.cards] == [
-            (result.judged_thing.card["doc_id"], result.judged_thing.card["text"])
+            (result.judged_item.card["doc_id"], result.judged_item.card["text"])
             for result in before.results
-            if result.judged_thing.card
+            if result.judged_item.card
         ]
     shown_by_run = {
         (one.query_id, one.identity): one.verdict
@@ -227,7 +227,7 @@ def test_a_run_comes_in_again_with_its_order_and_its_own_scores(
     assert file.notes  # of the tail only ids are stored
     (again,) = formats.read([("again.run", file.data)], Choices(depth=10)).runs
     cards = again.queries[0].cards
-    stored = [(result.card["score"], shown(result.card, result.judged_thing.card))
+    stored = [(result.card["score"], shown(result.card, result.judged_item.card))
              for result in first.results]  # fmt: skip
     assert [(card.score, card.doc_id) for card in cards] == [
         (score, getattr(item, "doc_id", None)) for score, item in stored
@@ -289,13 +289,13 @@ def test_long_form_names_documents_and_the_time_of_each_verdict(
 ) -> None:
     dewi = session.scalars(select(Rater).where(Rater.name == "dewi")).one()
     things = session.scalars(
-        select(Result.judged_thing_id).join(Query).where(Query.run_id == runs[0]).limit(3)
+        select(Result.judged_item_id).join(Query).where(Query.run_id == runs[0]).limit(3)
     ).all()
     seconds = (0, 7, 400)
     for number, (thing, after) in enumerate(zip(things, seconds, strict=True)):
         at = NOW + timedelta(hours=1, seconds=after)
         session.add(
-            Event(rater_id=dewi.id, event_id=f"c{number}", field="verdict", judged_thing_id=thing,
+            Event(rater_id=dewi.id, event_id=f"c{number}", field="verdict", judged_item_id=thing,
                   new="2", cause="click", device="d", sequence=number, client_time=at,
                   received_at=at)
         )  # fmt: skip

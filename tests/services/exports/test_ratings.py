@@ -44,7 +44,7 @@ def store(session: Session, study: Study, data: bytes, **said: Any) -> RatingsRe
 
 def verdicts(session: Session, name: str = "Ani") -> list[str | None]:
     found = select(Judgment.verdict).join(Rater).where(Rater.name == name)
-    return list(session.scalars(found.order_by(Judgment.judged_thing_id)))
+    return list(session.scalars(found.order_by(Judgment.judged_item_id)))
 
 
 def codes(report: RatingsReport) -> list[str]:
@@ -265,7 +265,7 @@ def test_a_card_that_stands_elsewhere_by_now_is_found_again(session: Session, st
 
     assert codes(report) == ["ratings_card_moved"]
     first = session.scalars(select(Query).where(Query.query_id == 1)).one().results[0]
-    assert session.scalars(select(Judgment.judged_thing_id)).one() == first.judged_thing_id
+    assert session.scalars(select(Judgment.judged_item_id)).one() == first.judged_item_id
 
 
 @pytest.mark.usefixtures("run_id")
@@ -275,7 +275,7 @@ def test_a_card_that_is_not_here_takes_only_its_own_verdict_along(
     report = store(session, study, rated_as(RUN, "a", "z"))
 
     assert codes(report) == ["ratings_card_gone"]
-    assert session.scalars(select(Judgment.judged_thing_id)).all() == []
+    assert session.scalars(select(Judgment.judged_item_id)).all() == []
     assert report.storable
 
 

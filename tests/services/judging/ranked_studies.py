@@ -8,7 +8,7 @@ from hashlib import sha256
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import JudgedThing, Judgment, Property
+from relevansi.db.tables.judging import JudgedItem, Judgment, StoredItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result
 from relevansi.db.tables.study import Question, QuestionSet, Study
@@ -75,10 +75,10 @@ def store_qrels(
         for doc, verdict in qrels.get(question.external_id or "", {}).items():
             identity = f"doc:{doc}"
             if identity not in things:
-                known = session.scalar(select(Property).where(Property.identity == identity))
-                thing = JudgedThing(
+                known = session.scalar(select(StoredItem).where(StoredItem.identity == identity))
+                thing = JudgedItem(
                     question_id=question.id,
-                    property=known or Property(identity=identity),
+                    item=known or StoredItem(identity=identity),
                     card=to_row(Document(doc_id=doc)),
                 )
                 session.add(thing)
@@ -96,20 +96,20 @@ def _questions(session: Session, study: Study) -> list[Question]:
 
 
 def _things(session: Session, question: Question) -> dict[str, int]:
-    of = select(Property.identity, JudgedThing.id).join_from(JudgedThing, Property)
-    return dict(session.execute(of.where(JudgedThing.question_id == question.id)).all())
+    of = select(StoredItem.identity, JudgedItem.id).join_from(JudgedItem, StoredItem)
+    return dict(session.execute(of.where(JudgedItem.question_id == question.id)).all())
 
 
 def from_scratch(session: Session, rater: Rater, query: Query) -> RankedGrades:
     """The list and pool of a query, read row by row."""
     scale = Scale.stored(rater.study.scale)
     said: dict[int, Number] = {
-        row.judged_thing_id: scale.number(row.verdict)
+        row.judged_item_id: scale.number(row.verdict)
         for row in session.scalars(select(Judgment).where(Judgment.rater_id == rater.id))
     }
     things = _things(session, query.question)
     listed = [
-        row.judged_thing_id
+        row.judged_item_id
         for row in session.scalars(
             select(Result).where(Result.query_key == query.id).order_by(Result.rank)
         )

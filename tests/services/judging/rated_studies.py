@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome, QueryState, Relevance
 from relevansi.services.agreement import adjudications
@@ -76,7 +76,7 @@ def rated_study(session: Session, study: Study) -> tuple[str, str]:
 
 def _settle(session: Session, study: Study, identity: str, verdict: Relevance) -> None:
     thing = session.scalars(
-        select(JudgedThing.id).join(Property).where(Property.identity == identity)
+        select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == identity)
     ).one()
     owner = studies.raters(session, study)[0]
     adjudications.adjudicate(session, owner, thing, verdict, "The price\nfits.", NOW)

@@ -12,7 +12,7 @@ from relevansi.db.tables.runs import Query
 
 def verdicts(session: Session, rater: Rater) -> list[str | None]:
     wanted = select(Judgment.verdict).where(Judgment.rater_id == rater.id)
-    return list(session.scalars(wanted.order_by(Judgment.judged_thing_id)))
+    return list(session.scalars(wanted.order_by(Judgment.judged_item_id)))
 
 
 def events(session: Session) -> int:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Event, JudgedThing, QueryRating
+from relevansi.db.tables.judging import Event, JudgedItem, QueryRating
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
@@ -87,7 +87,7 @@ def changes(session: Session, run_id: str) -> list[TargetChange]:
     query = session.scalars(select(Query).where(Query.run_id == run_id).order_by(Query.id)).first()
     assert query is not None
     first, second = (
-        Target("verdict", shown.judged_thing_id, query.id) for shown in query.results[:2]
+        Target("verdict", shown.judged_item_id, query.id) for shown in query.results[:2]
     )
     quality = Target("quality", None, query.id)
     late = click("late", minute=9, client_minute=1, device="phone", sequence=1)
@@ -341,7 +341,7 @@ def test_only_what_matters_makes_another_content(
     store(session, study, run(query(1, card("a", **one))))
     store(session, study, run(query(1, card("a", **other)), method="b"))
 
-    assert count(session, JudgedThing) == things
+    assert count(session, JudgedItem) == things
 
 
 def noted(session: Session, rater: Rater, run_id: str, *edits: tuple[str, str]) -> str:

@@ -157,7 +157,7 @@ def test_a_study_of_properties_runs_one_statement_to_read(
     said: list[str] = []
     engine = session.get_bind()
     event.listen(engine, "before_cursor_execute", lambda *args: said.append(args[2]))
-    thing, rater_id = session.scalars(select(Result.judged_thing_id)).first(), rater.id
+    thing, rater_id = session.scalars(select(Result.judged_item_id)).first(), rater.id
     said.clear()
     live_metrics.refresh_touched(session, rater_id, thing, None)
     reads = [one for one in said if one.lstrip().startswith("SELECT")]

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from relevansi.config import JudgeEndpoint
-from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.machine_judges import MachineJudge
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.study import Study
@@ -53,7 +53,7 @@ def say(session: Session, rater: Rater, verdicts: dict[str, str]) -> None:
     things: dict[str, int] = {
         identity.rpartition(":")[2]: thing
         for thing, identity in session.execute(
-            select(JudgedThing.id, Property.identity).join(Property)
+            select(JudgedItem.id, StoredItem.identity).join(StoredItem)
         )
     }
     targets = []

@@ -76,12 +76,12 @@ def two_runs(session: Session, study: Study) -> tuple[str, str]:
 
 def said(session: Session, judge: MachineJudge) -> dict[int, str | None]:
     rows = session.scalars(select(Judgment).where(Judgment.rater_id == judge.rater_id))
-    return {row.judged_thing_id: row.verdict for row in rows}
+    return {row.judged_item_id: row.verdict for row in rows}
 
 
 def calls(session: Session, judge: MachineJudge) -> list[MachineCall]:
     wanted = select(MachineCall).where(MachineCall.rater_id == judge.rater_id)
-    return list(session.scalars(wanted.order_by(MachineCall.judged_thing_id)))
+    return list(session.scalars(wanted.order_by(MachineCall.judged_item_id)))
 
 
 @pytest.fixture(name="bot")
@@ -103,7 +103,7 @@ def test_every_pooled_card_is_asked_about_once_and_an_empty_list_never(
     ended = worked(session, judge, machines.endpoint(bot))
 
     assert ended.state == SessionState.FINISHED
-    assert len(bot.asked) == CARDS == ended.things == ended.calls
+    assert len(bot.asked) == CARDS == ended.judged_items == ended.calls
     assert set(said(session, judge).values()) == {"1"}
     assert len(said(session, judge)) == CARDS
     events = session.scalars(select(Event).where(Event.rater_id == judge.rater_id)).all()
@@ -152,7 +152,7 @@ def test_what_failed_is_asked_again_the_next_time_and_what_was_judged_is_not(
         second = worked(session, judge, at)
 
         assert len(bot.asked) == CARDS + 2
-    assert (first.state, second.state, second.things) == ("finished", "finished", 2)
+    assert (first.state, second.state, second.judged_items) == ("finished", "finished", 2)
     assert len(said(session, judge)) == CARDS
     assert [call.attempt for call in calls(session, judge) if call.attempt > 1] == [2, 2]
     found = progress.work(session, judge, NOW)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from relevansi.db.tables.judging import (
     Adjudication,
     Event,
-    JudgedThing,
+    JudgedItem,
     Judgment,
     QueryRating,
     StoredSummary,
@@ -145,10 +145,8 @@ def test_deleting_leaves_a_count_and_nothing_else(
     card_key = tasks.key(task, tasks.things(session, task)[0].id)
     tasks.judge(session, ani, task.id, card_key, YES, click("t1"))
     events.undo(session, ani, run_id, click("u1"))
-    thing = session.scalars(select(JudgedThing.id).limit(1)).one()
-    session.add(
-        Adjudication(judged_thing_id=thing, verdict="1", reason="", rater_id=ani.id, at=NOW)
-    )
+    thing = session.scalars(select(JudgedItem.id).limit(1)).one()
+    session.add(Adjudication(judged_item_id=thing, verdict="1", reason="", rater_id=ani.id, at=NOW))
     raters.make(session, ani, NOW)
     raters.rename(session, ani, "Ani S.", NOW)
     session.flush()

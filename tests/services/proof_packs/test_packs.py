@@ -268,11 +268,13 @@ def test_a_flipped_verdict_names_its_line(packed: tuple[bytes, str]) -> None:
 
 def test_a_flipped_row_moves_every_file_that_rests_on_it(packed: tuple[bytes, str]) -> None:
     data, run = packed
-    tables = ("properties", "judged_things")
-    properties, things = (json.loads(members(data)[f"study/{name}.json"]) for name in tables)
-    (listed,) = [one["id"] for one in properties if one["identity"] == "slug:d"]
-    (d,) = [one["id"] for one in things if (one["question_id"], one["property_id"]) == (2, listed)]
-    stated = {"rater_id": 1, "judged_thing_id": d, "verdict": "1"}
+    tables = ("items", "judged_items")
+    items, judged_items = (json.loads(members(data)[f"study/{name}.json"]) for name in tables)
+    (listed,) = [one["id"] for one in items if one["identity"] == "slug:d"]
+    (d,) = [
+        one["id"] for one in judged_items if (one["question_id"], one["item_id"]) == (2, listed)
+    ]
+    stated = {"rater_id": 1, "judged_item_id": d, "verdict": "1"}
     found = verified(changed(data, "study/judgments.json", row(stated, verdict="0"))).differences
     rows = members(data)["study/judgments.json"].decode().splitlines()
     (number,) = [n for n, one in enumerate(rows, 1) if json.dumps(stated)[1:-1] in one]

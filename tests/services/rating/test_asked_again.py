@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import JudgedThing, Judgment, Task
+from relevansi.db.tables.judging import JudgedItem, Judgment, Task
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
@@ -54,8 +54,8 @@ def work(session: Session, rater: Rater) -> tuple[int, ...]:
 
 
 def verdicts(session: Session, rater: Rater) -> list[str | None]:
-    rows = select(Judgment.verdict).join(JudgedThing).where(Judgment.rater_id == rater.id)
-    return list(session.scalars(rows.order_by(JudgedThing.id)))
+    rows = select(Judgment.verdict).join(JudgedItem).where(Judgment.rater_id == rater.id)
+    return list(session.scalars(rows.order_by(JudgedItem.id)))
 
 
 def test_open_verdicts_come_again_in_the_task(session: Session, study: Study, rater: Rater) -> None:

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import asdict
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import JudgedThing
+from relevansi.db.tables.judging import JudgedItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.kinds import to_row
@@ -121,10 +121,10 @@ MINUTE = timedelta(minutes=1)
 
 
 def content(
-    number: int, price: int, *, run_id: str | None = None, property_id: int | None = 1
-) -> JudgedThing:
-    shown = to_row(card("a", price=price)) if property_id else None
-    return JudgedThing(id=number, question_id=1, run_id=run_id, property_id=property_id, card=shown)
+    number: int, price: int, *, run_id: str | None = None, item_id: int | None = 1
+) -> JudgedItem:
+    shown = to_row(card("a", price=price)) if item_id else None
+    return JudgedItem(id=number, question_id=1, run_id=run_id, item_id=item_id, card=shown)
 
 
 def shown(found: dict[int, EarlierVerdict]) -> dict[int, tuple[str, int | None]]:
@@ -149,7 +149,7 @@ def test_beside_a_verdict_of_its_own_only_what_came_before_it_is_shown() -> None
 
 
 def test_another_run_s_conversation_or_property_and_an_emptiness_are_no_content_before() -> None:
-    elsewhere, other = content(1, 10, run_id="run"), content(2, 10, property_id=2)
-    empty, now = content(3, 10, property_id=None), content(4, 30)
+    elsewhere, other = content(1, 10, run_id="run"), content(2, 10, item_id=2)
+    empty, now = content(3, 10, item_id=None), content(4, 30)
 
     assert said_before([now], [(thing, "1", NOW) for thing in (elsewhere, other, empty)]) == {}

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from relevansi.db.engine import Database, Kept
 from relevansi.db.tables.judging import (
     Event,
-    JudgedThing,
+    JudgedItem,
     Judgment,
     QueryRating,
     Repeat,
@@ -189,13 +189,13 @@ def rate_something(session: Session, robot: Robot, draw: Random) -> None:
 def counted_one_by_one(session: Session, rater: Rater) -> Progress:
     share = shares.of_rater(session, rater)
     asked = session.execute(
-        select(
-            JudgedThing.question_id, JudgedThing.run_id, JudgedThing.id, JudgedThing.property_id
-        ).where(pool.is_shown(rater.study_id, rater.study.pool_depth))
+        select(JudgedItem.question_id, JudgedItem.run_id, JudgedItem.id, JudgedItem.item_id).where(
+            pool.is_shown(rater.study_id, rater.study.pool_depth)
+        )
     ).all()
     said = set(
         session.scalars(
-            select(Judgment.judged_thing_id).where(
+            select(Judgment.judged_item_id).where(
                 Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
             )
         )
@@ -214,7 +214,7 @@ def counted_one_by_one(session: Session, rater: Rater) -> Progress:
     mine = select(func.count()).select_from(Task).where(Task.rater_id == rater.id)
     unsaid = select(func.count()).select_from(Repeat).join(Task)
     unsaid = unsaid.where(Task.rater_id == rater.id, Repeat.verdict.is_(None))
-    unsaid_lists = unsaid.join(JudgedThing).where(JudgedThing.property_id.is_(None))
+    unsaid_lists = unsaid.join(JudgedItem).where(JudgedItem.item_id.is_(None))
     ungraded = select(func.count()).select_from(RepeatRating).join(Task)
     ungraded = ungraded.where(Task.rater_id == rater.id, RepeatRating.quality.is_(None))
     opened = session.scalar(mine.where(tasks.is_open(rater.study))) or 0

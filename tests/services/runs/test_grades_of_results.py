@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Event, JudgedThing, Judgment
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.services.judging import live_metrics
@@ -39,8 +39,8 @@ def test_grades_of_items_without_ids_are_of_the_items_that_a_run_lists(
     )
     done = put(session, study, {"lists.jsonl": lines})
 
-    things = session.scalars(select(JudgedThing).order_by(JudgedThing.id)).all()
-    said = dict(session.execute(select(Judgment.judged_thing_id, Judgment.verdict)).all())
+    things = session.scalars(select(JudgedItem).order_by(JudgedItem.id)).all()
+    said = dict(session.execute(select(Judgment.judged_item_id, Judgment.verdict)).all())
     assert done.grades == {"qrels": 3}
     assert [said.get(thing.id) for thing in things] == ["1", "0", "1"]
 
@@ -83,7 +83,7 @@ def test_titles_are_filled_when_the_run_comes_again_with_its_collection(
     put(session, study, {"run.txt": RUN})
     put(session, study, {"run.txt": RUN, "corpus.jsonl": '{"_id": "d7", "title": "Red dress"}\n'})
 
-    cards = session.scalars(select(JudgedThing.card).order_by(JudgedThing.id)).all()
+    cards = session.scalars(select(JudgedItem.card).order_by(JudgedItem.id)).all()
     assert [card and card["title"] for card in cards] == ["Red dress", ""]
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run, Upload
 from relevansi.db.tables.study import Study
@@ -39,7 +39,7 @@ def test_a_file_is_one_run_whatever_its_other_forms(
 
     assert (again.id, again.already_imported) == (first.id, True)
     assert other.id != first.id
-    assert (count(session, Result), count(session, JudgedThing)) == (2, 2)  # and the emptiness
+    assert (count(session, Result), count(session, JudgedItem)) == (2, 2)  # and the emptiness
     row = session.get_one(Run, first.id)  # labels given at import win, the file's are kept
     assert (row.search_method, row.llm) == ("vector_only", "gpt")
     assert (row.stated_search_method, row.stated_llm) == ("hybrid", None)
@@ -60,7 +60,7 @@ def test_two_files_of_one_session_are_one_run_enriched(session: Session, study: 
 
     assert (second.id, second.enriched, second.llm) == (first.id, True, "openai")
     assert session.scalars(select(Result)).one().card["bedrooms"] == 3
-    assert count(session, JudgedThing) == 2  # the card and the emptiness
+    assert count(session, JudgedItem) == 2  # the card and the emptiness
     assert live_metrics.check(session) == []
 
 
@@ -220,14 +220,14 @@ def test_a_run_stored_in_portions_has_the_rows_of_one_stored_at_once(
         for read in (bare, second):
             run_id = store(session, of, read).id
             listed = (
-                select(Query.query_id, Result.rank, Result.card, Property.identity)
-                .add_columns(JudgedThing.content, JudgedThing.card, JudgedThing.run_id == run_id)
+                select(Query.query_id, Result.rank, Result.card, StoredItem.identity)
+                .add_columns(JudgedItem.content, JudgedItem.card, JudgedItem.run_id == run_id)
                 .select_from(Query)
                 .outerjoin(Result)
                 .outerjoin(
-                    JudgedThing, JudgedThing.id.in_((Result.judged_thing_id, Query.emptiness_id))
+                    JudgedItem, JudgedItem.id.in_((Result.judged_item_id, Query.emptiness_id))
                 )
-                .outerjoin(Property)
+                .outerjoin(StoredItem)
                 .where(Query.run_id == run_id)
                 .order_by(Query.id, Result.rank)
             )

@@ -22,11 +22,11 @@ def lists_of(systems: int, offset: int) -> bytes:
 
 
 def read_statements(session: Session, study: Study, name: str, data: bytes) -> int:
-    """Return how often judged things are read while a file is stored."""
+    """Return how often judged items are read while a file is stored."""
     found: list[str] = []
 
     def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if statement.startswith("SELECT judged_things"):
+        if statement.startswith("SELECT judged_items"):
             found.append(statement)
 
     engine = session.get_bind()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Event, JudgedThing, Judgment
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
@@ -67,7 +67,7 @@ def lists_of(session: Session, run_id: str) -> dict[str, list[str | None]]:
     """The ids of a run's items in their order, by the collection's id or the text of a question."""
     found: dict[str, list[str | None]] = {}
     for asked in session.scalars(select(Query).where(Query.run_id == run_id).order_by(Query.id)):
-        items = [shown(one.card, one.judged_thing.card) for one in asked.results]
+        items = [shown(one.card, one.judged_item.card) for one in asked.results]
         named = asked.question.external_id or asked.question.text
         found[named] = [getattr(one, "doc_id", None) for one in items]
     return found
@@ -88,7 +88,7 @@ def test_two_runs_of_one_collection_without_answers_are_two_runs_of_one_question
     assert lists_of(session, one.id) == {"q1": ["d7", "d2"], "q2": ["d3"]}
     assert lists_of(session, other.id) == {"q1": ["d7"], "q2": ["d9"]}
     assert (count(session, QuestionSet), count(session, Question)) == (1, 2)
-    assert count(session, JudgedThing) == 4  # d7 under its question is one for both
+    assert count(session, JudgedItem) == 4  # d7 under its question is one for both
     assert session.scalars(select(Question.text).order_by(Question.position)).all() == [
         "red dress",
         "blue shoes",
@@ -100,7 +100,7 @@ def test_several_systems_in_one_file_are_several_runs_and_the_file_again_is_know
 ) -> None:
     both = {"both.txt": ONE + OTHER, "topics.tsv": TOPICS, "qrels.txt": "q1 0 d7 1\nq2 0 d9 0\n"}
     first = put(session, study, both, rater="people")
-    before = {table: count(session, table) for table in (Run, Query, Result, JudgedThing, Event)}
+    before = {table: count(session, table) for table in (Run, Query, Result, JudgedItem, Event)}
     report = look(session, study, both)
     again = put(session, study, both, rater="people", confirmed=True)
 
@@ -155,12 +155,12 @@ def test_the_same_ids_with_other_questions_are_another_question_set(
 
     assert (count(session, QuestionSet), count(session, Question)) == (2, 4)
     assert count(session, Run) == 2
-    assert session.scalars(select(Judgment).join(JudgedThing)).one().judged_thing_id in {
-        result.judged_thing_id
+    assert session.scalars(select(Judgment).join(JudgedItem)).one().judged_item_id in {
+        result.judged_item_id
         for result in session.scalars(select(Result))
         if result.query.run.search_method == "dense"
     }
-    assert count(session, JudgedThing) == 3 + 2  # nothing of one collection is of the other
+    assert count(session, JudgedItem) == 3 + 2  # nothing of one collection is of the other
 
 
 def test_a_deep_run_asks_for_its_top_and_keeps_the_rest_as_ids(
@@ -257,7 +257,7 @@ def test_texts_are_filled_when_the_run_comes_again_with_its_collection(
     asked = session.scalars(select(Query).where(Query.run_id == run.id).order_by(Query.id)).first()
     assert asked is not None
     assert asked.question.text == "red dress"
-    texts = [shown(one.card, one.judged_thing.card).text for one in asked.results]  # type: ignore[attr-defined]
+    texts = [shown(one.card, one.judged_item.card).text for one in asked.results]  # type: ignore[attr-defined]
     assert texts == ["Long red dress", "Red gown"]
     assert session.scalars(select(Judgment.verdict)).all() == ["1"]
     assert not look(session, study, files).brings_something
@@ -278,7 +278,7 @@ def test_ids_that_name_passages_are_remembered_for_files_that_do_not_show_it(
     put(session, study, {"b.csv": one})
 
     assert count(session, Result) == 3
-    assert count(session, JudgedThing) == 2
+    assert count(session, JudgedItem) == 2
 
 
 def test_ids_are_not_taken_for_passages_beside_runs_where_they_were_items(
@@ -288,7 +288,7 @@ def test_ids_are_not_taken_for_passages_beside_runs_where_they_were_items(
     one = {"a.csv": "query,system,rank,doc_id,text\nred,a,1,d7,It is red\n"}
     two = {"b.csv": "query,system,rank,doc_id,text\nred,b,1,d7,It is long\nred,b,2,d7,It is red\n"}
     put(session, study, one)
-    before = {table: count(session, table) for table in (Run, Result, JudgedThing)}
+    before = {table: count(session, table) for table in (Run, Result, JudgedItem)}
 
     assert isinstance(look(session, study, two).refused, OtherIds)
     with pytest.raises(OtherIds):
@@ -296,7 +296,7 @@ def test_ids_are_not_taken_for_passages_beside_runs_where_they_were_items(
     assert {table: count(session, table) for table in before} == before
     runs.delete_run(session, study, session.scalars(select(Run.id)).one(), NOW)
     put(session, study, {**one, **two})
-    things = session.scalars(select(Result.judged_thing_id).order_by(Result.id)).all()
+    things = session.scalars(select(Result.judged_item_id).order_by(Result.id)).all()
     assert things[0] == things[2] != things[1]
 
 
@@ -358,7 +358,7 @@ def test_metadata_that_one_system_states_is_shown_only_on_demand(
     report = look(session, study, {"a.csv": table, "corpus.jsonl": corpus})
     assert report.group.meta.get("year") is False
     put(session, study, {"a.csv": table, "corpus.jsonl": corpus}, meta=["year"])
-    card = session.scalars(select(JudgedThing.card)).one()
+    card = session.scalars(select(JudgedItem.card)).one()
     assert card is not None
     assert card["meta"] == {"year": "2019"}
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Event, JudgedThing, Judgment
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Study
@@ -110,7 +110,7 @@ def test_a_deleted_run_keeps_pooled_judgments_for_its_file_when_it_comes_again(
     runs.delete_run(session, study, run_id, NOW)
     assert (count(session, Run), count(session, Query), count(session, Judgment)) == (0, 0, 1)
     assert count(session, Event) == 3
-    assert set(session.scalars(select(JudgedThing.run_id))) == {None}
+    assert set(session.scalars(select(JudgedItem.run_id))) == {None}
     assert live_metrics.check(session) == []
     with pytest.raises(UnknownRun):
         runs.find(session, study, run_id)

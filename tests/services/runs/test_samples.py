@@ -14,10 +14,10 @@ from sqlalchemy.orm import Session
 from relevansi.config import resource
 from relevansi.db.tables.judging import (
     Event,
-    JudgedThing,
+    JudgedItem,
     Judgment,
-    Property,
     QueryRating,
+    StoredItem,
 )
 from relevansi.db.tables.people import LogEntry
 from relevansi.db.tables.runs import Query, Run
@@ -49,10 +49,10 @@ def own_run() -> ReadRun:
 def verdicts(session: Session) -> dict[str | None, str | None]:
     """Return every verdict by the property it is on, ``None`` for an empty list."""
     rows = session.execute(
-        select(Property.identity, Judgment.verdict)
+        select(StoredItem.identity, Judgment.verdict)
         .select_from(Judgment)
-        .join(JudgedThing)
-        .outerjoin(Property)
+        .join(JudgedItem)
+        .outerjoin(StoredItem)
         .where(Judgment.verdict.is_not(None))
     )
     return {identity: verdict for identity, verdict in rows}  # noqa: C416 (rows are not pairs)

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Event, JudgedThing, Judgment
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result
 from relevansi.db.tables.study import Study
@@ -40,7 +40,7 @@ def remarks(done: StoredResults) -> dict[str, object]:
 
 def texts(session: Session, run_id: str) -> list[str]:
     """The texts of a run's results, in their order."""
-    listed = select(JudgedThing.card).join(Result).join(Query).where(Query.run_id == run_id)
+    listed = select(JudgedItem.card).join(Result).join(Query).where(Query.run_id == run_id)
     rows = session.scalars(listed.order_by(Query.id, Result.rank))
     return [card["text"] for card in rows if card]
 
@@ -81,13 +81,13 @@ def test_documents_with_another_text_are_counted_once_each_and_judged_anew(
 def test_the_same_documents_get_the_new_text_and_keep_their_verdicts(
     session: Session, study: Study, rater: Rater, judged: str
 ) -> None:
-    verdicts = session.execute(select(Judgment.judged_thing_id, Judgment.verdict)).all()
+    verdicts = session.execute(select(Judgment.judged_item_id, Judgment.verdict)).all()
     done = put(session, study, MENDED, same=True)
 
     assert remarks(done) == {"results_texts_replaced": 1}
     assert judged_results(session, study, done.runs[0].id, rater) == 4
     assert texts(session, judged)[-1] == texts(session, done.runs[0].id)[-1] == "Many pipes are old"
-    assert session.execute(select(Judgment.judged_thing_id, Judgment.verdict)).all() == verdicts
+    assert session.execute(select(Judgment.judged_item_id, Judgment.verdict)).all() == verdicts
     assert len(session.scalars(select(Event)).all()) == 4
     again = put(session, study, MENDED.replace("dense", "third"), same=True)
     assert remarks(again) == {}

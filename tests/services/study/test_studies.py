@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import JudgedThing, StoredSummary
+from relevansi.db.tables.judging import JudgedItem, StoredSummary
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
@@ -294,7 +294,7 @@ def test_ids_of_the_file_tell_equal_texts_apart(session: Session, study: Study) 
     store(session, study, whole)
     part = store(session, study, run(query(3, card("a"), text="more"), method="b"))
 
-    thing = session.scalars(select(JudgedThing).join(Result)).one()
+    thing = session.scalars(select(JudgedItem).join(Result)).one()
     asked = session.get_one(Question, thing.question_id)
     assert asked.position == 3
     assert part.counts.queries == 1

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from relevansi import notation
 from relevansi.db.engine import Database
-from relevansi.db.tables.judging import Adjudication, JudgedThing, Property
+from relevansi.db.tables.judging import Adjudication, JudgedItem, StoredItem
 from relevansi.exporters.agreement.report import agreement_json, document
 from relevansi.i18n import gettext, speaking
 from relevansi.metrics.agreement.agreement import EXPLANATIONS, NoAgreement
@@ -121,7 +121,7 @@ def _disputed(web_database: Database, run_id: str) -> int:
         for rater, verdict in ((owner, Relevance.RELEVANT), (budi, Relevance.NOT_RELEVANT)):
             events.judge(session, rater, run_id, 1, 2, verdict, click(f"v{rater.id}"))
         events.rate(session, budi, run_id, 1, AnswerRating(notes="<script>x"), click("n"))
-        wanted = select(JudgedThing.id).join(Property).where(Property.identity == "slug:b")
+        wanted = select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == "slug:b")
         return session.scalars(wanted).one()
 
 

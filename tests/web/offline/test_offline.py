@@ -247,7 +247,7 @@ OTHER = ratings(
 
 def verdicts(database: Database) -> list[str | None]:
     with database.reading() as session:
-        found = select(Judgment.verdict).order_by(Judgment.judged_thing_id)
+        found = select(Judgment.verdict).order_by(Judgment.judged_item_id)
         return list(session.scalars(found))
 
 

@@ -100,7 +100,7 @@ def test_two_hundred_writers_at_once_store_each_event_once(app: Flask, run_id: s
     assert answers == {200: WRITERS * TRIES}
     with app.extensions["database"].reading() as session:
         stored = Counter(session.scalars(select(Event.event_id)))
-        verdicts = set(session.execute(select(Judgment.judged_thing_id, Judgment.verdict)).all())
+        verdicts = set(session.execute(select(Judgment.judged_item_id, Judgment.verdict)).all())
     assert stored == {f"w{number}": 1 for number in range(WRITERS)}
     assert {item for item, _ in verdicts} == set(items)
     shown = program.get(f"/runs/{run_id}/results")["data"]

@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 
 from relevansi.db.engine import Database
 from relevansi.db.tables.evaluations import Evaluation
-from relevansi.db.tables.judging import JudgedThing, Judgment
+from relevansi.db.tables.judging import JudgedItem, Judgment
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import LongWork, Result, Run, Upload
 from relevansi.importers.results.formats import examples
@@ -139,7 +139,7 @@ def test_a_column_that_was_guessed_wrongly_is_taken_for_nothing_on_the_page(
     decide(client, decide(client, report, "look", column=["score="], depth="20"), "store")
 
     with web_database.reading() as session:
-        cards = session.scalars(select(JudgedThing.card).order_by(JudgedThing.id))
+        cards = session.scalars(select(JudgedItem.card).order_by(JudgedItem.id))
         assert [card["doc_id"] for card in cards if card] == ["7", "8"]
 
 
@@ -232,7 +232,7 @@ def test_documents_with_another_text_are_the_same_ones_where_that_is_ticked(
     decide(client, again, "store", same_documents="on")
 
     with web_database.reading() as session:
-        [card] = session.scalars(select(JudgedThing.card))
+        [card] = session.scalars(select(JudgedItem.card))
         assert card is not None
         assert card["text"] == "Turn the tap out"
 
@@ -326,7 +326,7 @@ def test_a_server_that_is_killed_while_storing_leaves_nothing_and_the_next_one_s
         [sys.executable, "-c", KILLED, url, now.isoformat()], timeout=WAIT * 2, check=False
     )
     assert killed.returncode == -signal.SIGKILL
-    rows = (Run, JudgedThing, Upload)
+    rows = (Run, JudgedItem, Upload)
     assert [count(web_database, one) for one in rows] == [0, 0, 1]
 
     work = JobWork(web_database, kinds.KINDS)
@@ -365,6 +365,6 @@ def test_large_results_that_are_given_up_leave_nothing(
     client.post("/runs/import", data={"token": token, "action": "discard"})
 
     assert len(stored) >= 2
-    assert [count(web_database, one) for one in (Run, Result, JudgedThing, Upload, LongWork)] == [
+    assert [count(web_database, one) for one in (Run, Result, JudgedItem, Upload, LongWork)] == [
         *[0] * 5
     ]

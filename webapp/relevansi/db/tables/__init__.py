@@ -1,6 +1,6 @@
 """The tables, a module for each feature; each class says what a row of it means.
 
-A judgment hangs on (rater, judged thing). A judged thing is a (question, property,
+A judgment hangs on (rater, judged item). A judged item is a (question, property,
 content), or the emptiness of a question's answer when it has no property; for a question
 that depends on its conversation the run belongs to it as well.
 

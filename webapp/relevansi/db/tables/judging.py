@@ -1,4 +1,4 @@
-"""Judged things, verdicts, the log of clicks, figures of questions: tables."""
+"""Judged items, verdicts, the log of clicks, figures of questions: tables."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from relevansi.db.tables.study import Question
 
 
-class Property(Base):
+class StoredItem(Base):
     """The item shown on a card, by any run; of whatever kind."""
 
-    __tablename__ = "properties"
+    __tablename__ = "items"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     identity: Mapped[str] = mapped_column(Text, unique=True)
 
 
-class JudgedThing(Base):
+class JudgedItem(Base):
     """The subject of one verdict: (question, property, content) or a question's emptiness.
 
     ``content`` numbers the versions of the property that differ in content, from 1. ``run_id``
@@ -44,30 +44,30 @@ class JudgedThing(Base):
     version seen; null for emptiness.
     """
 
-    __tablename__ = "judged_things"
+    __tablename__ = "judged_items"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     question_id: Mapped[int] = reference("questions.id")
-    property_id: Mapped[int | None] = reference("properties.id", index=True)
+    item_id: Mapped[int | None] = reference("items.id", index=True)
     content: Mapped[int] = mapped_column(default=1)
     run_id: Mapped[str | None] = reference("runs.id", index=True)
     card: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
-    property: Mapped[Property | None] = relationship()
+    item: Mapped[StoredItem | None] = relationship()
 
 
 Index(
-    "uq_judged_things",
-    JudgedThing.question_id,
-    func.coalesce(JudgedThing.run_id, text("''")),
-    func.coalesce(JudgedThing.property_id, text("0")),
-    JudgedThing.content,
+    "uq_judged_items",
+    JudgedItem.question_id,
+    func.coalesce(JudgedItem.run_id, text("''")),
+    func.coalesce(JudgedItem.item_id, text("0")),
+    JudgedItem.content,
     unique=True,
 )
 
 
 class Judgment(Base):
-    """One rater's current verdict on one judged thing; null once it was cleared.
+    """One rater's current verdict on one judged item; null once it was cleared.
 
     The verdict is a ``records.Relevance``, or a ``records.EmptyOutcome`` for emptiness.
     """
@@ -75,7 +75,7 @@ class Judgment(Base):
     __tablename__ = "judgments"
 
     rater_id: Mapped[int] = reference("raters.id", primary_key=True)
-    judged_thing_id: Mapped[int] = reference("judged_things.id", primary_key=True, index=True)
+    judged_item_id: Mapped[int] = reference("judged_items.id", primary_key=True, index=True)
     verdict: Mapped[str | None] = mapped_column(String(16))
     changed_at: Mapped[datetime]
 
@@ -95,7 +95,7 @@ class QueryRating(Base):
 class Event(Base):
     """One change a rater asked for, never altered: old, new, who, when, from where.
 
-    ``field`` is "verdict" (of ``judged_thing_id``), "quality" or "notes" (of ``query_key``,
+    ``field`` is "verdict" (of ``judged_item_id``), "quality" or "notes" (of ``query_key``,
     which for a verdict names the place of the click; a blind rater's clicks name their
     ``task_id`` instead), or in a repeat "repeat", "repeat quality", "repeat notes". ``cause``
     is "click", "bulk", "import" (from a file), "machine" or "undo"; ``token_id`` is of the token
@@ -107,7 +107,7 @@ class Event(Base):
         UniqueConstraint("rater_id", "event_id", "field"),
         # The keys that the row depends on come first, so that deletions there find it too, and
         # rows without such keys are in no index: one index less is a page less for every click.
-        Index(None, "judged_thing_id", "rater_id"),
+        Index(None, "judged_item_id", "rater_id"),
         index_of("query_key", "rater_id", "field"),
         index_of("task_id", "rater_id"),
     )
@@ -116,7 +116,7 @@ class Event(Base):
     rater_id: Mapped[int] = reference("raters.id")
     event_id: Mapped[str] = mapped_column(String(80))
     field: Mapped[str] = mapped_column(String(16))
-    judged_thing_id: Mapped[int | None] = reference("judged_things.id", "SET NULL")
+    judged_item_id: Mapped[int | None] = reference("judged_items.id", "SET NULL")
     query_key: Mapped[int | None] = reference("queries.id", "SET NULL")
     task_id: Mapped[str | None] = reference("tasks.id", "SET NULL")
     old: Mapped[str | None] = mapped_column(Text)
@@ -167,11 +167,11 @@ for _column in COLUMNS:
 
 
 class Adjudication(Base):
-    """The verdict that settles a disputed judged thing, by whom and why."""
+    """The verdict that settles a disputed judged item, by whom and why."""
 
     __tablename__ = "adjudications"
 
-    judged_thing_id: Mapped[int] = reference("judged_things.id", primary_key=True)
+    judged_item_id: Mapped[int] = reference("judged_items.id", primary_key=True)
     verdict: Mapped[str] = mapped_column(String(16))
     reason: Mapped[str] = mapped_column(Text)
     rater_id: Mapped[int] = reference("raters.id", index=True)
@@ -213,12 +213,12 @@ Index(
 
 
 class Repeat(Base):
-    """A rater's second verdict on a judged thing: for their consistency, never the verdict."""
+    """A rater's second verdict on a judged item: for their consistency, never the verdict."""
 
     __tablename__ = "repeats"
 
     task_id: Mapped[str] = reference("tasks.id", "CASCADE", primary_key=True)
-    judged_thing_id: Mapped[int] = reference("judged_things.id", primary_key=True, index=True)
+    judged_item_id: Mapped[int] = reference("judged_items.id", primary_key=True, index=True)
     verdict: Mapped[str | None] = mapped_column(String(16))
     changed_at: Mapped[datetime | None]
 

@@ -53,7 +53,7 @@ class MachineSession(Base):
     state: Mapped[str] = mapped_column(String(16), default="running")
     started_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
-    things: Mapped[int]
+    judged_items: Mapped[int]
     estimated_prompt_tokens: Mapped[int] = mapped_column(BigInteger)
     estimated_completion_tokens: Mapped[int] = mapped_column(BigInteger)
     prompt_price: Mapped[float | None] = mapped_column(Double)
@@ -80,7 +80,7 @@ Index(
 
 
 class MachineCall(Base):
-    """A machine judge's last call about one judged thing, and its outcome.
+    """A machine judge's last call about one judged item, and its outcome.
 
     ``state``: "asking", "judged" (with ``verdict`` and ``reason``; the judgment itself is a
     ``Judgment`` with its event) or "failed" (with ``error``, its code and how the unusable
@@ -91,7 +91,7 @@ class MachineCall(Base):
     __tablename__ = "machine_calls"
 
     rater_id: Mapped[int] = reference("raters.id", primary_key=True)
-    judged_thing_id: Mapped[int] = reference("judged_things.id", primary_key=True, index=True)
+    judged_item_id: Mapped[int] = reference("judged_items.id", primary_key=True, index=True)
     session_id: Mapped[int] = reference("machine_sessions.id", index=True)
     state: Mapped[str] = mapped_column(String(8))
     attempt: Mapped[int] = mapped_column(default=1)

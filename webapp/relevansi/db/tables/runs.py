@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from relevansi.db.tables.base import Base, reference
 
 if TYPE_CHECKING:
-    from relevansi.db.tables.judging import JudgedThing
+    from relevansi.db.tables.judging import JudgedItem
     from relevansi.db.tables.study import Question, QuestionSet
 
 
@@ -79,7 +79,7 @@ class Query(Base):
     claimed_count: Mapped[int | None] = mapped_column(BigInteger)
     error: Mapped[str | None] = mapped_column(Text)
     extra: Mapped[dict[str, Any]]
-    emptiness_id: Mapped[int | None] = reference("judged_things.id", index=True)
+    emptiness_id: Mapped[int | None] = reference("judged_items.id", index=True)
     asks_quality: Mapped[bool] = mapped_column(default=True, server_default=true())
 
     run: Mapped[Run] = relationship(back_populates="queries")
@@ -87,7 +87,7 @@ class Query(Base):
     results: Mapped[list[Result]] = relationship(
         back_populates="query",
         order_by="Result.rank",
-        primaryjoin="and_(Result.query_key == Query.id, Result.judged_thing_id.is_not(None))",
+        primaryjoin="and_(Result.query_key == Query.id, Result.judged_item_id.is_not(None))",
     )
 
 
@@ -103,11 +103,11 @@ class Result(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     query_key: Mapped[int] = reference("queries.id", "CASCADE")
     rank: Mapped[int]
-    judged_thing_id: Mapped[int | None] = reference("judged_things.id", index=True)
+    judged_item_id: Mapped[int | None] = reference("judged_items.id", index=True)
     card: Mapped[dict[str, Any]]
 
     query: Mapped[Query] = relationship(back_populates="results")
-    judged_thing: Mapped[JudgedThing] = relationship()
+    judged_item: Mapped[JudgedItem] = relationship()
 
 
 class Upload(Base):

@@ -1,4 +1,4 @@
-"""Disputed judged things and the verdict that settles each, by whom and why.
+"""Disputed judged items and the verdict that settles each, by whom and why.
 
 The most disputed come first: the closest vote (the smallest margin, as a share of the
 decided votes), then the one with more votes, then the order of the questions.
@@ -16,7 +16,7 @@ from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
 from relevansi import failures
-from relevansi.db.tables.judging import Adjudication, JudgedThing, Judgment, QueryRating
+from relevansi.db.tables.judging import Adjudication, JudgedItem, Judgment, QueryRating
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Question, Study
@@ -55,7 +55,7 @@ class ReasonMissing(Refused):
 class Vote(Struct, frozen=True):
     """One rater's verdict, and their notes on the question's answers.
 
-    ``number`` (from 1) is drawn anew for every judged thing, so that no rater's habits can
+    ``number`` (from 1) is drawn anew for every judged item, so that no rater's habits can
     be followed; ``name`` is ``None`` while names are hidden.
     """
 
@@ -66,7 +66,7 @@ class Vote(Struct, frozen=True):
 
 
 class Dispute(Struct, frozen=True):
-    """One judged thing to settle; ``card`` is its fullest version, ``None`` for emptiness.
+    """One judged item to settle; ``card`` is its fullest version, ``None`` for emptiness.
 
     ``tally`` counts each verdict, the most frequent first. ``disputed`` is false where raters have
     come to agree since it was settled. ``settlement`` has its verdict, reason, by (a name) and at.
@@ -100,7 +100,7 @@ class Docket(Struct, frozen=True):
         return self.listed(settled=True)
 
     def listed(self, *, settled: bool, after: int | None = None) -> tuple[Dispute, ...]:
-        """Return the open or the settled disputes behind the judged thing `after`, else all.
+        """Return the open or the settled disputes behind the judged item `after`, else all.
 
         A settled dispute keeps its place, so no reader who settles one after the other skips any.
         """
@@ -115,7 +115,7 @@ class Docket(Struct, frozen=True):
 
 def docket(session: Session, study: Study) -> Docket:
     """Return every dispute of the study, the most disputed first, and the settled ones."""
-    shown_items = select(JudgedThing.id).where(pool.is_shown(study.id, study.pool_depth))
+    shown_items = select(JudgedItem.id).where(pool.is_shown(study.id, study.pool_depth))
     pooled = set(session.scalars(shown_items))
     cast = {
         item_id: by_rater
@@ -123,8 +123,8 @@ def docket(session: Session, study: Study) -> Docket:
         if by_rater or item_id in pooled
     }
     columns = (Adjudication.verdict, Adjudication.reason, Adjudication.at, Rater.name.label("by"))
-    settlements = session.execute(select(Adjudication.judged_thing_id, *columns).join(Rater))
-    settled = {row.judged_thing_id: row for row in settlements}
+    settlements = session.execute(select(Adjudication.judged_item_id, *columns).join(Rater))
+    settled = {row.judged_item_id: row for row in settlements}
     cast_on_listed = {
         item_id: by_rater
         for item_id, by_rater in cast.items()
@@ -134,7 +134,7 @@ def docket(session: Session, study: Study) -> Docket:
     names = {rater.id: rater.name for rater in studies.raters(session, study)}
     notes = _notes(session, study)
 
-    def votes(item: JudgedThing, by_rater: Votes) -> Iterator[Vote]:
+    def votes(item: JudgedItem, by_rater: Votes) -> Iterator[Vote]:
         drawn = {
             rater: pool.draw(study.order_secret, Purpose.VOTES, item.id, rater)
             for rater in by_rater
@@ -146,8 +146,8 @@ def docket(session: Session, study: Study) -> Docket:
             name = names[rater] if is_shown else None
             yield Vote(number, name, by_rater[rater], tuple(dict.fromkeys(texts)))
 
-    every = select(JudgedThing, Question).join(Question, Question.id == JudgedThing.question_id)
-    rows = session.execute(every.where(JudgedThing.id.in_(list(cast_on_listed))))
+    every = select(JudgedItem, Question).join(Question, Question.id == JudgedItem.question_id)
+    rows = session.execute(every.where(JudgedItem.id.in_(list(cast_on_listed))))
     disputes = [
         Dispute(
             thing_id=item.id,
@@ -188,14 +188,14 @@ def _notes(session: Session, study: Study) -> Mapping[tuple[int, int], list[tupl
 
 def open_disputes(session: Session, study: Study) -> int:
     disputed = (
-        select(Judgment.judged_thing_id)
+        select(Judgment.judged_item_id)
         .where(
             Judgment.rater_id.in_([rater.id for rater in studies.raters(session, study)]),
             Judgment.verdict != str(Relevance.UNSURE),
-            Judgment.judged_thing_id.in_(verdicts.judged_things(in_study(study))),
-            Judgment.judged_thing_id.not_in(select(Adjudication.judged_thing_id)),
+            Judgment.judged_item_id.in_(verdicts.judged_items(in_study(study))),
+            Judgment.judged_item_id.not_in(select(Adjudication.judged_item_id)),
         )
-        .group_by(Judgment.judged_thing_id)
+        .group_by(Judgment.judged_item_id)
         .having(func.min(Judgment.verdict) != func.max(Judgment.verdict))
     )
     return session.scalar(select(func.count()).select_from(disputed.subquery())) or 0
@@ -207,13 +207,13 @@ def adjudicate(
     """Settle a dispute, or settle it anew; the log keeps who, when and the earlier verdict."""
     item, before = _lock_dispute(session, rater.study, thing_id)
     graded = Scale.stored(rater.study.scale).verdicts
-    fit = list(EmptyOutcome) if item.property_id is None else graded
+    fit = list(EmptyOutcome) if item.item_id is None else graded
     if verdict not in fit:
         raise NotToJudge(verdict)
     if not reason.strip():
         raise ReasonMissing
     old = None if before is None else _settlement_text(session, before)
-    settled = before or Adjudication(judged_thing_id=thing_id)
+    settled = before or Adjudication(judged_item_id=thing_id)
     settled.verdict, settled.reason = verdict, reason.strip()[:MOST_REASON]
     settled.rater_id, settled.at = rater.id, now
     session.add(settled)
@@ -254,8 +254,8 @@ def show_names(session: Session, rater: Rater, *, is_shown: bool, now: datetime)
 
 def _lock_dispute(
     session: Session, study: Study, thing_id: int
-) -> tuple[JudgedThing, Adjudication | None]:
-    item = session.scalar(select(JudgedThing).where(JudgedThing.id == thing_id).with_for_update())
+) -> tuple[JudgedItem, Adjudication | None]:
+    item = session.scalar(select(JudgedItem).where(JudgedItem.id == thing_id).with_for_update())
     of_question = Query.question_id == (item.question_id if item else None)
     cast = reports.votes(session, study, in_study(study) & of_question).get(thing_id)
     if item is None or cast is None:
@@ -266,11 +266,11 @@ def _lock_dispute(
     return item, before
 
 
-def _log_subject(session: Session, item: JudgedThing) -> str:
+def _log_subject(session: Session, item: JudgedItem) -> str:
     position = session.get_one(Question, item.question_id).position
-    if item.property is None:
+    if item.item is None:
         return f"{position} emptiness"
-    return f"{position} {item.property.identity}/{item.content}"
+    return f"{position} {item.item.identity}/{item.content}"
 
 
 def _settlement_text(session: Session, settled: Adjudication) -> str:

@@ -1,6 +1,6 @@
 """How far the raters of a study agree: with one another, and each with themselves.
 
-The judged things that a run of the study shows or left empty are compared; a removed rater's
+The judged items that a run of the study shows or left empty are compared; a removed rater's
 judgments count as long as they are kept.
 """
 
@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from relevansi.db.tables.judging import (
     Event,
-    JudgedThing,
+    JudgedItem,
     Judgment,
     QueryRating,
     Repeat,
@@ -91,7 +91,7 @@ def items(
             values = by_rater[rater.id].quality
         for key, value in values.items():
             values_by_item[key][rater.name] = value
-    subject, changed = Event.judged_thing_id, "verdict"
+    subject, changed = Event.judged_item_id, "verdict"
     if kind is ItemKind.QUALITY:
         subject, changed = Event.query_key, "quality"
     is_early = Event.client_time < Event.received_at
@@ -111,7 +111,7 @@ def items(
 
 
 def _item_categories(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, str]]:
-    """Return the key and category of every judged thing or answer in `scope` that is asked.
+    """Return the key and category of every judged item or answer in `scope` that is asked.
 
     Items that no run lists, but people judged, are among them.
     """
@@ -119,11 +119,11 @@ def _item_categories(session: Session, scope: Scope, kind: ItemKind) -> list[tup
         key = Query.id
         rows = select(Query.id, Question.category).join(Question).where(scope)
     else:
-        key, is_card = JudgedThing.id, JudgedThing.property_id.is_not(None)
+        key, is_card = JudgedItem.id, JudgedItem.item_id.is_not(None)
         rows = (
-            select(JudgedThing.id, Question.category)
-            .join(Question, Question.id == JudgedThing.question_id)
-            .where(JudgedThing.id.in_(verdicts.pool_of(scope)))
+            select(JudgedItem.id, Question.category)
+            .join(Question, Question.id == JudgedItem.question_id)
+            .where(JudgedItem.id.in_(verdicts.pool_of(scope)))
             .where(is_card if kind is ItemKind.CARDS else ~is_card)
         )
     rows = rows.where(is_put_to_raters(Question.id))
@@ -137,14 +137,14 @@ def _repeat_consistency(
     kinds: Sequence[ItemKind],
     top: int,
 ) -> tuple[Consistency, ...]:
-    same_thing = Judgment.judged_thing_id == Repeat.judged_thing_id
+    same_thing = Judgment.judged_item_id == Repeat.judged_item_id
     verdicts_again = (
-        select(Task.rater_id, JudgedThing.property_id, Judgment.verdict, Repeat.verdict)
+        select(Task.rater_id, JudgedItem.item_id, Judgment.verdict, Repeat.verdict)
         .join_from(Repeat, Task, Task.id == Repeat.task_id)
-        .join(JudgedThing, JudgedThing.id == Repeat.judged_thing_id)
+        .join(JudgedItem, JudgedItem.id == Repeat.judged_item_id)
         .outerjoin(Judgment, (Judgment.rater_id == Task.rater_id) & same_thing)
         .where(Task.kind == REPEAT)
-        .order_by(Task.rater_id, Task.claimed_at, Repeat.judged_thing_id)
+        .order_by(Task.rater_id, Task.claimed_at, Repeat.judged_item_id)
     )
     same_answer = QueryRating.query_key == RepeatRating.query_key
     grades_again = (
@@ -156,8 +156,8 @@ def _repeat_consistency(
         .order_by(Task.rater_id, Task.claimed_at, RepeatRating.query_key)
     )
     pairs: dict[tuple[int, ItemKind], list[Any]] = defaultdict(list)
-    for rater_id, property_id, first, second in session.execute(verdicts_again):
-        kind = ItemKind.EMPTY_LISTS if property_id is None else ItemKind.CARDS
+    for rater_id, item_id, first, second in session.execute(verdicts_again):
+        kind = ItemKind.EMPTY_LISTS if item_id is None else ItemKind.CARDS
         pairs[rater_id, kind].append((first, second))
     for rater_id, *grades in session.execute(grades_again):
         pairs[rater_id, ItemKind.QUALITY].append((grades[0], grades[1]))

@@ -255,10 +255,10 @@ def find(
     ranks: dict[int, list[tuple[str, int]]] = {}
     shown: dict[str, list[Result]] = {run: [] for run in names}
     results = select(Result, Query.run_id).join(Query).where(scope).order_by(Result.rank)
-    results = results.where(Result.judged_thing_id.is_not(None))
-    results = results.options(joinedload(Result.judged_thing))
+    results = results.where(Result.judged_item_id.is_not(None))
+    results = results.options(joinedload(Result.judged_item))
     for result, run in session.execute(results):
-        ranks.setdefault(result.judged_thing.id, []).append((names[run], result.rank))
+        ranks.setdefault(result.judged_item.id, []).append((names[run], result.rank))
         shown[run].append(result)
     holes = verdicts.holes(session, scope)
     question = next(iter(queries.values())).question
@@ -275,9 +275,9 @@ def find(
             results=tuple(
                 (
                     result.rank,
-                    shown_item(result.card, result.judged_thing.card),
-                    said.by_thing.get(result.judged_thing.id),
-                    [e for e in ranks[result.judged_thing.id] if e[0] != names[run]],
+                    shown_item(result.card, result.judged_item.card),
+                    said.by_thing.get(result.judged_item.id),
+                    [e for e in ranks[result.judged_item.id] if e[0] != names[run]],
                 )
                 for result in shown[run]
             ),

@@ -19,7 +19,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from relevansi.db.engine import tables
-from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Refused
@@ -44,7 +44,7 @@ from relevansi.records import QueryState, ReadRun, Scale
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.comparisons.chosen_runs import DifferentQuestions
 from relevansi.services.judging import verdicts
-from relevansi.services.judging.judged_things import Pool
+from relevansi.services.judging.judged_items import Pool
 from relevansi.services.judging.verdicts import TAIL, AskedQuery, Scope, Verdicts, with_pool
 from relevansi.services.runs import file_formats, imports, reports, results, runs
 from relevansi.services.runs.file_formats import RESULTS, RUN, FileDecision, OpenedFile
@@ -365,10 +365,10 @@ def _stored_lists(session: Session, scope: Scope) -> dict[str, dict[int, RankedL
 def _pools(session: Session, study: Study, scope: Scope) -> QuestionPools:
     names, emptiness = {}, {}
     identities: dict[int, dict[int, str]] = defaultdict(dict)
-    title = func.coalesce(JudgedThing.card["title"].as_string(), "")
-    columns = (JudgedThing.id, JudgedThing.question_id, JudgedThing.run_id, JudgedThing.content)
-    found = select(*columns, Property.identity, title).outerjoin(Property)
-    found = found.where(JudgedThing.id.in_(verdicts.pool_of(scope)))
+    title = func.coalesce(JudgedItem.card["title"].as_string(), "")
+    columns = (JudgedItem.id, JudgedItem.question_id, JudgedItem.run_id, JudgedItem.content)
+    found = select(*columns, StoredItem.identity, title).outerjoin(StoredItem)
+    found = found.where(JudgedItem.id.in_(verdicts.pool_of(scope)))
     for item_id, question_id, run_id, content, identity, text in tables(session).execute(found):
         if identity is not None:
             names[item_id] = KINDS[study.kind].docno(identity, content), text

@@ -14,7 +14,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.orm import Session, selectinload
 
 from relevansi import labels
-from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
@@ -237,16 +237,16 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
     kind, scope = KINDS[study.kind], reports.asked_of(of.run.id)
     pooled = is_pooled(study)
     said = reports.verdicts_under(session, study, Query.run_id == run_id, rule, pooled=pooled)
-    in_scope = (verdicts.pool_of if pooled else verdicts.judged_things)(scope)
-    of_things = select(JudgedThing.id, JudgedThing.content, JudgedThing.card, Property.identity)
-    of_things = of_things.join(Property).where(JudgedThing.id.in_(in_scope))
+    in_scope = (verdicts.pool_of if pooled else verdicts.judged_items)(scope)
+    of_things = select(JudgedItem.id, JudgedItem.content, JudgedItem.card, StoredItem.identity)
+    of_things = of_things.join(StoredItem).where(JudgedItem.id.in_(in_scope))
     things = {row.id: row for row in session.execute(of_things)}
     extra = [Query.extra[name].label(name) for name in (TAIL, "span_id", "_index")]
     texts = select(Query.id, Question.external_id, Question.text, *extra)
     questions = {row.id: row for row in session.execute(texts.join(Question).where(scope))}
     listed: dict[int, list[Row[Any]]] = defaultdict(list)
-    of_run = select(Result.query_key, Result.rank, Result.card, Result.judged_thing_id)
-    of_run = of_run.join(Query).where(scope, Result.judged_thing_id.is_not(None))
+    of_run = select(Result.query_key, Result.rank, Result.card, Result.judged_item_id)
+    of_run = of_run.join(Query).where(scope, Result.judged_item_id.is_not(None))
     of_run = of_run.order_by(Result.query_key, Result.rank)
     for row in session.execute(of_run):
         listed[row.query_key].append(row)
@@ -255,7 +255,7 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
         seen: Counter[str] = Counter()
         below = zip(asked.tail, question.tail or (), strict=False)
         places = [
-            *((row.rank, row.judged_thing_id, "", row.card) for row in own),
+            *((row.rank, row.judged_item_id, "", row.card) for row in own),
             *((rank, *place, None) for rank, place in enumerate(below, len(asked.things) + 1)),
             *((None, thing, "", None) for thing in asked.others),
         ]
@@ -339,7 +339,7 @@ def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
                 metrics_tables.result_json(
                     result.rank,
                     shown(result.card, result.shared),
-                    scale.numbers[said.by_thing.get(result.judged_thing_id)],
+                    scale.numbers[said.by_thing.get(result.judged_item_id)],
                     known.get(result.rank),
                     without=without,
                 )

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
-from relevansi.db.tables.judging import Event, JudgedThing
+from relevansi.db.tables.judging import Event, JudgedItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Study
@@ -34,7 +34,7 @@ from relevansi.printable import name_line
 from relevansi.records import Problem, QueryState, Scale
 from relevansi.services.judging import events
 from relevansi.services.judging.events import NewEvent, Target, TargetChange, standing
-from relevansi.services.judging.judged_things import blind_identity_of, identity_of
+from relevansi.services.judging.judged_items import blind_identity_of, identity_of
 from relevansi.services.people import raters
 
 
@@ -51,9 +51,9 @@ def aimed(
     session: Session, run: Run, read: OfflineRatings, now: datetime, problems: list[Problem]
 ) -> Iterator[AimedChange]:
     """Yield every change with its target, in order; report those without one."""
-    things = selectinload(Query.results).joinedload(Result.judged_thing)
+    things = selectinload(Query.results).joinedload(Result.judged_item)
     wanted = select(Query).where(Query.run_id == run.id)
-    found = session.scalars(wanted.options(things.joinedload(JudgedThing.property)))
+    found = session.scalars(wanted.options(things.joinedload(JudgedItem.item)))
     queries = {query.query_id: query for query in found}
     scale = Scale.stored(session.get_one(Study, run.study_id).scale)
     told: set[tuple[int, int | None, str]] = set()
@@ -90,22 +90,22 @@ def _target(
 def _card(
     query: Query, read: OfflineRatings, change: RatingChange
 ) -> tuple[Target | None, str, Problem | None]:
-    """Return the judged thing of the card that was rated, at any rank it may now have."""
+    """Return the judged item of the card that was rated, at any rank it may now have."""
     assert change.rank is not None
     rated = read.cards.get(change.query_id, {}).get(change.rank)
     there = next((result for result in query.results if result.rank == change.rank), None)
     if there and (rated is None or _is(there, rated)):
-        title = shown(there.card, there.judged_thing.card).name
-        return Target("verdict", there.judged_thing_id, query.id), title, None
+        title = shown(there.card, there.judged_item.card).name
+        return Target("verdict", there.judged_item_id, query.id), title, None
     title = rated.title if rated else ""
     said: dict[str, str | int] = {"title": title, "rank": change.rank}
     same = [one for one in query.results if rated and _is(one, rated)]
-    if len({one.judged_thing_id for one in same}) != 1:
+    if len({one.judged_item_id for one in same}) != 1:
         return None, title, error("ratings_card_gone", read.name, said, query_id=query.query_id)
     moved = warning(
         "ratings_card_moved", read.name, said | {"now": same[0].rank}, query_id=query.query_id
     )
-    return Target("verdict", same[0].judged_thing_id, query.id), title, moved
+    return Target("verdict", same[0].judged_item_id, query.id), title, moved
 
 
 def _is(result: Result, rated: RatedCard) -> bool:

@@ -402,7 +402,7 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
         alone = evaluate_query(replace(question, manual=False), facts).cards
         for index, card in enumerate(checked(alone, query, ()) if query else ()):
             checks = card.evaluation.checks
-            thing = card.result.judged_thing_id if card.result else None
+            thing = card.result.judged_item_id if card.result else None
             person = None if thing is None else said.relevance(thing)
             if question.manual or all(c.outcome is Outcome.NA for c in checks):
                 left["manual"] += 1

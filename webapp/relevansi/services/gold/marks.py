@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, contains_eager, selectinload
 
-from relevansi.db.tables.judging import JudgedThing, Task
+from relevansi.db.tables.judging import JudgedItem, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Study
@@ -76,7 +76,7 @@ def of_task(session: Session, rater: Rater, task_id: str) -> dict[str, CheckedCa
     for answer in answers:
         for card in answer.cards:
             if card.result is not None:
-                of_thing = same.setdefault(card.result.judged_thing.id, [])
+                of_thing = same.setdefault(card.result.judged_item.id, [])
                 of_thing.append((answer.evaluation.question, card))
     return {tasks.key(task, thing): _as_one(task, cards) for thing, cards in same.items()}
 
@@ -99,7 +99,7 @@ def decide_on_answer(
     card = answer.by_rank.get(rank) if answer else None
     if card is None or card.result is None:
         raise UnknownListedCard(query_id, rank)
-    _decide(session, rater, card.result.judged_thing.id, wanted, now, again=False)
+    _decide(session, rater, card.result.judged_item.id, wanted, now, again=False)
 
 
 def decide_in_task(
@@ -123,16 +123,16 @@ def decide_in_task(
 def _decide(
     session: Session, rater: Rater, thing_id: int, wanted: Decision, now: datetime, *, again: bool
 ) -> None:
-    thing = session.get_one(JudgedThing, thing_id)
+    thing = session.get_one(JudgedItem, thing_id)
     for query in _queries(session, rater.study, _in_unit(thing), locked=True):
         facts = constraints.facts_of_one(session, query)
         for index, result in enumerate(constraints.shown_in_text(facts, query)):
-            if result is not None and result.judged_thing_id == thing_id:
+            if result is not None and result.judged_item_id == thing_id:
                 here = replace(wanted, card=index)
                 decisions.decide(session, rater, query, here, now, again=again)
 
 
-def _in_unit(of: Task | JudgedThing) -> ColumnElement[bool]:
+def _in_unit(of: Task | JudgedItem) -> ColumnElement[bool]:
     """Return the condition on ``Query`` that its answer belongs to a question of the pool."""
     is_asked = Query.question_id == of.question_id
     return is_asked & (Query.run_id == func.coalesce(of.run_id, Query.run_id))

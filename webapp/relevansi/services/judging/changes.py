@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from relevansi.db.engine import tables
 from relevansi.db.tables.evaluations import CardDecision, GoldVersion
-from relevansi.db.tables.judging import Event, JudgedThing
+from relevansi.db.tables.judging import Event, JudgedItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Question, Study
@@ -75,7 +75,7 @@ def _changes() -> Select[*tuple[Any, ...]]:
     # Events are looked for by number: a rater has ten thousand, a few of them new.
     # Adding 0 to the rater keeps databases from using the rater's index.
     is_newer = and_(Event.id >= bindparam("id"), Event.rater_id + 0 == Rater.id)
-    question_id = func.coalesce(JudgedThing.question_id, Query.question_id)
+    question_id = func.coalesce(JudgedItem.question_id, Query.question_id)
     return (
         select(
             *(Event.id, Event.event_id, Event.received_at, Study.revision),
@@ -84,7 +84,7 @@ def _changes() -> Select[*tuple[Any, ...]]:
         .select_from(Rater)
         .join(Study, Study.id == Rater.study_id)
         .outerjoin(Event, is_newer)
-        .outerjoin(JudgedThing, JudgedThing.id == Event.judged_thing_id)
+        .outerjoin(JudgedItem, JudgedItem.id == Event.judged_item_id)
         .outerjoin(Query, Query.id == Event.query_key)
         .outerjoin(Question, Question.id == question_id)
         .where(Rater.id == bindparam("rater_id"))

@@ -34,7 +34,7 @@ from relevansi.db.engine import added, tables, token_id, upsert
 from relevansi.db.tables.base import Base
 from relevansi.db.tables.judging import (
     Event,
-    JudgedThing,
+    JudgedItem,
     Judgment,
     QueryRating,
     Repeat,
@@ -132,7 +132,7 @@ class Target(NamedTuple):
 
     @classmethod
     def of(cls, event: Event | Row[Any]) -> Self:
-        return cls(event.field, event.judged_thing_id, event.query_key, event.task_id)
+        return cls(event.field, event.judged_item_id, event.query_key, event.task_id)
 
     @property
     def is_repeat(self) -> bool:
@@ -270,7 +270,7 @@ _SETTLED = (
     *(Event.event_id, Event.new, Event.device, Event.sequence),
     *(Event.client_time, Event.received_at),
 )
-_TARGET = (Event.field, Event.judged_thing_id, Event.query_key, Event.task_id)
+_TARGET = (Event.field, Event.judged_item_id, Event.query_key, Event.task_id)
 
 
 def _history(connection: Connection, rater: Rater, target: Target) -> Sequence[Row[Any]]:
@@ -291,8 +291,8 @@ def _history_of(on_thing: bool, on_query: bool, in_task: bool) -> Select[*tuple[
     if in_task:
         own = own.where(Event.task_id == bindparam("task_id"))
     if on_thing:
-        return own.where(Event.judged_thing_id == bindparam("of"))
-    own = own.where(Event.judged_thing_id.is_(None))
+        return own.where(Event.judged_item_id == bindparam("of"))
+    own = own.where(Event.judged_item_id.is_(None))
     return own.where(Event.query_key == bindparam("of") if on_query else Event.query_key.is_(None))
 
 
@@ -313,7 +313,7 @@ def _columns(
     return event._asdict() | {
         "rater_id": rater.id,
         "field": target.field,
-        "judged_thing_id": target.thing_id,
+        "judged_item_id": target.thing_id,
         "query_key": target.query_key,
         "task_id": target.task_id,
         "old": before.new if before else None,
@@ -352,7 +352,7 @@ def _row(
         return QuestionnaireAnswer, key | {"item": field}, {"score": score, "text": text}
     if target.thing_id is not None:
         table: type[Base] = Repeat if again else Judgment
-        return table, key | {"judged_thing_id": target.thing_id}, {"verdict": new}
+        return table, key | {"judged_item_id": target.thing_id}, {"verdict": new}
     table, key["query_key"] = RepeatRating if again else QueryRating, target.query_key
     if field in {"notes", AGAIN["notes"]}:
         return table, key, {"notes": new or ""}
@@ -510,11 +510,11 @@ def judge_thing(
     """Record a verdict on an item, or on the emptiness of a list, whichever page shows it."""
     lock(session, rater)
     of_study = QuestionSet.study_id == rater.study_id
-    found = select(JudgedThing).join(Question).join(QuestionSet)
-    thing = session.scalar(found.where(JudgedThing.id == thing_id, of_study))
+    found = select(JudgedItem).join(Question).join(QuestionSet)
+    thing = session.scalar(found.where(JudgedItem.id == thing_id, of_study))
     if thing is None:
         raise UnknownItem(thing_id)
-    if thing.property_id is not None:
+    if thing.item_id is not None:
         target = Target("verdict", thing.id)
         judge_target(session, rater, target, verdict, click, rater.study.scale)
         return
@@ -539,14 +539,14 @@ def judge(
     shown = tables(session).execute(_shown(), card).first()
     if shown is None:
         raise UnknownQuery(run_id, query_id, rank)
-    target = Target("verdict", shown.judged_thing_id, shown.query_key)
+    target = Target("verdict", shown.judged_item_id, shown.query_key)
     judge_target(session, rater, target, relevance, click, shown.scale)
 
 
 @cache
 def _shown() -> Select[*tuple[Any, ...]]:
     return (
-        select(Result.query_key, Result.judged_thing_id, Study.scale)
+        select(Result.query_key, Result.judged_item_id, Study.scale)
         .join_from(Result, Query, Query.id == Result.query_key)
         .join(Run, Run.id == Query.run_id)
         .join(Study, Study.id == Run.study_id)
@@ -554,7 +554,7 @@ def _shown() -> Select[*tuple[Any, ...]]:
             Query.run_id == bindparam("run_id"),
             Query.query_id == bindparam("query_id"),
             Result.rank == bindparam("rank"),
-            Result.judged_thing_id.is_not(None),
+            Result.judged_item_id.is_not(None),
             Run.study_id == bindparam("study_id"),
         )
     )
@@ -571,15 +571,15 @@ def judge_open(
     study = rater.study
     if not study.allow_bulk or not Scale.stored(study.scale).accepts(relevance):
         raise NotToJudge
-    done = select(Judgment.judged_thing_id).where(
+    done = select(Judgment.judged_item_id).where(
         Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
     )
     open_things = session.scalars(
-        select(Result.judged_thing_id)
-        .where(Result.query_key == query.id, Result.judged_thing_id.is_not(None))
-        .where(Result.judged_thing_id.not_in(done))
-        .group_by(Result.judged_thing_id)
-        .order_by(Result.judged_thing_id)
+        select(Result.judged_item_id)
+        .where(Result.query_key == query.id, Result.judged_item_id.is_not(None))
+        .where(Result.judged_item_id.not_in(done))
+        .group_by(Result.judged_item_id)
+        .order_by(Result.judged_item_id)
     )
     changes = []
     for number, thing_id in enumerate(open_things):

@@ -131,7 +131,7 @@ class RunsUnderRules:
             select(func.max(Judgment.changed_at)).where(
                 Judgment.rater_id.in_(ids),
                 Judgment.verdict.is_not(None),
-                Judgment.judged_thing_id.in_(verdicts.judged_things(self._scope)),
+                Judgment.judged_item_id.in_(verdicts.judged_items(self._scope)),
             )
         )
 

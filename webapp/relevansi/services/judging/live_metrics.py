@@ -30,10 +30,10 @@ from sqlalchemy.orm import Session, aliased
 
 from relevansi.db.engine import Database, tables, upsert
 from relevansi.db.tables.judging import (
-    JudgedThing,
+    JudgedItem,
     Judgment,
-    Property,
     QueryRating,
+    StoredItem,
     StoredSummary,
 )
 from relevansi.db.tables.people import Rater
@@ -135,11 +135,11 @@ def _read(
 @cache
 def _touched(*, by_thing: bool, pooled: bool) -> Select[*tuple[Any, ...]]:
     of, rater_id = bindparam("of", type_=Integer), bindparam("rater_id", type_=Integer)
-    shown = select(Result.query_key).where(Result.judged_thing_id == of)
+    shown = select(Result.query_key).where(Result.judged_item_id == of)
     empty = select(Query.id).where(Query.emptiness_id == of)
     touched = Query.id.in_(shown.union_all(empty)) if by_thing else Query.id == of
     if by_thing and pooled:
-        asked = select(JudgedThing.question_id).where(JudgedThing.id == of)
+        asked = select(JudgedItem.question_id).where(JudgedItem.id == of)
         touched = Query.question_id == asked.scalar_subquery()
     return _judged(touched, rater_id, pooled=pooled)
 
@@ -149,14 +149,14 @@ def _judged(
 ) -> Select[*tuple[Any, ...]]:
     # One row for each query, its results in a text: else the rest would be read as many times.
     of_empty = aliased(Judgment)
-    item = func.coalesce(Result.judged_thing_id, HOLE)
+    item = func.coalesce(Result.judged_item_id, HOLE)
     numbers = cast(Result.rank, String) + " " + cast(item, String)
     listed = (
         select(func.aggregate_strings(numbers + " " + func.coalesce(Judgment.verdict, ""), ","))
         .join_from(
             Result,
             Judgment,
-            and_(Judgment.judged_thing_id == Result.judged_thing_id, Judgment.rater_id == rater_id),
+            and_(Judgment.judged_item_id == Result.judged_item_id, Judgment.rater_id == rater_id),
             isouter=True,
         )
         .where(Result.query_key == Query.id)
@@ -179,7 +179,7 @@ def _judged(
         .join(Study, Study.id == Run.study_id)
         .outerjoin(
             of_empty,
-            and_(of_empty.judged_thing_id == Query.emptiness_id, of_empty.rater_id == rater_id),
+            and_(of_empty.judged_item_id == Query.emptiness_id, of_empty.rater_id == rater_id),
         )
         .outerjoin(
             QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == rater_id)
@@ -192,18 +192,18 @@ def _judged(
 def _pool(rater_id: ColumnElement[int]) -> ColumnElement[str]:
     """Return the items of a query's question, with the verdict and the identity of each."""
     verdict = func.coalesce(Judgment.verdict, "")
-    identity = func.replace(Property.identity, _BETWEEN, "")
-    said = cast(JudgedThing.id, String) + " " + verdict + " " + identity
+    identity = func.replace(StoredItem.identity, _BETWEEN, "")
+    said = cast(JudgedItem.id, String) + " " + verdict + " " + identity
     return (
         select(func.aggregate_strings(said, _BETWEEN))
-        .join_from(JudgedThing, Property)
+        .join_from(JudgedItem, StoredItem)
         .outerjoin(
             Judgment,
-            and_(Judgment.judged_thing_id == JudgedThing.id, Judgment.rater_id == rater_id),
+            and_(Judgment.judged_item_id == JudgedItem.id, Judgment.rater_id == rater_id),
         )
         .where(
-            JudgedThing.question_id == Query.question_id,
-            or_(JudgedThing.run_id.is_(None), JudgedThing.run_id == Query.run_id),
+            JudgedItem.question_id == Query.question_id,
+            or_(JudgedItem.run_id.is_(None), JudgedItem.run_id == Query.run_id),
         )
         .correlate(Query)
         .scalar_subquery()

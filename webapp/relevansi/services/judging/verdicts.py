@@ -34,10 +34,10 @@ from relevansi.db.engine import tables
 from relevansi.db.tables.judging import (
     Adjudication,
     Event,
-    JudgedThing,
+    JudgedItem,
     Judgment,
-    Property,
     QueryRating,
+    StoredItem,
 )
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
@@ -64,11 +64,11 @@ HOLE = 0
 Scope = ColumnElement[bool]
 """Which queries are meant, as a condition on ``Query``."""
 Merging = Callable[[tuple[str, ...]], str | None]
-"""Makes one verdict of the votes on a judged thing; ``None`` where they leave it open."""
+"""Makes one verdict of the votes on a judged item; ``None`` where they leave it open."""
 
 
 class AskedQuery(Struct, frozen=True):
-    """One query and the judged things it rests on, those of its results in rank order.
+    """One query and the judged items it rests on, those of its results in rank order.
 
     Ranking figures rest on two kinds more: those of the ranks below, ``None`` where no item of
     that id was ever to be judged, and the ``others`` of the question. ``pooled`` of the results,
@@ -88,7 +88,7 @@ class AskedQuery(Struct, frozen=True):
 
 
 class Verdicts(Struct, frozen=True):
-    """The verdicts under one rule, by judged thing, with quality and notes by query.
+    """The verdicts under one rule, by judged item, with quality and notes by query.
 
     A verdict is a text of the study's `scale`, or an ``EmptyOutcome``.
     """
@@ -153,7 +153,7 @@ class Verdicts(Struct, frozen=True):
         return self.scale.numbers[self.by_thing.get(thing) if thing else None]
 
     def open_items(self, asked: AskedQuery) -> set[int]:
-        """Return the judged things that one query waits for; one listed twice is there once."""
+        """Return the judged items that one query waits for; one listed twice is there once."""
         items = {*asked.things[: asked.pooled], asked.emptiness}
         return {item for item in items if item and item not in self.by_thing}
 
@@ -161,7 +161,7 @@ class Verdicts(Struct, frozen=True):
 def holes(session: Session, scope: Scope) -> dict[int, tuple[int, ...]]:
     """Return, by query, the ranks whose results could not be read; nothing of the others."""
     unread = select(Result.query_key, Result.rank).join(Query)
-    unread = unread.where(scope, Result.judged_thing_id.is_(None))
+    unread = unread.where(scope, Result.judged_item_id.is_(None))
     ranks: dict[int, tuple[int, ...]] = {}
     for key, rank in tables(session).execute(unread.order_by(Result.query_key, Result.rank)):
         ranks[key] = (*ranks.get(key, ()), rank)
@@ -171,7 +171,7 @@ def holes(session: Session, scope: Scope) -> dict[int, tuple[int, ...]]:
 def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> list[AskedQuery]:
     """Return the queries in `scope`; `pooled` with what ranking figures rest on."""
     things: dict[int, list[int]] = defaultdict(list)
-    results = select(Result.query_key, Result.judged_thing_id).join(Query).where(scope)
+    results = select(Result.query_key, Result.judged_item_id).join(Query).where(scope)
     for key, thing in (
         tables(session).execute(results.order_by(Result.query_key, Result.rank)).all()
     ):
@@ -192,9 +192,9 @@ def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> li
 def _pooled(session: Session, scope: Scope, asked: Iterable[AskedQuery]) -> Iterator[AskedQuery]:
     pools: dict[int, list[Any]] = defaultdict(list)
     everything = (
-        select(JudgedThing.question_id, JudgedThing.id, JudgedThing.run_id, Property.identity)
-        .join_from(JudgedThing, Property)
-        .where(JudgedThing.question_id.in_(select(Query.question_id).where(scope)))
+        select(JudgedItem.question_id, JudgedItem.id, JudgedItem.run_id, StoredItem.identity)
+        .join_from(JudgedItem, StoredItem)
+        .where(JudgedItem.question_id.in_(select(Query.question_id).where(scope)))
     )
     for thing in tables(session).execute(everything):
         pools[thing.question_id].append(thing)
@@ -209,7 +209,7 @@ def _pooled(session: Session, scope: Scope, asked: Iterable[AskedQuery]) -> Iter
 def with_pool(asked: AskedQuery, pool: Mapping[int, str], tail: Sequence[str] | None) -> AskedQuery:
     """Return a query with the items of a `tail` of identities, and the others of its `pool`.
 
-    The pool has the identity of each judged thing; several of one identity are told apart by
+    The pool has the identity of each judged item; several of one identity are told apart by
     what they show, and a tail means the first.
     """
     below: tuple[int | None, ...] = ()
@@ -278,28 +278,28 @@ def adjudicated(
 
 
 def settled(session: Session, scope: Scope, *, pooled: bool = False) -> dict[int, str]:
-    things = pool_of(scope) if pooled else judged_things(scope)
-    found = session.scalars(select(Adjudication).where(Adjudication.judged_thing_id.in_(things)))
-    return {row.judged_thing_id: row.verdict for row in found}
+    things = pool_of(scope) if pooled else judged_items(scope)
+    found = session.scalars(select(Adjudication).where(Adjudication.judged_item_id.in_(things)))
+    return {row.judged_item_id: row.verdict for row in found}
 
 
 def overruled(merged: Verdicts, by_adjudication: Mapping[int, str]) -> Verdicts:
     return replace(merged, by_thing={**merged.by_thing, **by_adjudication})
 
 
-def judged_things(scope: Scope) -> Select[int | None]:
-    """Return the statement over the judged things of the queries in `scope`, emptiness too."""
-    shown = select(Result.judged_thing_id).join(Query).where(scope)
-    shown = shown.where(Result.judged_thing_id.is_not(None))
+def judged_items(scope: Scope) -> Select[int | None]:
+    """Return the statement over the judged items of the queries in `scope`, emptiness too."""
+    shown = select(Result.judged_item_id).join(Query).where(scope)
+    shown = shown.where(Result.judged_item_id.is_not(None))
     empty = select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None))
     both = union(shown, empty).subquery()
     return select(both.c[0])
 
 
 def pool_of(scope: Scope) -> Select[int]:
-    """Return the statement over all judged things of the questions in `scope`."""
-    return select(JudgedThing.id).where(
-        JudgedThing.question_id.in_(select(Query.question_id).where(scope))
+    """Return the statement over all judged items of the questions in `scope`."""
+    return select(JudgedItem.id).where(
+        JudgedItem.question_id.in_(select(Query.question_id).where(scope))
     )
 
 
@@ -338,10 +338,10 @@ def by_rater(
     verdicts: dict[int, dict[int, str]] = defaultdict(dict)
     qualities: dict[int, dict[int, float]] = defaultdict(dict)
     notes: dict[int, dict[int, str]] = defaultdict(dict)
-    judgments = select(Judgment.rater_id, Judgment.judged_thing_id, Judgment.verdict).where(
+    judgments = select(Judgment.rater_id, Judgment.judged_item_id, Judgment.verdict).where(
         Judgment.rater_id.in_(rater_ids),
         Judgment.verdict.is_not(None),
-        Judgment.judged_thing_id.in_(pool_of(scope) if pooled else judged_things(scope)),
+        Judgment.judged_item_id.in_(pool_of(scope) if pooled else judged_items(scope)),
     )
     for rater_id, thing, verdict in tables(session).execute(judgments).all():
         if verdict is not None:
@@ -377,11 +377,11 @@ ON_RUN = and_(ON_TASK.is_(False), Event.query_key.is_not(None), Event.cause.in_(
 
 _made, _undo = aliased(Event), aliased(Event)
 _ABOUT = {
-    Judgment: (Judgment.judged_thing_id, _made.judged_thing_id, _made.field == "verdict"),
+    Judgment: (Judgment.judged_item_id, _made.judged_item_id, _made.field == "verdict"),
     QueryRating: (
         QueryRating.query_key,
         _made.query_key,
-        and_(_made.field == "quality", _made.judged_thing_id.is_(None)),
+        and_(_made.field == "quality", _made.judged_item_id.is_(None)),
     ),
 }
 """The key of a row, the same in an event, and the condition that events are about such rows."""
@@ -389,7 +389,7 @@ _ABOUT = {
 
 def counts(session: Session, scope: Scope, rater_ids: Sequence[int]) -> Blindness:
     """Return how blind these raters' current verdicts on the queries in `scope` are."""
-    things, answers = judged_things(scope), select(Query.id).where(scope)
+    things, answers = judged_items(scope), select(Query.id).where(scope)
     return Blindness(
         verdicts=_counted(session, Judgment, rater_ids, things),
         grades=_counted(session, QueryRating, rater_ids, answers),

@@ -1,4 +1,4 @@
-"""A machine judge at work: one judged thing at a time is claimed, asked about and kept.
+"""A machine judge at work: one judged item at a time is claimed, asked about and kept.
 
 A call whose caller died is known by its lease (see ``workers.loop``) and is made again. A session
 is stored, so that it outlives a page, a thread and the process; who asks the model goes on from it.
@@ -23,7 +23,7 @@ from relevansi.chatbot.client import Chatbot, Patience
 from relevansi.chatbot.failures import CallFailed, NotTheContract
 from relevansi.chatbot.mappings import MissingKey
 from relevansi.config import JudgeEndpoint
-from relevansi.db.tables.judging import JudgedThing
+from relevansi.db.tables.judging import JudgedItem
 from relevansi.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
 from relevansi.db.tables.study import Question
 from relevansi.failures import Conflict
@@ -93,7 +93,7 @@ class SessionState(StrEnum):
 
 
 class CallState(StrEnum):
-    """The state of the last call about a judged thing, once it is not on its way any more."""
+    """The state of the last call about a judged item, once it is not on its way any more."""
 
     JUDGED = "judged"
     FAILED = "failed"
@@ -143,7 +143,7 @@ def start(
         rater_id=judge.rater_id,
         state=str(SessionState.RUNNING),
         started_at=now,
-        things=expected.things,
+        judged_items=expected.things,
         estimated_prompt_tokens=expected.prompt_tokens,
         estimated_completion_tokens=expected.completion_tokens,
         **asdict(terms),
@@ -206,7 +206,7 @@ PATIENCE = Patience(seconds=60, tries=2, first_pause=1, longest_pause=5, longest
 
 
 class JudgeCall(Struct, frozen=True):
-    """One judged thing to ask about: the whole text, and how many tries the budget allows.
+    """One judged item to ask about: the whole text, and how many tries the budget allows.
 
     ``scale`` is that of the study, by which the answer is read.
     """
@@ -340,14 +340,14 @@ def _prepared(
     mine = MachineCall.rater_id == judge.rater_id
     failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == found.id)
     held = loop.are_held(MachineCall, now)
-    busy = select(MachineCall.judged_thing_id).where(mine, or_(failed, held))
-    left = prompts.open_things(session, judge, JudgedThing.id.not_in(busy))
+    busy = select(MachineCall.judged_item_id).where(mine, or_(failed, held))
+    left = prompts.open_things(session, judge, JudgedItem.id.not_in(busy))
     if not left:
         return SessionState.FINISHED
     thing_id = left[0]
     ((_, prompt),) = prompts.prompts_of(session, judge, [thing_id])
     row = session.get(MachineCall, (judge.rater_id, thing_id)) or MachineCall(
-        rater_id=judge.rater_id, judged_thing_id=thing_id, state="", attempt=0
+        rater_id=judge.rater_id, judged_item_id=thing_id, state="", attempt=0
     )
     if loop.is_lost(row, now):
         # Its caller died: it counts at its estimated cost, which it may have had.
@@ -396,8 +396,8 @@ def _judge(session: Session, row: MachineCall, said: MachineVerdict, now: dateti
     loop.give_back(row, CallState.JUDGED)
     row.verdict, row.reason = str(said.verdict), storable_text(said.reason)
     row.error_code = said.flaw
-    target = Target("verdict", thing_id=row.judged_thing_id)
-    click = Click(f"machine:{row.session_id}:{row.judged_thing_id}:{row.attempt}", now)
+    target = Target("verdict", thing_id=row.judged_item_id)
+    click = Click(f"machine:{row.session_id}:{row.judged_item_id}:{row.attempt}", now)
     events.lock(session, judge.rater)
     events.record(session, judge.rater, target, said.verdict, click, cause="machine")
     events.refresh(session, judge.rater, [target])
@@ -445,11 +445,11 @@ def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
         return session.scalar(select(func.count()).where(own, *which)) or 0
 
     failed = session.execute(
-        select(MachineCall, JudgedThing, Question.position)
-        .join(JudgedThing, JudgedThing.id == MachineCall.judged_thing_id)
-        .join(Question, Question.id == JudgedThing.question_id)
+        select(MachineCall, JudgedItem, Question.position)
+        .join(JudgedItem, JudgedItem.id == MachineCall.judged_item_id)
+        .join(Question, Question.id == JudgedItem.question_id)
         .where(own, is_failed)
-        .order_by(MachineCall.at.desc(), MachineCall.judged_thing_id)
+        .order_by(MachineCall.at.desc(), MachineCall.judged_item_id)
         .limit(MOST_FAILED)
     )
     return Work(

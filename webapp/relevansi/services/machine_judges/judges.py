@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session
 
 from relevansi.chatbot.client import UnusableAddress, full_address, public_address
 from relevansi.config import JudgeEndpoint
-from relevansi.db.tables.judging import JudgedThing, Judgment
+from relevansi.db.tables.judging import JudgedItem, Judgment
 from relevansi.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Question, Study
@@ -264,11 +264,11 @@ def _cards(
     session: Session, judge: MachineJudge, own: Mapping[int, str], merged: Mapping[int, str]
 ) -> tuple[Beside, ...]:
     rows = session.execute(
-        select(JudgedThing, Question, MachineCall.reason)
-        .join(Question, Question.id == JudgedThing.question_id)
-        .join(MachineCall, MachineCall.judged_thing_id == JudgedThing.id)
+        select(JudgedItem, Question, MachineCall.reason)
+        .join(Question, Question.id == JudgedItem.question_id)
+        .join(MachineCall, MachineCall.judged_item_id == JudgedItem.id)
         .where(MachineCall.rater_id == judge.rater_id)
-        .order_by(Question.question_set_id, Question.position, JudgedThing.id)
+        .order_by(Question.question_set_id, Question.position, JudgedItem.id)
     )
     found = [
         Beside(

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from relevansi.config import resource
-from relevansi.db.tables.judging import JudgedThing, Judgment
+from relevansi.db.tables.judging import JudgedItem, Judgment
 from relevansi.db.tables.machine_judges import MachineCall, MachineJudge
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Question
@@ -27,7 +27,7 @@ from relevansi.kinds import from_row
 from relevansi.kinds.property import Card
 from relevansi.metrics.evaluations.json_answers import SchemaFailure, why_no_json
 from relevansi.records import BINARY, Item, Relevance, Scale
-from relevansi.services.judging.judged_things import PORTION
+from relevansi.services.judging.judged_items import PORTION
 from relevansi.services.rating import pages, pool
 from relevansi.services.rating.pages import EarlierTurn
 from relevansi.services.rating.pool import Purpose
@@ -261,16 +261,16 @@ def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[b
     shuffled by the study's secret: the cards within a budget are a sample of all questions.
     """
     study = judge.rater.study
-    judged = select(Judgment.judged_thing_id).where(Judgment.verdict.is_not(None))
+    judged = select(Judgment.judged_item_id).where(Judgment.verdict.is_not(None))
     own = judged.where(Judgment.rater_id == judge.rater_id)
     people = judged.join(Rater, Rater.id == Judgment.rater_id).where(
         Rater.study_id == study.id, Rater.is_machine.is_(False)
     )
     rows = session.execute(
-        select(JudgedThing.id, JudgedThing.id.in_(people)).where(
+        select(JudgedItem.id, JudgedItem.id.in_(people)).where(
             pool.is_shown(study.id, study.pool_depth),
-            JudgedThing.property_id.is_not(None),
-            JudgedThing.id.not_in(own),
+            JudgedItem.item_id.is_not(None),
+            JudgedItem.id.not_in(own),
             *but_not,
         )
     )
@@ -285,14 +285,12 @@ def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[b
 def prompts_of(
     session: Session, judge: MachineJudge, things: Sequence[int]
 ) -> Iterator[tuple[int, str]]:
-    """Yield the judge's prompt for each of these judged things, in their order."""
+    """Yield the judge's prompt for each of these judged items, in their order."""
     earlier: dict[tuple[int, str], tuple[EarlierTurn, ...]] = {}
-    every = select(JudgedThing, Question.text).join(
-        Question, Question.id == JudgedThing.question_id
-    )
+    every = select(JudgedItem, Question.text).join(Question, Question.id == JudgedItem.question_id)
     for start in range(0, len(things), PORTION):
         portion = things[start : start + PORTION]
-        rows = session.execute(every.where(JudgedThing.id.in_(portion)))
+        rows = session.execute(every.where(JudgedItem.id.in_(portion)))
         found = {thing.id: (thing, text) for thing, text in rows}
         for key in portion:
             thing, text = found[key]
@@ -321,7 +319,7 @@ def rates(session: Session, judge: MachineJudge) -> Rates:
 
 
 def _earlier(
-    session: Session, thing: JudgedThing, known: dict[tuple[int, str], tuple[EarlierTurn, ...]]
+    session: Session, thing: JudgedItem, known: dict[tuple[int, str], tuple[EarlierTurn, ...]]
 ) -> tuple[EarlierTurn, ...]:
     if thing.run_id is None:
         return ()

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from relevansi.db.tables.judging import JudgedThing
+from relevansi.db.tables.judging import JudgedItem
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Study
 from relevansi.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
@@ -19,7 +19,7 @@ from relevansi.kinds.property import CardParticulars
 from relevansi.metrics.judging.headline import headline_of
 from relevansi.records import Item, QueryState, Scale
 from relevansi.services.judging import verdicts
-from relevansi.services.judging.judged_things import blind_identity_of, identity_of
+from relevansi.services.judging.judged_items import blind_identity_of, identity_of
 from relevansi.services.rating import particulars
 from relevansi.services.runs import reports, runs
 from relevansi.services.study import studies
@@ -65,9 +65,9 @@ def _questions(
     known = {answer.id: cards for answer, _, cards in told}
     holes = verdicts.holes(session, Query.run_id == run.id)
     left_out = set(reports.unasked(session, run.id))
-    things = selectinload(Query.results).joinedload(Result.judged_thing)
+    things = selectinload(Query.results).joinedload(Result.judged_item)
     rows = select(Query).where(Query.run_id == run.id).order_by(Query.id)
-    whole = rows.options(joinedload(Query.question), things.joinedload(JudgedThing.property))
+    whole = rows.options(joinedload(Query.question), things.joinedload(JudgedItem.item))
     for query in session.scalars(whole):
         question = query.question
         if not question.context_dependent:
@@ -98,16 +98,16 @@ def _cards(
 ) -> tuple[OfflineCard, ...]:
     ranks: defaultdict[int, list[int]] = defaultdict(list)
     for result in query.results:
-        ranks[result.judged_thing.id].append(result.rank)
+        ranks[result.judged_item.id].append(result.rank)
     numbers = {thing: number for number, thing in enumerate(ranks)}
     has_prices = any(result.card.get("price") for result in query.results)
     return tuple(
         OfflineCard(
             number=result.rank,
             card=_card(result, blind=blind),
-            thing=numbers[result.judged_thing.id],
+            thing=numbers[result.judged_item.id],
             identity=(blind_identity_of if blind else identity_of)(result),
-            repeats=tuple(r for r in ranks[result.judged_thing.id] if r != result.rank),
+            repeats=tuple(r for r in ranks[result.judged_item.id] if r != result.rank),
             known=known.get(result.rank),
             has_prices=has_prices,
         )
@@ -116,5 +116,5 @@ def _cards(
 
 
 def _card(result: Result, *, blind: bool) -> Item:
-    card = shown(result.card, result.judged_thing.card)
+    card = shown(result.card, result.judged_item.card)
     return card.uniform(None) if blind and card.of_one_run is not None else card

@@ -18,7 +18,7 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Event, JudgedThing, Property, Task
+from relevansi.db.tables.judging import Event, JudgedItem, StoredItem, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Question
@@ -153,7 +153,7 @@ def _narrowed(reader: Rater, wanted: WantedEvents) -> Iterator[ColumnElement[boo
         yield Question.id == wanted.question
     if wanted.change is None:
         return
-    is_emptiness = and_(JudgedThing.id.is_not(None), JudgedThing.property_id.is_(None))
+    is_emptiness = and_(JudgedItem.id.is_not(None), JudgedItem.item_id.is_(None))
     field = str(wanted.change)
     if wanted.change is ChangeKind.OUTCOME:
         field = "verdict"
@@ -164,14 +164,14 @@ def _narrowed(reader: Rater, wanted: WantedEvents) -> Iterator[ColumnElement[boo
     yield Event.field.in_([field] if reader.is_owner else [field, AGAIN.get(field, field)])
 
 
-def _rows(reader: Rater) -> Select[Event, str, Question, JudgedThing, str, Query]:
-    asked = func.coalesce(JudgedThing.question_id, Query.question_id)
+def _rows(reader: Rater) -> Select[Event, str, Question, JudgedItem, str, Query]:
+    asked = func.coalesce(JudgedItem.question_id, Query.question_id)
     mine = Event.rater_id == reader.id
     return (
-        select(Event, Rater.name, Question, JudgedThing, Property.identity, Query)
+        select(Event, Rater.name, Question, JudgedItem, StoredItem.identity, Query)
         .join(Rater, Rater.id == Event.rater_id)
-        .outerjoin(JudgedThing, JudgedThing.id == Event.judged_thing_id)
-        .outerjoin(Property, Property.id == JudgedThing.property_id)
+        .outerjoin(JudgedItem, JudgedItem.id == Event.judged_item_id)
+        .outerjoin(StoredItem, StoredItem.id == JudgedItem.item_id)
         .outerjoin(Query, Query.id == Event.query_key)
         .outerjoin(Question, Question.id == asked)
         .where(Rater.study_id == reader.study_id if reader.is_owner else mine)
@@ -181,7 +181,7 @@ def _rows(reader: Rater) -> Select[Event, str, Question, JudgedThing, str, Query
 def _entries(
     session: Session,
     reader: Rater,
-    wanted: Select[Event, str, Question, JudgedThing, str, Query],
+    wanted: Select[Event, str, Question, JudgedItem, str, Query],
 ) -> list[HistoryEntry]:
     rows = session.execute(wanted).all()
     found = [row[0] for row in rows]
@@ -211,11 +211,11 @@ def _entries(
     ]
 
 
-def _change(event: Event, thing: JudgedThing | None, reader: Rater) -> ChangeKind:
+def _change(event: Event, thing: JudgedItem | None, reader: Rater) -> ChangeKind:
     found = ChangeKind(event.field)
     if not reader.is_owner:
         found = _AGAIN.get(event.field, found)
-    if found is ChangeKind.VERDICT and thing is not None and thing.property_id is None:
+    if found is ChangeKind.VERDICT and thing is not None and thing.item_id is None:
         return ChangeKind.OUTCOME
     return found
 
@@ -223,9 +223,9 @@ def _change(event: Event, thing: JudgedThing | None, reader: Rater) -> ChangeKin
 def _standing(session: Session, found: Sequence[Event]) -> tuple[set[int], set[int]]:
     wanted = select(Event).where(Event.rater_id.in_({event.rater_id for event in found}))
     if len(found) <= PAGE_SIZE + 1:  # the whole log names more things than a statement may
-        things = {event.judged_thing_id for event in found} - {None}
-        answers = {event.query_key for event in found if event.judged_thing_id is None} - {None}
-        wanted = wanted.where(or_(Event.judged_thing_id.in_(things), Event.query_key.in_(answers)))
+        things = {event.judged_item_id for event in found} - {None}
+        answers = {event.query_key for event in found if event.judged_item_id is None} - {None}
+        wanted = wanted.where(or_(Event.judged_item_id.in_(things), Event.query_key.in_(answers)))
     rivals: dict[tuple[int, Target], list[Event]] = defaultdict(list)
     for event in session.scalars(wanted):
         target = _target(event)
@@ -249,12 +249,12 @@ def _overtaken(ids: Sequence[int]) -> set[int]:
 
 
 def _target(event: Event) -> Target | None:
-    if event.judged_thing_id is None and event.query_key is None:
+    if event.judged_item_id is None and event.query_key is None:
         return None
     if event.field in _AGAIN:
         return Target.of(event)
-    if event.judged_thing_id is not None:
-        return Target(event.field, thing_id=event.judged_thing_id)
+    if event.judged_item_id is not None:
+        return Target(event.field, thing_id=event.judged_item_id)
     return Target(event.field, query_key=event.query_key)
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.orm import Session, joinedload
 
 from relevansi import failures
-from relevansi.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment, QueryRating, StoredSummary
 from relevansi.db.tables.people import LogEntry, Rater, SignedOut
 from relevansi.db.tables.phase_3 import (
     ConsentText,
@@ -475,7 +475,7 @@ def _delete_room(session: Session, room: int) -> None:
         session.execute(delete(said).where(said.rater_id.in_(raters)))
     session.execute(delete(Result).where(Result.query_key.in_(queries)))
     session.execute(delete(Query).where(Query.run_id.in_(runs)))
-    session.execute(delete(JudgedThing).where(JudgedThing.question_id.in_(questions)))
+    session.execute(delete(JudgedItem).where(JudgedItem.question_id.in_(questions)))
     session.execute(delete(Run).where(Run.study_id == room))
     session.execute(delete(Question).where(Question.question_set_id.in_(sets)))
     session.execute(delete(QuestionSet).where(QuestionSet.study_id == room))

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import JudgedThing, Judgment
+from relevansi.db.tables.judging import JudgedItem, Judgment
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.planning import (
     PlanningRule,
@@ -188,8 +188,8 @@ def verdicts(session: Session, question_set_id: int) -> int:
         select(func.count())
         .select_from(Judgment)
         .join(Rater, Rater.id == Judgment.rater_id)
-        .join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
-        .join(Question, Question.id == JudgedThing.question_id)
+        .join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
+        .join(Question, Question.id == JudgedItem.question_id)
         .where(
             Question.question_set_id == question_set_id,
             Judgment.verdict.is_not(None),
@@ -411,8 +411,8 @@ def effort(
     in_set = Question.question_set_id == question_set.id
     things = session.scalar(
         select(func.count())
-        .select_from(JudgedThing)
-        .join(Question, Question.id == JudgedThing.question_id)
+        .select_from(JudgedItem)
+        .join(Question, Question.id == JudgedItem.question_id)
         .where(in_set, pool.is_shown(study.id, study.pool_depth))
     )
     answers = session.scalar(

@@ -112,7 +112,7 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
     ).all()
     asked = [row for row in every if row.question_id not in left_out]
     results = connection.execute(
-        select(Result.query_key, Result.rank, func.coalesce(Result.judged_thing_id, verdicts.HOLE))
+        select(Result.query_key, Result.rank, func.coalesce(Result.judged_item_id, verdicts.HOLE))
         .join(Query, Query.id == Result.query_key)
         .where(Query.run_id.in_(run_ids))
     ).all()
@@ -198,7 +198,7 @@ def _merged(
         leads = codes[codes != CANNOT_TELL][decided.argmax(axis=0)]
         said = np.where(first - second > left, leads, said)
     if is_adjudicated:
-        decisions = select(Adjudication.judged_thing_id, Adjudication.verdict)
+        decisions = select(Adjudication.judged_item_id, Adjudication.verdict)
         for thing, verdict in session.execute(decisions):
             if thing < pooled.places.size and pooled.places[thing] >= 0:
                 said[pooled.places[thing]] = state_of[verdict]
@@ -212,7 +212,7 @@ def _given(session: Session, study: Study, pooled: _Pooled) -> dict[int, Codes]:
     """
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
-    things = func.aggregate_strings(cast(Judgment.judged_thing_id, String), " ")
+    things = func.aggregate_strings(cast(Judgment.judged_item_id, String), " ")
     rows = tables(session).execute(
         select(Judgment.rater_id, Judgment.verdict, things)
         .where(Judgment.verdict.is_not(None))

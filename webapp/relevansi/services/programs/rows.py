@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Select, exists, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from relevansi.db.engine import tables
-from relevansi.db.tables.judging import JudgedThing, Judgment, Property, QueryRating
+from relevansi.db.tables.judging import JudgedItem, Judgment, QueryRating, StoredItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result
 from relevansi.db.tables.study import Question, QuestionSet, Study
@@ -219,10 +219,10 @@ def question_rows(session: Session, study: Study, wanted: InPages) -> Page[Quest
         .where(Question.id.in_(ids))
         .order_by(Question.id)
     )
-    n = select(JudgedThing.question_id, func.count()).where(
-        JudgedThing.question_id.in_(ids), JudgedThing.property_id.is_not(None)
+    n = select(JudgedItem.question_id, func.count()).where(
+        JudgedItem.question_id.in_(ids), JudgedItem.item_id.is_not(None)
     )
-    n = n.group_by(JudgedThing.question_id)
+    n = n.group_by(JudgedItem.question_id)
     items = dict(session.execute(n).all())
     unjudged = dict(session.execute(n.where(~_is_judged(study))).all())
     found = [
@@ -237,11 +237,11 @@ def item_rows(session: Session, study: Study, wanted: OfItems) -> Page[ItemRow]:
     things = _things(session, study, wanted)
     if wanted.unjudged:
         things = things.where(~_is_judged(study))
-    ids, following = _page(session, things, JudgedThing.id, wanted)
-    n = _given(study).with_only_columns(Judgment.judged_thing_id, func.count())
-    n = n.where(Judgment.judged_thing_id.in_(ids)).group_by(Judgment.judged_thing_id)
+    ids, following = _page(session, things, JudgedItem.id, wanted)
+    n = _given(study).with_only_columns(Judgment.judged_item_id, func.count())
+    n = n.where(Judgment.judged_item_id.in_(ids)).group_by(Judgment.judged_item_id)
     given = dict(session.execute(n).all())
-    rows = things.where(JudgedThing.id.in_(ids)).order_by(JudgedThing.id)
+    rows = things.where(JudgedItem.id.in_(ids)).order_by(JudgedItem.id)
     found = [
         ItemRow(
             *(row.id, row.question_id, row.run_id, row.identity, row.content),
@@ -278,16 +278,16 @@ def unjudged(session: Session, study: Study, run_id: str, k: int) -> UnjudgedRes
 def judgment_rows(session: Session, study: Study, wanted: OfJudgments) -> Page[JudgmentRow]:
     """Return the verdicts in force, in pages of so many items."""
     scale = Scale.stored(study.scale)
-    things = _things(session, study, wanted).with_only_columns(JudgedThing.id)
+    things = _things(session, study, wanted).with_only_columns(JudgedItem.id)
     given = _given(study, _named(session, study, wanted.rater))
-    given = given.where(Judgment.judged_thing_id.in_(things))
-    ids, following = _page(session, given, Judgment.judged_thing_id, wanted)
+    given = given.where(Judgment.judged_item_id.in_(things))
+    ids, following = _page(session, given, Judgment.judged_item_id, wanted)
     rows = (
-        given.join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
-        .with_only_columns(Judgment.judged_thing_id, JudgedThing.question_id, Rater.name)
+        given.join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
+        .with_only_columns(Judgment.judged_item_id, JudgedItem.question_id, Rater.name)
         .add_columns(Judgment.verdict, Judgment.changed_at)
-        .where(Judgment.judged_thing_id.in_(ids))
-        .order_by(Judgment.judged_thing_id, Rater.id)
+        .where(Judgment.judged_item_id.in_(ids))
+        .order_by(Judgment.judged_item_id, Rater.id)
     )
     found = [
         JudgmentRow(item, of, name, verdict, _relevant(scale, verdict), at)
@@ -322,7 +322,7 @@ def rating_rows(session: Session, study: Study, wanted: OfJudgments) -> Page[Rat
 
 def judgment_row(session: Session, rater: Rater, item: int) -> JudgmentRow:
     """Return a rater's own verdict on an item, as it stands."""
-    row, thing = session.get(Judgment, (rater.id, item)), session.get_one(JudgedThing, item)
+    row, thing = session.get(Judgment, (rater.id, item)), session.get_one(JudgedItem, item)
     verdict, at = (row.verdict, row.changed_at) if row else (None, None)
     relevant = _relevant(Scale.stored(rater.study.scale), verdict)
     return JudgmentRow(item, thing.question_id, rater.name, verdict, relevant, at)
@@ -349,18 +349,18 @@ def _page(
 
 def _things(session: Session, study: Study, wanted: OfItems | OfJudgments) -> Select[Any]:
     rows = (
-        select(JudgedThing.id, JudgedThing.question_id, JudgedThing.run_id, Property.identity)
-        .add_columns(JudgedThing.content, JudgedThing.card)
-        .join_from(JudgedThing, Question, Question.id == JudgedThing.question_id)
+        select(JudgedItem.id, JudgedItem.question_id, JudgedItem.run_id, StoredItem.identity)
+        .add_columns(JudgedItem.content, JudgedItem.card)
+        .join_from(JudgedItem, Question, Question.id == JudgedItem.question_id)
         .join(QuestionSet, QuestionSet.id == Question.question_set_id)
-        .outerjoin(Property, Property.id == JudgedThing.property_id)
+        .outerjoin(StoredItem, StoredItem.id == JudgedItem.item_id)
         .where(QuestionSet.study_id == study.id)
     )
     if wanted.question is not None:
-        rows = rows.where(JudgedThing.question_id == wanted.question)
+        rows = rows.where(JudgedItem.question_id == wanted.question)
     if wanted.run is not None:
         of_run = Query.run_id == runs.find(session, study, wanted.run).id
-        rows = rows.where(JudgedThing.id.in_(verdicts.judged_things(of_run)))
+        rows = rows.where(JudgedItem.id.in_(verdicts.judged_items(of_run)))
     return rows
 
 
@@ -375,12 +375,12 @@ def _results(
     said = reports.verdicts_under(session, study, scope, rule)
     rows = (
         select(Query.run_id.label("run"), Query.query_id, Query.question_id.label("question"))
-        .add_columns(Question.external_id, Result.rank, Result.judged_thing_id.label("item"))
-        .add_columns(Property.identity, Result.card, JudgedThing.card.label("shared"))
+        .add_columns(Question.external_id, Result.rank, Result.judged_item_id.label("item"))
+        .add_columns(StoredItem.identity, Result.card, JudgedItem.card.label("shared"))
         .join_from(Result, Query, Query.id == Result.query_key)
         .join(Question, Question.id == Query.question_id)
-        .join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
-        .join(Property, Property.id == JudgedThing.property_id)
+        .join(JudgedItem, JudgedItem.id == Result.judged_item_id)
+        .join(StoredItem, StoredItem.id == JudgedItem.item_id)
         .where(scope, Result.rank <= down_to)
         .order_by(Query.query_id, Result.rank)
     )
@@ -406,10 +406,10 @@ def _given(study: Study, raters: Sequence[int] | None = None) -> Select[Any]:
 
 
 def _is_judged(study: Study) -> ColumnElement[bool]:
-    """Return the condition on ``JudgedThing`` that a person gave a verdict on it."""
+    """Return the condition on ``JudgedItem`` that a person gave a verdict on it."""
     people = select(Rater.id).where(Rater.study_id == study.id, ~Rater.is_machine)
-    given = (Judgment.judged_thing_id == JudgedThing.id) & Judgment.verdict.is_not(None)
-    return exists().where(given, Judgment.rater_id.in_(people)).correlate(JudgedThing)
+    given = (Judgment.judged_item_id == JudgedItem.id) & Judgment.verdict.is_not(None)
+    return exists().where(given, Judgment.rater_id.in_(people)).correlate(JudgedItem)
 
 
 def _named(session: Session, study: Study, rater: str | None) -> list[int]:

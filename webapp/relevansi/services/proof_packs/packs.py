@@ -23,10 +23,10 @@ from relevansi.db.tables.evaluations import GoldVersion
 from relevansi.db.tables.judging import (
     Adjudication,
     Event,
-    JudgedThing,
+    JudgedItem,
     Judgment,
-    Property,
     QueryRating,
+    StoredItem,
     WordingOpened,
 )
 from relevansi.db.tables.people import LogEntry, Rater
@@ -82,11 +82,11 @@ LEFT_OUT = {
 }
 """The columns that no pack holds: what opens a study or traces a blind answer, tokens, and numbers
 that nothing refers to."""
-CARDS = {"judged_things": {"card"}}
+CARDS = {"judged_items": {"card"}}
 """Those that a pack holds only where results do not have whole cards: else it is their fullest."""
 
 PACKED: tuple[type[Base], ...] = (
-    *(Study, Rater, QuestionSet, Question, Run, RunFile, Property, JudgedThing, Query, Result),
+    *(Study, Rater, QuestionSet, Question, Run, RunFile, StoredItem, JudgedItem, Query, Result),
     *(Judgment, QueryRating, Adjudication, Event, WordingOpened, LogEntry, GoldVersion),
     PlanningRule,
 )
@@ -158,12 +158,12 @@ def _rows_of(
     return found
 
 
-def judged_things(study: Study, scope: verdicts.Scope) -> Select[Any]:
-    """Return the statement over the judged things on which the figures of queries rest.
+def judged_items(study: Study, scope: verdicts.Scope) -> Select[Any]:
+    """Return the statement over the judged items on which the figures of queries rest.
 
     Ranking figures rest on all that was judged for their questions.
     """
-    return (verdicts.pool_of if is_pooled(study) else verdicts.judged_things)(scope)
+    return (verdicts.pool_of if is_pooled(study) else verdicts.judged_items)(scope)
 
 
 def _wanted(
@@ -172,15 +172,15 @@ def _wanted(
     sets = {run.question_set_id for run in runs}
     scope = Query.run_id.in_([run.id for run in runs])
     queries = select(Query.id).where(scope)
-    shown = judged_things(study, scope)
+    shown = judged_items(study, scope)
     people = and_(Rater.study_id == study.id, Rater.is_machine.is_(False))
     raters = or_(people, Rater.id.in_(machines))
     rater_ids = select(Rater.id).where(raters)
-    of_answers = and_(Event.judged_thing_id.is_(None), Event.query_key.in_(queries))
-    about = true() if whole else or_(Event.judged_thing_id.in_(shown), of_answers)
+    of_answers = and_(Event.judged_item_id.is_(None), Event.query_key.in_(queries))
+    about = true() if whole else or_(Event.judged_item_id.in_(shown), of_answers)
     logged = and_(Event.rater_id.in_(select(Rater.id).where(people)), about)
-    clicked = select(Event.judged_thing_id).where(logged)
-    things = or_(JudgedThing.id.in_(shown), JudgedThing.id.in_(clicked))
+    clicked = select(Event.judged_item_id).where(logged)
+    things = or_(JudgedItem.id.in_(shown), JudgedItem.id.in_(clicked))
     newest = select(func.max(GoldVersion.id)).group_by(GoldVersion.question_set_id)
     return {
         Study: Study.id == study.id,
@@ -189,13 +189,13 @@ def _wanted(
         Question: Question.question_set_id.in_(sets),
         Run: Run.id.in_([run.id for run in runs]),
         RunFile: RunFile.run_id.in_([run.id for run in runs]),
-        Property: Property.id.in_(select(JudgedThing.property_id).where(things)),
-        JudgedThing: things,
+        StoredItem: StoredItem.id.in_(select(JudgedItem.item_id).where(things)),
+        JudgedItem: things,
         Query: scope,
         Result: Result.query_key.in_(queries),
         Judgment: and_(
             Judgment.verdict.is_not(None),
-            Judgment.judged_thing_id.in_(shown),
+            Judgment.judged_item_id.in_(shown),
             Judgment.rater_id.in_(rater_ids),
         ),
         QueryRating: and_(
@@ -203,7 +203,7 @@ def _wanted(
             QueryRating.rater_id.in_(rater_ids),
             or_(QueryRating.quality.is_not(None), QueryRating.notes != ""),
         ),
-        Adjudication: Adjudication.judged_thing_id.in_(shown),
+        Adjudication: Adjudication.judged_item_id.in_(shown),
         Event: logged,
         WordingOpened: WordingOpened.query_key.in_(queries),
         LogEntry: and_(LogEntry.study_id == study.id, LogEntry.action.in_(blinding.SWITCHES)),
@@ -288,21 +288,21 @@ def _given_verdicts(
     session: Session, study: Study, found: Sequence[Run]
 ) -> Iterator[Sequence[Any]]:
     """Yield the cells of people's current verdicts on what the runs show."""
-    shown = judged_things(study, Query.run_id.in_([run.id for run in found]))
+    shown = judged_items(study, Query.run_id.in_([run.id for run in found]))
     people = [rater.id for rater in studies.raters(session, study)]
     wanted = (
         select(
             *(Rater.name, Question.question_set_id, Question.position),
-            *(JudgedThing.run_id, Property.identity, JudgedThing.content),
+            *(JudgedItem.run_id, StoredItem.identity, JudgedItem.content),
             Judgment.verdict,
         )
         .join_from(Judgment, Rater)
-        .join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
-        .join(Question, Question.id == JudgedThing.question_id)
-        .outerjoin(Property, Property.id == JudgedThing.property_id)
+        .join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
+        .join(Question, Question.id == JudgedItem.question_id)
+        .outerjoin(StoredItem, StoredItem.id == JudgedItem.item_id)
         .where(Judgment.rater_id.in_(people), Judgment.verdict.is_not(None))
-        .where(Judgment.judged_thing_id.in_(shown))
-        .order_by(Rater.id, Question.question_set_id, Question.position, JudgedThing.id)
+        .where(Judgment.judged_item_id.in_(shown))
+        .order_by(Rater.id, Question.question_set_id, Question.position, JudgedItem.id)
     )
     for row in session.execute(wanted):
         yield [*row]

@@ -26,7 +26,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
 from relevansi.db.tables.base import Base, Moment
-from relevansi.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment, QueryRating
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Question, Study
@@ -253,7 +253,7 @@ class _Work:
         made = _current(session.scalars(select(Event).order_by(Event.id)))
         machines = set(session.scalars(select(Rater.id).where(Rater.is_machine)))
         for table, about, fields in (
-            (Judgment.__tablename__, "judged_thing_id", ("verdict",)),
+            (Judgment.__tablename__, "judged_item_id", ("verdict",)),
             (QueryRating.__tablename__, "query_key", ("quality", "notes")),
         ):
             for number, row in enumerate(rows[table], start=2):  # the first line is "["
@@ -263,7 +263,7 @@ class _Work:
                         stated, computed = map(scalar, (row[name], value))
                         at = proof_files.of_table(table), (f"line {number}", name)
                         self._add(DifferenceKind.VERDICT, *at, stated, computed, EVENTS)
-        shown = set(session.scalars(packs.judged_things(study, Query.id.is_not(None))))
+        shown = set(session.scalars(packs.judged_items(study, Query.id.is_not(None))))
         answers = set(session.scalars(select(Query.id)))
         for (name, rater_id, item), value in made.items():
             if item in (shown if name == "verdict" else answers):
@@ -355,7 +355,7 @@ def _check_references(rows: Mapping[str, Any]) -> None:
     Events of one run's pack may be clicks beside another run, and items that no run shows any more
     may be of a question or run that was deleted.
     """
-    shown = {row.get("judged_thing_id") for row in rows.get("results", ())}
+    shown = {row.get("judged_item_id") for row in rows.get("results", ())}
     shown |= {row.get("emptiness_id") for row in rows.get("queries", ())}
     of_one_run = len(rows.get("runs", ())) == 1
     for model in packs.PACKED:
@@ -366,7 +366,7 @@ def _check_references(rows: Mapping[str, Any]) -> None:
                 continue
             known = {row.get(parent.name) for row in rows[parent.table.name]} | {None}
             for number, row in enumerate(rows.get(table.name, ()), start=1):
-                is_gone = model is JudgedThing and row.get("id") not in shown
+                is_gone = model is JudgedItem and row.get("id") not in shown
                 if not is_gone and not _is_among(row.get(column), known):
                     why = f"{number}: {column} {row[column]!r:.80} is not in {parent.table.name}"
                     raise UnfitRows(table.name, why)
@@ -408,7 +408,7 @@ def _current(events: Iterable[Event]) -> dict[Key, Value]:
     """Return the verdicts, grades and notes that are current once the events are in order."""
     histories: dict[Key, list[Event]] = defaultdict(list)
     for event in events:
-        about = event.judged_thing_id if event.field == "verdict" else event.query_key
+        about = event.judged_item_id if event.field == "verdict" else event.query_key
         if event.field in {"verdict", "quality", "notes"} and about is not None:
             histories[event.field, event.rater_id, about].append(event)
     last = {key: standing(history) for key, history in histories.items()}
@@ -420,8 +420,8 @@ def _current(events: Iterable[Event]) -> dict[Key, Value]:
 
 
 def _verdicts_before(session: Session, question_set: int, moment: datetime) -> int:
-    of_set = select(JudgedThing.id).join(Question).where(Question.question_set_id == question_set)
-    earlier = select(Event).where(Event.judged_thing_id.in_(of_set), Event.received_at < moment)
+    of_set = select(JudgedItem.id).join(Question).where(Question.question_set_id == question_set)
+    earlier = select(Event).where(Event.judged_item_id.in_(of_set), Event.received_at < moment)
     return len(_current(session.scalars(earlier.order_by(Event.id))))
 
 

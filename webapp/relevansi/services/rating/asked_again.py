@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from relevansi.db.engine import tables
-from relevansi.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, Task
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment, QueryRating, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Question, Study
@@ -131,9 +131,9 @@ def _openly(session: Session, study: Study, *where: ColumnElement[bool]) -> _Ope
 
 
 def _statements(study: Study) -> Iterator[Select[*tuple[Any, ...]]]:
-    things = select(Judgment).join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
+    things = select(Judgment).join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
     things = things.where(pool.is_shown(study.id, study.pool_depth))
-    yield _by_task(things, Judgment, study, JudgedThing.question_id, JudgedThing.run_id)
+    yield _by_task(things, Judgment, study, JudgedItem.question_id, JudgedItem.run_id)
     answers = select(QueryRating).join(Query, Query.id == QueryRating.query_key)
     answers = answers.join(Question, Question.id == Query.question_id)
     answers = answers.where(Query.state != str(QueryState.UNREADABLE))
@@ -148,9 +148,7 @@ def _by_task(
     question_id: SQLColumnExpression[int],
     run_id: SQLColumnExpression[str | None],
 ) -> Select[*tuple[Any, ...]]:
-    is_list = (
-        case((JudgedThing.property_id.is_(None), 1), else_=0) if row is Judgment else literal(0)
-    )
+    is_list = case((JudgedItem.item_id.is_(None), 1), else_=0) if row is Judgment else literal(0)
     return (
         rows.join(Event, and_(made_by(row), ON_RUN))
         .join(Rater, Rater.id == row.rater_id)

@@ -36,7 +36,7 @@ from sqlalchemy.orm import Session, aliased
 from relevansi.db.engine import tables
 from relevansi.db.tables.judging import (
     Event,
-    JudgedThing,
+    JudgedItem,
     Judgment,
     QueryRating,
     RepeatRating,
@@ -91,8 +91,8 @@ def of_question(session: Session, run_id: str | None, question_id: int) -> tuple
     return tuple(EarlierTurn(text, response) for text, response in rows)
 
 
-Thing = JudgedThing | Row[Any]
-_version = attrgetter("question_id", "run_id", "property_id")  # the run where it matters
+Thing = JudgedItem | Row[Any]
+_version = attrgetter("question_id", "run_id", "item_id")  # the run where it matters
 
 
 class EarlierVerdict(Struct, frozen=True):
@@ -110,7 +110,7 @@ def earlier_verdicts(
     values = {
         "rater_id": rater.id,
         "questions": list({thing.question_id for thing in things}),
-        "properties": list({thing.property_id for thing in things}),
+        "items": list({thing.item_id for thing in things}),
     }
     rows = tables(session).execute(_of_listings(), values)
     return said_before(things, [(row, row.verdict, row.changed_at) for row in rows if row.verdict])
@@ -119,17 +119,17 @@ def earlier_verdicts(
 @cache
 def _of_listings() -> Select[*tuple[Any, ...]]:
     # The join is an outer one so that SQLite does not begin with all the rater's judgments.
-    thing = JudgedThing
+    thing = JudgedItem
     return (
-        select(thing.id, thing.question_id, thing.run_id, thing.property_id, thing.card)
+        select(thing.id, thing.question_id, thing.run_id, thing.item_id, thing.card)
         .add_columns(Judgment.verdict, Judgment.changed_at)
         .outerjoin(
             Judgment,
-            and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == bindparam("rater_id")),
+            and_(Judgment.judged_item_id == thing.id, Judgment.rater_id == bindparam("rater_id")),
         )
         .where(
             thing.question_id.in_(bindparam("questions", expanding=True)),
-            thing.property_id.in_(bindparam("properties", expanding=True)),
+            thing.item_id.in_(bindparam("items", expanding=True)),
         )
     )
 
@@ -137,7 +137,7 @@ def _of_listings() -> Select[*tuple[Any, ...]]:
 def said_before(
     things: Sequence[Thing], said: Iterable[tuple[Thing, str, datetime]]
 ) -> dict[int, EarlierVerdict]:
-    """Return, by judged thing, the latest verdict in `said` on another content of the property."""
+    """Return, by judged item, the latest verdict in `said` on another content of the property."""
     versions: dict[tuple[Any, ...], list[tuple[Thing, str, datetime]]] = defaultdict(list)
     for one in sorted(said, key=itemgetter(2)):
         versions[_version(one[0])].append(one)
@@ -369,10 +369,10 @@ def _first(statement: Select[Any]) -> ScalarSelect[Any]:
 
 def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, ...]:
     rows = session.execute(
-        select(Result.rank, Result.card, JudgedThing, Judgment.verdict)
-        .join_from(Result, JudgedThing)
+        select(Result.rank, Result.card, JudgedItem, Judgment.verdict)
+        .join_from(Result, JudgedItem)
         .outerjoin(
-            Judgment, (Judgment.judged_thing_id == JudgedThing.id) & (Judgment.rater_id == rater.id)
+            Judgment, (Judgment.judged_item_id == JudgedItem.id) & (Judgment.rater_id == rater.id)
         )
         .where(Result.query_key == query_key)
         .order_by(Result.rank)
@@ -386,7 +386,7 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
         JudgedCard(
             number=rank,
             key=str(rank),
-            listing=thing.property_id,
+            listing=thing.item_id,
             card=shown(card, thing.card),
             relevance=verdict,
             repeats=tuple(other for other in ranks[thing.id] if other != rank),
@@ -400,10 +400,10 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
 def _found_elsewhere(session: Session, rater: Rater, query: Row[Any]) -> bool:
     relevant = (
         select(Judgment.rater_id)
-        .join(JudgedThing)
+        .join(JudgedItem)
         .where(
-            JudgedThing.question_id == query.question_id,
-            JudgedThing.run_id.is_(None),
+            JudgedItem.question_id == query.question_id,
+            JudgedItem.run_id.is_(None),
             Judgment.rater_id == rater.id,
             Judgment.verdict.in_(Scale.stored(query.scale).relevant),
         )
@@ -516,8 +516,8 @@ def blind_page(
     task = tasks.read(session, rater, task_id)
     things = tasks.asked_things(session, task)
     scale = Scale.stored(task.scale)
-    said = [thing.verdict for thing in things if thing.property_id is not None]
-    empty = next((thing for thing in things if thing.property_id is None), None)
+    said = [thing.verdict for thing in things if thing.item_id is not None]
+    empty = next((thing for thing in things if thing.item_id is None), None)
     outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
     sees_figures = task.figures == ALL_FIGURES
     suggests = task.suggest_quality and None not in said
@@ -574,7 +574,7 @@ def _headline(task: Row[Any]) -> tuple[str, ...]:
 def _task_cards(
     session: Session, rater: Rater, task: Row[Any], things: Sequence[Row[Any]]
 ) -> tuple[JudgedCard, ...]:
-    found = [thing for thing in things if thing.property_id is not None]
+    found = [thing for thing in things if thing.item_id is not None]
     if task.kind == REPEAT:
         again = shares.verdicts(session, task)
         said = [(thing, *again[thing.id]) for thing in found if thing.id in again]
@@ -587,7 +587,7 @@ def _task_cards(
         JudgedCard(
             key=tasks.key(task, thing.id),
             number=number,
-            listing=thing.property_id,
+            listing=thing.item_id,
             card=from_row(thing.card).uniform(asked),
             relevance=thing.verdict,
             earlier=earlier.get(thing.id),
@@ -616,7 +616,7 @@ def _answers(
     listed: dict[int, list[tuple[Item, str | None]]] = {row.id: [] for row in found}
     own = {thing.id: thing.verdict for thing in things}
     asked = prices.read_note(task.question)
-    cards = select(Result.query_key, JudgedThing.id, JudgedThing.card).join(JudgedThing)
+    cards = select(Result.query_key, JudgedItem.id, JudgedItem.card).join(JudgedItem)
     cards = cards.where(Result.query_key.in_([*listed])).order_by(Result.query_key, Result.rank)
     for answer, thing_id, card in session.execute(cards):
         listed[answer].append((from_row(card or {}).uniform(asked), own.get(thing_id)))

@@ -26,7 +26,7 @@ from sqlalchemy.orm import Session
 from relevansi import kinds
 from relevansi.db.engine import tables
 from relevansi.db.tables.evaluations import GoldVersion
-from relevansi.db.tables.judging import JudgedThing
+from relevansi.db.tables.judging import JudgedItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
@@ -124,10 +124,10 @@ def _answers(
         *(Query.id, Query.query_id, Query.response, Query.state, Query.extra, Query.emptiness_id),
         *(Question.text, Question.category, Question.note, Question.external_id),
     ).join(Question)
-    listed = select(Result.query_key, Result.rank, Result.card, Result.judged_thing_id)
-    listed = listed.add_columns((JudgedThing.card if with_things else null()).label("shared"))
-    listed = listed.where(Result.judged_thing_id.is_not(None))
-    listed = listed.join(JudgedThing) if with_things else listed
+    listed = select(Result.query_key, Result.rank, Result.card, Result.judged_item_id)
+    listed = listed.add_columns((JudgedItem.card if with_things else null()).label("shared"))
+    listed = listed.where(Result.judged_item_id.is_not(None))
+    listed = listed.join(JudgedItem) if with_things else listed
     keys = iter(numbers)
     while portion := list(islice(keys, PORTION)):
         results: dict[int, list[Row[Any]]] = {key: [] for key in portion}
@@ -155,8 +155,8 @@ def _of_things(
     sources: defaultdict[int, list[_Source]] = defaultdict(list)
     for query, results, _ in answers:
         for result, _, source in _sources(query, results):
-            things[result.judged_thing_id] = result.shared
-            sources[result.judged_thing_id].append(source)
+            things[result.judged_item_id] = result.shared
+            sources[result.judged_item_id].append(source)
     place = answers[0][2] if answers else None
     for key, card in things.items():
         one = _known(Card(**(card or {})), sources[key], place, with_record=with_record)

@@ -36,7 +36,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from relevansi.db.engine import Kept, tables
-from relevansi.db.tables.judging import JudgedThing, Judgment, Task
+from relevansi.db.tables.judging import JudgedItem, Judgment, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
@@ -113,7 +113,7 @@ def _counted(
 def _counts(*, of_one: bool, unjudged: bool) -> Select[*tuple[Any, ...]]:
     # Only runs of a study list its questions' things, so the runs need not be read. A list of
     # questions has SQLAlchemy write the statement anew each time, so clicks name a single one.
-    thing = JudgedThing
+    thing = JudgedItem
     shown = or_(is_listed(), exists().where(Query.emptiness_id == thing.id).correlate(thing))
     named = (
         thing.question_id == bindparam("question")
@@ -126,7 +126,7 @@ def _counts(*, of_one: bool, unjudged: bool) -> Select[*tuple[Any, ...]]:
     if unjudged:
         said = exists().where(
             Judgment.rater_id == bindparam("rater_id"),
-            Judgment.judged_thing_id == thing.id,
+            Judgment.judged_item_id == thing.id,
             Judgment.verdict.is_not(None),
         )
         statement = statement.where(~said.correlate(thing))
@@ -134,42 +134,42 @@ def _counts(*, of_one: bool, unjudged: bool) -> Select[*tuple[Any, ...]]:
 
 
 def is_shown(study_id: int, depth: int | None) -> ColumnElement[bool]:
-    """Return the condition on ``JudgedThing`` that the study's runs show it or left it empty."""
+    """Return the condition on ``JudgedItem`` that the study's runs show it or left it empty."""
     # It is asked of each thing by itself: a question costs the same in a study of any size.
     listed = exists().where(
-        Result.judged_thing_id == JudgedThing.id,
+        Result.judged_item_id == JudgedItem.id,
         Result.rank <= (DEEPEST if depth is None else depth),
         Query.id == Result.query_key,
         Run.id == Query.run_id,
         Run.study_id == study_id,
     )
-    return or_(listed.correlate(JudgedThing), _is_empty(study_id).correlate(JudgedThing))
+    return or_(listed.correlate(JudgedItem), _is_empty(study_id).correlate(JudgedItem))
 
 
 def is_listed() -> ColumnElement[bool]:
-    """Return the condition on (``JudgedThing``, ``Study``) that a run lists it."""
+    """Return the condition on (``JudgedItem``, ``Study``) that a run lists it."""
     # For things of a unit: only runs of its study list them, so the runs need not be read.
     # Without a depth no result row is read: its index has the thing it shows.
     in_pool = or_(Study.pool_depth.is_(None), Result.rank <= Study.pool_depth)
-    listed = exists().where(Result.judged_thing_id == JudgedThing.id, in_pool)
-    return listed.correlate(JudgedThing, Study)
+    listed = exists().where(Result.judged_item_id == JudgedItem.id, in_pool)
+    return listed.correlate(JudgedItem, Study)
 
 
 def is_asked() -> ColumnElement[bool]:
-    """Return the condition on (``JudgedThing``, ``Study``) that a run lists it or left it empty."""
-    return or_(is_listed(), _is_empty(Study.id).correlate(JudgedThing, Study))
+    """Return the condition on (``JudgedItem``, ``Study``) that a run lists it or left it empty."""
+    return or_(is_listed(), _is_empty(Study.id).correlate(JudgedItem, Study))
 
 
 def _is_empty(study_id: int | SQLColumnExpression[int]) -> Exists:
     return exists().where(
-        Query.emptiness_id == JudgedThing.id, Run.id == Query.run_id, Run.study_id == study_id
+        Query.emptiness_id == JudgedItem.id, Run.id == Query.run_id, Run.study_id == study_id
     )
 
 
 def in_unit(unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
     return and_(
-        JudgedThing.question_id == unit.question_id,
-        JudgedThing.run_id.is_not_distinct_from(unit.run_id),
+        JudgedItem.question_id == unit.question_id,
+        JudgedItem.run_id.is_not_distinct_from(unit.run_id),
     )
 
 

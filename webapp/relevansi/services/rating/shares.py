@@ -37,7 +37,7 @@ from sqlalchemy.orm import Session
 from relevansi.db.engine import Kept, tables
 from relevansi.db.tables.judging import (
     Event,
-    JudgedThing,
+    JudgedItem,
     Judgment,
     QueryRating,
     Repeat,
@@ -307,7 +307,7 @@ def _left_again(session: Session, rater: Rater) -> tuple[int, int, int, int]:
     unsaid = unsaid.where(*mine, Repeat.verdict.is_(None))
     unrated = select(func.count()).select_from(RepeatRating).join(Task).join(Query)
     unrated = unrated.where(*mine, RepeatRating.quality.is_(None), Query.asks_quality)
-    lists = unsaid.join(JudgedThing).where(JudgedThing.property_id.is_(None))
+    lists = unsaid.join(JudgedItem).where(JudgedItem.item_id.is_(None))
     open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
     counts = (one.scalar_subquery() for one in (unsaid, unrated, lists, open_tasks))
     judgments, answers, empty, tasks = session.execute(select(*counts)).one()
@@ -316,7 +316,7 @@ def _left_again(session: Session, rater: Rater) -> tuple[int, int, int, int]:
 
 def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:
     rows = session.execute(
-        select(Repeat.judged_thing_id, Repeat.verdict, Repeat.changed_at).where(
+        select(Repeat.judged_item_id, Repeat.verdict, Repeat.changed_at).where(
             Repeat.task_id == task.id
         )
     )
@@ -325,7 +325,7 @@ def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, da
 
 def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
     judged = (
-        select(JudgedThing.id)
+        select(JudgedItem.id)
         .join(Judgment)
         .where(
             pool.in_unit(unit),
@@ -346,7 +346,7 @@ def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
     )
     task = pool.give(session, rater, unit, REPEAT, now)
     for thing in session.scalars(judged).all():
-        session.add(Repeat(task_id=task.id, judged_thing_id=thing))
+        session.add(Repeat(task_id=task.id, judged_item_id=thing))
     for key in session.scalars(rated).all():
         session.add(RepeatRating(task_id=task.id, query_key=key))
     session.flush()
@@ -450,7 +450,7 @@ def if_blind(session: Session, rater: Rater) -> Progress | None:
 def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
     """Return the rater's questions, cards, empty lists and answers so far, repeats included."""
     said = _said(rater)
-    counts = select(func.count(), func.count(said.c.property_id)).select_from(said)
+    counts = select(func.count(), func.count(said.c.item_id)).select_from(said)
     everything, cards = session.execute(counts.where(said.c.verdict.is_not(None))).one()
     rated = select(QueryRating.quality).where(QueryRating.rater_id == rater.id)
     repeated = select(RepeatRating.quality).join(Task).where(Task.rater_id == rater.id)
@@ -463,7 +463,7 @@ def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
 def pooled_figure(session: Session, rater: Rater) -> tuple[int, int, float | None]:
     """Return how many of the rater's counted cards are relevant: both numbers and the share."""
     said = _said(rater)
-    verdicts = session.scalars(select(said.c.verdict).where(said.c.property_id.is_not(None)))
+    verdicts = session.scalars(select(said.c.verdict).where(said.c.item_id.is_not(None)))
     relevances = Scale.stored(rater.study.scale).relevances
     cards = counted(
         [relevances[verdict] for verdict in verdicts], cannot_tell=rater.study.cannot_tell
@@ -475,7 +475,7 @@ def pooled_figure(session: Session, rater: Rater) -> tuple[int, int, float | Non
 
 def _said(rater: Rater) -> Subquery:
     # With the verdicts of repeats: a figure without them would reveal which they are.
-    columns = select(JudgedThing.property_id, Judgment.verdict).join_from(JudgedThing, Judgment)
-    again = select(JudgedThing.property_id, Repeat.verdict).join_from(JudgedThing, Repeat)
+    columns = select(JudgedItem.item_id, Judgment.verdict).join_from(JudgedItem, Judgment)
+    again = select(JudgedItem.item_id, Repeat.verdict).join_from(JudgedItem, Repeat)
     first = columns.where(Judgment.rater_id == rater.id)
     return first.union_all(again.join(Task).where(Task.rater_id == rater.id)).subquery()

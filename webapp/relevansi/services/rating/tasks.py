@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from relevansi.db.engine import added, tables
 from relevansi.db.tables.judging import (
     Event,
-    JudgedThing,
+    JudgedItem,
     Judgment,
     QueryRating,
     Repeat,
@@ -83,21 +83,21 @@ def asked_things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
 
 @cache
 def _asked(*, again: bool) -> Select[*tuple[Any, ...]]:
-    thing = JudgedThing
+    thing = JudgedItem
     first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
-    columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.property_id, thing.card]
+    columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.item_id, thing.card]
     columns.append((Repeat.verdict if again else first).label("verdict"))
     own = Task.id == bindparam("task_id")
     if again:
         asked = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)
-        return asked.join(thing, thing.id == Repeat.judged_thing_id).where(own)
+        return asked.join(thing, thing.id == Repeat.judged_item_id).where(own)
     return (
         select(*columns)
         .join_from(Task, Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)
         .join(thing, and_(pool.in_unit(Task), pool.is_asked()))
         .outerjoin(
-            Judgment, and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == Task.rater_id)
+            Judgment, and_(Judgment.judged_item_id == thing.id, Judgment.rater_id == Task.rater_id)
         )
         .where(own)
     )
@@ -216,7 +216,7 @@ def rated_openly(session: Session, rater: Rater) -> bool:
 
 def things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
     asked = asked_things(session, task)
-    return [thing for thing in asked if thing.property_id is not None]
+    return [thing for thing in asked if thing.item_id is not None]
 
 
 def answers(session: Session, task: Task) -> list[Query]:
@@ -270,7 +270,7 @@ def rate(
             events.rate_answer(session, rater, about, said, part)
         return
     asked = () if isinstance(rating.empty_outcome, UnsetType) else asked_things(session, task)
-    empty = next((thing for thing in asked if thing.property_id is None), None)
+    empty = next((thing for thing in asked if thing.item_id is None), None)
     is_rated = not (isinstance(rating.quality, UnsetType) and isinstance(rating.notes, UnsetType))
     query_key = _answer(session, task, answer).id if is_rated else None
     about = Answer(query_key, empty.id if empty else None, task_id, again)
@@ -326,11 +326,11 @@ def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
         ~exists()
         .where(
             Judgment.rater_id == Task.rater_id,
-            Judgment.judged_thing_id == JudgedThing.id,
+            Judgment.judged_item_id == JudgedItem.id,
             Judgment.verdict.is_not(None),
             ~asked_again.hides(Judgment),
         )
-        .correlate(Task, JudgedThing),
+        .correlate(Task, JudgedItem),
     )
     unrated = exists().where(
         pool.answers_in(study_id, Task),

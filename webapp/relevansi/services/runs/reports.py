@@ -191,16 +191,16 @@ def blindness(session: Session, study: Study, scope: Scope, rule: Rule) -> Blind
 def seconds(
     session: Session, scope: Scope, raters: Sequence[Rater]
 ) -> dict[tuple[int, int], float]:
-    """Return the seconds from the verdict before, by rater and judged thing.
+    """Return the seconds from the verdict before, by rater and judged item.
 
     Clicks on what was judged for the questions in `scope` count, as far as their times are known.
     """
-    clicks = select(Event.judged_thing_id, Event.rater_id, Event.device, Event.client_time).where(
+    clicks = select(Event.judged_item_id, Event.rater_id, Event.device, Event.client_time).where(
         Event.rater_id.in_([rater.id for rater in raters]),
         Event.field == "verdict",
         Event.cause == "click",
         Event.client_time.is_not(None),
-        Event.judged_thing_id.in_(verdicts.pool_of(scope)),
+        Event.judged_item_id.in_(verdicts.pool_of(scope)),
     )
     return seconds_before(starmap(GivenVerdict, session.execute(clicks)))
 
@@ -314,7 +314,7 @@ def verdicts_under(
 
 
 Votes = Mapping[int, str]
-"""Each rater's verdict on one judged thing, by the rater's id."""
+"""Each rater's verdict on one judged item, by the rater's id."""
 
 
 class Provenance(StrEnum):
@@ -328,7 +328,7 @@ class Provenance(StrEnum):
 
 
 class LabelCounts(Struct, frozen=True):
-    """How many judged things have a final label of each provenance; grades may be ``median``.
+    """How many judged items have a final label of each provenance; grades may be ``median``.
 
     Of the unanimous ones, ``alone`` rest on one vote, and ``cannot_tell`` have no decided vote.
     Of the open ones, ``tied`` have as many votes for as against and ``unjudged`` have none.
@@ -346,7 +346,7 @@ class LabelCounts(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """How many judged things there are."""
+        """How many judged items there are."""
         return self.unanimous + self.majority + self.median + self.adjudicated + self.open
 
 
@@ -356,8 +356,8 @@ def in_study(study: Study) -> Scope:
 
 
 def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, str]]:
-    """Return the votes on every judged thing in `scope`, by ascending id; some have none."""
-    item_ids = session.scalars(verdicts.judged_things(scope))
+    """Return the votes on every judged item in `scope`, by ascending id; some have none."""
+    item_ids = session.scalars(verdicts.judged_items(scope))
     votes_by_item: dict[int, dict[int, str]] = {
         item_id: {} for item_id in sorted(item_id for item_id in item_ids if item_id is not None)
     }
@@ -371,8 +371,8 @@ def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, s
 def provenances(
     session: Session, study: Study, scope: Scope, *, adjudicated: bool = True
 ) -> dict[int, Provenance]:
-    """Return the provenance of the final label of every judged thing in `scope`."""
-    decided_items = select(Adjudication.judged_thing_id)
+    """Return the provenance of the final label of every judged item in `scope`."""
+    decided_items = select(Adjudication.judged_item_id)
     settled = set(session.scalars(decided_items)) if adjudicated else set[int]()
     merging = verdicts.merging_of(study)
     return {

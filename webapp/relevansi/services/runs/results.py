@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import JudgedThing
+from relevansi.db.tables.judging import JudgedItem
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Refused
@@ -221,9 +221,9 @@ def _refusal(session: Session, study: Study, report: ResultsReport) -> Refused |
     if is_other_kind(session, study, Document.kind):
         return OtherKind()
     if report.group.has_passages and not (study.mappings or {}).get("passages"):
-        listed = select(Result.id).join(JudgedThing).join(Query, Query.id == Result.query_key)
+        listed = select(Result.id).join(JudgedItem).join(Query, Query.id == Result.query_key)
         listed = listed.join(Run).where(Run.study_id == study.id)
-        by_id = listed.where(JudgedThing.card["doc_id"].as_string() != "").limit(1)
+        by_id = listed.where(JudgedItem.card["doc_id"].as_string() != "").limit(1)
         if session.scalar(by_id) is not None:
             return OtherIds()
     highest = report.group.highest_grade
@@ -266,10 +266,10 @@ def _beside(session: Session, study: Study, run: RunPreview) -> RunPreview:
         return run
     questions = select(Question.text, Question.external_id).join(Query)
     questions = questions.where(Query.run_id == run_id)
-    is_told = or_(*(JudgedThing.card[name].as_string() != "" for name in ("text", "title")))
-    listed = select(func.max(Result.rank), func.count(JudgedThing.id).filter(is_told))
+    is_told = or_(*(JudgedItem.card[name].as_string() != "" for name in ("text", "title")))
+    listed = select(func.max(Result.rank), func.count(JudgedItem.id).filter(is_told))
     listed = listed.select_from(Result).join(Query, Query.id == Result.query_key)
-    listed = listed.join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
+    listed = listed.join(JudgedItem, JudgedItem.id == Result.judged_item_id)
     listed = listed.where(Query.run_id == run_id)
     depth, n_texts = session.execute(listed).one()
     n_texts += sum(question_sets.is_told(*row) for row in session.execute(questions))

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from relevansi import failures, labels
 from relevansi.db.tables.base import belonging_to
 from relevansi.db.tables.evaluations import CardDecision, Evaluation
-from relevansi.db.tables.judging import JudgedThing, Judgment, QueryRating, StoredSummary
+from relevansi.db.tables.judging import JudgedItem, Judgment, QueryRating, StoredSummary
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run, RunFile
 from relevansi.db.tables.study import Question, Study
@@ -174,12 +174,12 @@ def deletion_cost(session: Session, study: Study, run_id: str) -> tuple[list[str
     run = find(session, study, run_id)
     of_run = Query.run_id == run.id
     n = select(func.count())
-    judgments = n.select_from(Judgment).join(JudgedThing).where(Judgment.verdict.is_not(None))
-    pooled = JudgedThing.id.in_(things_shown(of_run)) & JudgedThing.run_id.is_(None)
+    judgments = n.select_from(Judgment).join(JudgedItem).where(Judgment.verdict.is_not(None))
+    pooled = JudgedItem.id.in_(things_shown(of_run)) & JudgedItem.run_id.is_(None)
     counts = (
         n.select_from(Query).where(of_run),
         n.select_from(QueryRating).join(Query).where(of_run),
-        judgments.where(JudgedThing.run_id == run.id),
+        judgments.where(JudgedItem.run_id == run.id),
         n.select_from(CardDecision).join(Query).where(of_run),
         judgments.where(pooled),
     )
@@ -216,15 +216,15 @@ def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> No
     run = find(session, study, run_id)
     labels = f"{run.search_method or '-'} / {run.llm or '-'}"
     studies.log(session, study, "delete run", run.id, labels, None, now)
-    own_items = select(JudgedThing.id).where(JudgedThing.run_id == run.id).scalar_subquery()
+    own_items = select(JudgedItem.id).where(JudgedItem.run_id == run.id).scalar_subquery()
     keys = select(Query.id).where(Query.run_id == run.id).scalar_subquery()
-    for column in belonging_to(JudgedThing.id):
+    for column in belonging_to(JudgedItem.id):
         session.execute(delete(column.table).where(column.in_(own_items)))
     session.execute(delete(QueryRating).where(QueryRating.query_key.in_(keys)))
     session.execute(delete(StoredSummary).where(StoredSummary.run_id == run.id))
     session.execute(delete(Result).where(Result.query_key.in_(keys)))
     session.execute(delete(Query).where(Query.run_id == run.id))
-    session.execute(delete(JudgedThing).where(JudgedThing.run_id == run.id))
+    session.execute(delete(JudgedItem).where(JudgedItem.run_id == run.id))
     session.execute(delete(RunFile).where(RunFile.run_id == run.id))
     session.execute(delete(Run).where(Run.id == run.id))
     session.expire_all()
@@ -273,9 +273,9 @@ def _overview(session: Session, rater: Rater, run: Run) -> RunOverview:
 
 
 def things_shown(scope: ColumnElement[bool]):  # type: ignore[no-untyped-def]
-    """Return the statement over the judged things that answers show or left empty."""
-    items = select(Result.judged_thing_id).join(Query).where(scope)
-    items = items.where(Result.judged_thing_id.is_not(None))
+    """Return the statement over the judged items that answers show or left empty."""
+    items = select(Result.judged_item_id).join(Query).where(scope)
+    items = items.where(Result.judged_item_id.is_not(None))
     return items.union(select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None)))
 
 

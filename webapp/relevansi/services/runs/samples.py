@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.base import belonging_to
-from relevansi.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment, QueryRating
 from relevansi.db.tables.people import LogEntry
 from relevansi.db.tables.runs import Query, Run, RunFile
 from relevansi.db.tables.study import Study
@@ -47,7 +47,7 @@ def removal_cost(session: Session, study: Study, sample: Sequence[Run]) -> tuple
     """Return how many verdicts and grades go with the sample, and whether blindness comes back."""
     of_sample = Query.run_id.in_([run.id for run in sample])
     judged = select(func.count()).select_from(Judgment).where(Judgment.verdict.is_not(None))
-    judgments = session.scalar(judged.join(JudgedThing).where(_is_own(study, of_sample)))
+    judgments = session.scalar(judged.join(JudgedItem).where(_is_own(study, of_sample)))
     rated = select(func.count()).select_from(QueryRating).join(Query)
     ratings = session.scalar(rated.where(of_sample))
     switches = select(LogEntry).where(LogEntry.study_id == study.id, LogEntry.action == "set blind")
@@ -69,15 +69,15 @@ def remove(session: Session, study: Study, now: datetime) -> None:
         if invented:
             events.forget(session, rater, invented)
     of_sample = Query.run_id.in_([run.id for run in sample])
-    items = session.scalars(select(JudgedThing.id).where(_is_own(study, of_sample))).all()
+    items = session.scalars(select(JudgedItem.id).where(_is_own(study, of_sample))).all()
     answers = select(Query.id).where(of_sample).scalar_subquery()
-    on_answers = Event.judged_thing_id.is_(None) & Event.query_key.in_(answers)
-    session.execute(delete(Event).where(or_(Event.judged_thing_id.in_(items), on_answers)))
-    for column in belonging_to(JudgedThing.id):
+    on_answers = Event.judged_item_id.is_(None) & Event.query_key.in_(answers)
+    session.execute(delete(Event).where(or_(Event.judged_item_id.in_(items), on_answers)))
+    for column in belonging_to(JudgedItem.id):
         session.execute(delete(column.table).where(column.in_(items)))
     for run in sample:
         runs.delete_run(session, study, run.id, now)
-    session.execute(delete(JudgedThing).where(JudgedThing.id.in_(items)))
+    session.execute(delete(JudgedItem).where(JudgedItem.id.in_(items)))
     gone = f"{len(sample)} runs, {judgments} judgments, {ratings} ratings"
     studies.log(session, study, "remove sample", study.name, gone, None, now)
     if restores_blind:
@@ -89,4 +89,4 @@ def remove(session: Session, study: Study, now: datetime) -> None:
 def _is_own(study: Study, of_sample: ColumnElement[bool]) -> ColumnElement[bool]:
     in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     shown_items, elsewhere = runs.things_shown(of_sample), runs.things_shown(in_study & ~of_sample)
-    return JudgedThing.id.in_(shown_items) & JudgedThing.id.not_in(elsewhere)
+    return JudgedItem.id.in_(shown_items) & JudgedItem.id.not_in(elsewhere)

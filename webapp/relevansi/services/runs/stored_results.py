@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from relevansi import labels
-from relevansi.db.tables.judging import Event, JudgedThing, Judgment
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Question, QuestionSet, Study
@@ -27,7 +27,7 @@ from relevansi.kinds.document import Document
 from relevansi.records import Click, Problem, ReadRun, Scale, Tell, nobody
 from relevansi.services.judging import events
 from relevansi.services.judging.events import Target, TargetChange
-from relevansi.services.judging.judged_things import Pool
+from relevansi.services.judging.judged_items import Pool
 from relevansi.services.people import raters
 from relevansi.services.runs import stored_runs
 from relevansi.services.runs.results import ResultsReport, examine, rater_name
@@ -249,8 +249,8 @@ def _grade(
         pool = Pool(session, portion)
         placed_items = [pool.place(at, None, items[g.identity], g.identity) for at, g in graded]
         pool.store()
-        stored = select(Judgment.judged_thing_id, Judgment.verdict).join(JudgedThing)
-        stored = stored.where(Judgment.rater_id == rater.id, JudgedThing.question_id.in_(portion))
+        stored = select(Judgment.judged_item_id, Judgment.verdict).join(JudgedItem)
+        stored = stored.where(Judgment.rater_id == rater.id, JudgedItem.question_id.in_(portion))
         verdicts_before = dict(session.execute(stored).all())
         for (at, grade), item in zip(graded, placed_items, strict=True):
             if verdicts_before.get(item.id) != grade.verdict:

@@ -25,7 +25,7 @@ from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
 from relevansi.records import Counts, Item, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
 from relevansi.services.judging import live_metrics
-from relevansi.services.judging.judged_things import PORTION, Pool, PooledItem
+from relevansi.services.judging.judged_items import PORTION, Pool, PooledItem
 from relevansi.services.judging.verdicts import TAIL
 from relevansi.services.study import question_sets, studies
 
@@ -165,7 +165,7 @@ def _imported(
 ) -> ImportedRun:
     of_run = Query.run_id == run.id
     states = select(Query.state, func.count()).where(of_run).group_by(Query.state)
-    cards = session.scalar(select(func.count(Result.judged_thing_id)).join(Query).where(of_run))
+    cards = session.scalar(select(func.count(Result.judged_item_id)).join(Query).where(of_run))
     return ImportedRun(
         id=run.id,
         search_method=run.search_method,
@@ -330,7 +330,7 @@ def add_answers(
     if connection.dialect.name == "postgresql" and answers:
         # Its own statistics come minutes later, and without them it may join so many rows one by
         # one that the figures of a large run, made next, take minutes.
-        connection.exec_driver_sql("ANALYZE questions, queries, results, judged_things, properties")
+        connection.exec_driver_sql("ANALYZE questions, queries, results, judged_items, items")
     return changed
 
 
@@ -391,7 +391,7 @@ def _add_results(
             (key, rank, item.id, _own_row(card, item))
             for rank, card, item in zip(ranks, cards, items, strict=False)
         ]
-    insert_rows(tables(session), Result, "query_key, rank, judged_thing_id, card", rows)
+    insert_rows(tables(session), Result, "query_key, rank, judged_item_id, card", rows)
 
 
 def _own_row(card: Item, item: PooledItem) -> str:
@@ -422,20 +422,20 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
         keys = [query.id for query, _ in portion]
         listed: dict[int, list[Row[Any]]] = {key: [] for key in keys}
         for result in connection.execute(
-            select(Result.query_key, Result.id, Result.card, Result.judged_thing_id)
+            select(Result.query_key, Result.id, Result.card, Result.judged_item_id)
             .where(Result.query_key.in_(keys))
             .order_by(Result.query_key, Result.rank)
         ):
             listed[result.query_key].append(result)
         fuller = [
-            (result.id, card, pool.place_again(result.judged_thing_id, card))
+            (result.id, card, pool.place_again(result.judged_item_id, card))
             for query, entry in portion
             for result, further in zip(listed[query.id], entry.cards, strict=False)
             for card in [from_row(result.card).fullest(further)]
         ]
         pool.store()
         rewritten = [
-            {"id": result_id, "card": to_row(card), "judged_thing_id": item.id}
+            {"id": result_id, "card": to_row(card), "judged_item_id": item.id}
             for result_id, card, item in fuller
         ]
         if rewritten:

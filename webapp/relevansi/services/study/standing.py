@@ -12,7 +12,7 @@ from msgspec import Struct
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Event, JudgedThing, Judgment, Task
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
@@ -30,7 +30,7 @@ RECENT = 200
 class Saving(Struct, frozen=True):
     """The saving by pooling: verdicts to give against cards shown, and things left out by depth.
 
-    ``shown`` counts the cards of all runs, ``distinct`` the judged things among them,
+    ``shown`` counts the cards of all runs, ``distinct`` the judged items among them,
     ``beyond`` the things that only lie deeper than the pool.
     """
 
@@ -106,7 +106,7 @@ def saving(session: Session, study: Study) -> Saving:
     in_study = and_(Run.study_id == study.id, is_put_to_raters(Query.question_id))
     shown = select(func.count()).select_from(Result).join(Query).join(Run).where(in_study)
     distinct = (
-        select(func.count(Result.judged_thing_id.distinct())).join(Query).join(Run).where(in_study)
+        select(func.count(Result.judged_item_id.distinct())).join(Query).join(Run).where(in_study)
     )
     within = distinct
     if study.pool_depth is not None:
@@ -142,17 +142,17 @@ def question_standings(session: Session, study: Study) -> list[QuestionStanding]
     named = assignments.by_rater(session, study) if studies.is_blind(session, study) else {}
     judged: dict[int, dict[str, int]] = defaultdict(dict)
     for question_id, rater_id, count in session.execute(
-        select(JudgedThing.question_id, Judgment.rater_id, func.count())
+        select(JudgedItem.question_id, Judgment.rater_id, func.count())
         .join(Judgment)
         .where(Judgment.verdict.is_not(None), pool.is_shown(study.id, study.pool_depth))
-        .group_by(JudgedThing.question_id, Judgment.rater_id)
+        .group_by(JudgedItem.question_id, Judgment.rater_id)
         .order_by(Judgment.rater_id)
     ):
         if rater_id in names:
             judged[question_id][names[rater_id]] = count
     rows = session.execute(
         select(Question.id, Question.position, Question.text, Question.category, func.count())
-        .join(JudgedThing, JudgedThing.question_id == Question.id)
+        .join(JudgedItem, JudgedItem.question_id == Question.id)
         .where(pool.is_shown(study.id, study.pool_depth), is_put_to_raters(Question.id))
         .group_by(Question.id, Question.position, Question.text, Question.category)
         .order_by(Question.question_set_id, Question.position)

@@ -1,4 +1,4 @@
-"""Disputed judged things as a page: each with its votes and the form that settles it."""
+"""Disputed judged items as a page: each with its votes and the form that settles it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which judged thing a shown card belongs to: the pooling that makes one verdict serve all."""
+"""Which judged item a shown card belongs to: the pooling that makes one verdict serve all."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from relevansi.db.engine import insert_rows, tables, to_json
-from relevansi.db.tables.judging import JudgedThing, Property
+from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.runs import Result
 from relevansi.kinds import from_row, of, to_row
 from relevansi.records import Item
 
 PORTION = 5_000
 _Key = tuple[int, str | None, str | None, int]
-_KEY = JudgedThing.question_id, JudgedThing.run_id, Property.identity, JudgedThing.content
+_KEY = JudgedItem.question_id, JudgedItem.run_id, StoredItem.identity, JudgedItem.content
 
 
 class PooledItem(Struct, gc=False):
-    """A judged thing of a pool: ``id`` is 0 until it is stored, ``card`` the fullest version.
+    """A judged item of a pool: ``id`` is 0 until it is stored, ``card`` the fullest version.
 
     ``text`` is its card in JSON, once it is stored here.
 
@@ -52,7 +52,7 @@ class PooledItem(Struct, gc=False):
 
 
 class Pool:
-    """The judged things of some questions, growing as lists are read; then stored at once.
+    """The judged items of some questions, growing as lists are read; then stored at once.
 
     ``changed`` has the identities of items whose versions stored before are contradicted. Where
     they are the `same_documents` in spite of that, the last version becomes what is read now.
@@ -69,10 +69,10 @@ class Pool:
         self._stored: dict[int, tuple[PooledItem, Item | None]] = {}
         self._new: dict[_Key, PooledItem] = {}
         found = (
-            select(*_KEY, JudgedThing.card, JudgedThing.id)
-            .outerjoin(Property)
-            .where(JudgedThing.question_id.in_(question_ids))
-            .order_by(JudgedThing.content)
+            select(*_KEY, JudgedItem.card, JudgedItem.id)
+            .outerjoin(StoredItem)
+            .where(JudgedItem.question_id.in_(question_ids))
+            .order_by(JudgedItem.content)
         )
         for row in tables(session).execute(found).all():
             card = from_row(row.card) if row.card else None
@@ -83,7 +83,7 @@ class Pool:
     def place(
         self, question_id: int, run_id: str | None, card: Item | None, identity: str = ""
     ) -> PooledItem:
-        """Return the judged thing of a card, or of an empty list: a new one where none fits.
+        """Return the judged item of a card, or of an empty list: a new one where none fits.
 
         `run_id` is that of the answer where it depends on its conversation; `identity` is stated
         of a card that does not say by what it is known.
@@ -98,7 +98,7 @@ class Pool:
         return item
 
     def fill(self, question_id: int, card: Item) -> None:
-        """Let the judged thing of a card, if there is one, be as full as the card is."""
+        """Let the judged item of a card, if there is one, be as full as the card is."""
         self._fitting(self._versions[question_id, None, card.identity], card)
 
     def _fitting(self, versions: Sequence[PooledItem], card: Item | None) -> PooledItem | None:
@@ -119,7 +119,7 @@ class Pool:
         return last
 
     def place_again(self, thing_id: int, card: Item) -> PooledItem:
-        """Return the judged thing of a result whose card has more fields now."""
+        """Return the judged item of a result whose card has more fields now."""
         item, _ = self._stored[thing_id]
         return item if item.joins(card) else self.place(item.question_id, item.run_id, card)
 
@@ -129,9 +129,9 @@ class Pool:
         if self._new:
             keys = self._properties()
             rows = [_row(item, keys) for item in self._new.values()]
-            insert_rows(connection, JudgedThing, _COLUMNS, rows)
+            insert_rows(connection, JudgedItem, _COLUMNS, rows)
             questions = {item.question_id for item in self._new.values()}
-            there = select(*_UNIQUE, JudgedThing.id).where(JudgedThing.question_id.in_(questions))
+            there = select(*_UNIQUE, JudgedItem.id).where(JudgedItem.question_id.in_(questions))
             ids = {tuple(key): thing_id for *key, thing_id in connection.execute(there)}
             for item, row in zip(self._new.values(), rows, strict=True):
                 item.id = ids[row[:4]]
@@ -142,10 +142,10 @@ class Pool:
             if item.card is not None and item.card != before
         ]
         if fuller:
-            rewrite = update(JudgedThing).where(JudgedThing.id == bindparam("of"))
+            rewrite = update(JudgedItem).where(JudgedItem.id == bindparam("of"))
             connection.execute(rewrite.values(card=bindparam("fuller")), fuller)
             for thing in self._session:
-                if isinstance(thing, JudgedThing):
+                if isinstance(thing, JudgedItem):
                     self._session.expire(thing, ["card"])
 
     def _properties(self) -> dict[str, int]:
@@ -153,19 +153,19 @@ class Pool:
         connection = tables(self._session)
         names = sorted({item.identity for item in self._new.values() if item.identity})
         rows = [(name,) for name in names]
-        insert_rows(connection, Property, "identity", rows, unless_taken=True)
+        insert_rows(connection, StoredItem, "identity", rows, unless_taken=True)
         keys: dict[str, int] = {}
         for start in range(0, len(names), PORTION):
             portion = names[start : start + PORTION]
-            found = select(Property.identity, Property.id).where(Property.identity.in_(portion))
+            found = select(StoredItem.identity, StoredItem.id).where(
+                StoredItem.identity.in_(portion)
+            )
             keys.update(connection.execute(found).all())
         return keys
 
 
-_UNIQUE = (
-    *(JudgedThing.question_id, JudgedThing.property_id, JudgedThing.content, JudgedThing.run_id),
-)
-_COLUMNS = "question_id, property_id, content, run_id, card"
+_UNIQUE = (*(JudgedItem.question_id, JudgedItem.item_id, JudgedItem.content, JudgedItem.run_id),)
+_COLUMNS = "question_id, item_id, content, run_id, card"
 
 
 def _row(item: PooledItem, keys: Mapping[str, int]) -> tuple[Any, ...]:
@@ -175,7 +175,7 @@ def _row(item: PooledItem, keys: Mapping[str, int]) -> tuple[Any, ...]:
 
 
 def identity_of(result: Result) -> str:
-    shown = result.judged_thing.property
+    shown = result.judged_item.item
     assert shown is not None  # only an emptiness has none, and nothing shows one
     return shown.identity
 
