@@ -1,4 +1,4 @@
-"""The build's own step: htmx and CSS base from npm, translations compiled, pages in the wheel.
+"""The build's own step: htmx, CSS and font from npm, translations compiled, pages in the wheel.
 
 ``package-lock.json`` fixes the versions and their integrity hashes. Nothing is fetched
 when ``static/vendor/`` already holds the locked versions, so a rebuild works offline.
@@ -27,11 +27,15 @@ class Vendored(NamedTuple):
     is_for_tests: bool
 
 
+INTER = "@fontsource-variable/inter"
 PAGES = Vendored(
     "static/vendor",
     {
         "htmx.min.js": ("htmx.org", "dist/htmx.min.js"),
         "htmx.LICENSE": ("htmx.org", "LICENSE"),  # the licences ask to travel along
+        "inter-latin.woff2": (INTER, "files/inter-latin-wght-normal.woff2"),
+        "inter-latin-ext.woff2": (INTER, "files/inter-latin-ext-wght-normal.woff2"),
+        "inter.LICENSE": (INTER, "LICENSE"),
         "modern-normalize.css": ("modern-normalize", "modern-normalize.css"),
         "modern-normalize.LICENSE": ("modern-normalize", "license"),
     },

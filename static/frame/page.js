@@ -3,28 +3,37 @@
 import { keep, kept } from "./memory.js";
 
 const one = (selector) => document.querySelector(selector);
-const THEMES = ["auto", "light", "dark"];
-const SIGNS = { auto: "◐", light: "○", dark: "●" };
 const HOVER = 250;
 
 // ---- light or dark ----------------------------------------------------------------------
 
-const button = one("#theme");
-showTheme(kept("theme") || "auto");
-button.hidden = false;
-button.addEventListener("click", () => {
-  const now = document.documentElement.dataset.theme ?? "auto";
-  showTheme(THEMES[(THEMES.indexOf(now) + 1) % THEMES.length]);
-});
+const themes = one("#theme");
+if (themes) {
+  themes.hidden = false;
+  showTheme(kept("theme") || "auto");
+  themes.addEventListener("click", ({ target }) => target.value && showTheme(target.value));
+}
 
 function showTheme(theme) {
-  const root = document.documentElement;
   keep("theme", theme === "auto" ? "" : theme);
-  if (theme === "auto") delete root.dataset.theme;
-  else root.dataset.theme = theme;
-  button.children[0].textContent = SIGNS[theme];
-  button.children[1].textContent = button.title = button.dataset[theme];
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  for (const button of themes.querySelectorAll("button")) button.setAttribute("aria-pressed", button.value === theme);
 }
+
+// ---- menus, closed by a click elsewhere and by Escape --------------------------------------
+
+const openMenus = (other) => [...document.querySelectorAll("details.menu[open]")].filter((menu) => !menu.contains(other));
+
+document.addEventListener("click", ({ target }) => openMenus(target).forEach((menu) => (menu.open = false)));
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const menu of openMenus(null)) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});
 
 // ---- explanations, on hover, focus and tap ----------------------------------------------
 

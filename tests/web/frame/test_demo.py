@@ -43,9 +43,9 @@ def test_no_page_of_the_menus_is_empty_and_each_says_that_it_is_the_demo(
         n_empty += bool(unfilled)
         assert page.status_code == 200, path
         assert not unfilled & _sentences(page), path
-        assert "This is the demo" in page.text, path
+        assert "Demo with invented data" in page.text, path
         assert "relevansi demo --documents" in page.text, path
-        assert "This is the demo" not in empty.text, path
+        assert "Demo with invented data" not in empty.text, path
     assert n_empty >= 7
 
 

@@ -118,7 +118,7 @@ def test_a_script_comes_after_all_that_it_imports_and_each_file_once(client: Fla
     "name",
     [
         "frame/nothing.js",
-        "frame/page.js+frame/app.css",
+        "frame/page.js+frame/parts.css",
         "../../pyproject.toml",
         "rating/rating.js+../../webapp/app.js",
         "frame/icon.svg",
@@ -130,9 +130,14 @@ def test_no_other_file_is_shown(client: FlaskClient, name: str) -> None:
 
 def files_named(name: str) -> set[str]:
     source = (FOLDER / name).read_text("utf-8")
-    blocks = re.findall(r"{% block (?:styles|scripts) %}([^{]+){% endblock %}", source)
+    parts = "frame/parts.css" if "frame/page.html" in source else "frame/app.css"
+    styles = re.findall(r"{% block styles %}([^{]+){% endblock %}", source)
+    scripts = re.findall(r"{% block scripts %}([^{]+){% endblock %}", source)
     alone = re.findall(r"static\('([^']+\.\w+)'\)", source)
-    return {*alone, *(f"joined/{block}" for block in blocks)}
+    return {
+        *alone,
+        *(f"joined/{file}" for file in (*(f"{parts}+{own}" for own in styles), *scripts)),
+    }
 
 
 def worker(client: FlaskClient) -> dict[str, Any]:

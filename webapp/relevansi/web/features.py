@@ -61,10 +61,10 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
     "owner": (
         MenuEntry("home.show", mark("Home")),
         MenuEntry(
-            "runs.index", mark("Runs"), also=("judgments", "long_work", "constraints", "gold")
+            *("runs.index", mark("Runs")),
+            also=("imports", "judgments", "long_work", "constraints", "gold"),
         ),
         MenuEntry("comparisons.show", mark("Comparison"), also=("rated_comparisons",)),
-        MenuEntry("imports.show", mark("Import")),
         MenuEntry("study.show", mark("Study"), pages="study"),
     ),
     "rater": (
@@ -108,10 +108,10 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
 }
 KEPT_FILES = (
     *("vendor/htmx.min.js", "frame/icon.svg", "frame/first.js"),
-    *("joined/frame/app.css", "joined/frame/page.js"),
-    *("joined/rating/rating.css", "joined/rating/rating.js"),
+    *("vendor/inter-latin.woff2", "joined/frame/app.css", "joined/frame/page.js"),
+    *("joined/frame/app.css+rating/rating.css", "joined/rating/rating.js"),
     *("gold/card_badges.css", "gold/card_badges.js"),
-    "joined/rating/rating.css+phase_3/taking_part.css",
+    "joined/frame/app.css+rating/rating.css+phase_3/taking_part.css",
     "joined/rating/rating.js+phase_3/taking_part.js",
 )
 """The static files that a browser keeps for a time without a network."""

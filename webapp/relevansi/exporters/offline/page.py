@@ -34,6 +34,8 @@ FORMAT = "relevansi offline ratings"
 VERSION = 1
 STYLES = (
     "vendor/modern-normalize.css",
+    "frame/tokens.css",
+    "frame/ground.css",
     "frame/app.css",
     "rating/rating.css",
     "offline/offline.css",

@@ -22,6 +22,7 @@ from relevansi import labels, notation
 from relevansi.config import new_private_folder
 from relevansi.db import engine
 from relevansi.db.engine import Database
+from relevansi.exporters.frame import charts
 from relevansi.i18n import gettext, ngettext, no_key, own_name
 from relevansi.importers.frame import bounded
 from relevansi.kinds.document import excerpt, word_count
@@ -120,6 +121,8 @@ def join(app: Flask, database_url: str) -> None:
     app.url_map.converters["int"] = _StoredNumber
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
+    if app.debug:
+        app.register_blueprint(site.parts)
     app.extensions["workers"] = Workers(app)
 
 
@@ -206,6 +209,7 @@ def _set_up_templates(app: Flask) -> None:
         ngettext=ngettext,
         site=site.site,
         static=site.static_address,
+        charts=charts,
         own_name=own_name,
         no_key=no_key,
         # A filter on a constant is evaluated once, in the language of the first reader.

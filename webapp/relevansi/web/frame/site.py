@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import posixpath
+import re
 from contextlib import suppress
 from functools import cache, lru_cache, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -31,14 +32,20 @@ from relevansi.web.frame.language import examples
 joined_files = Blueprint("joined", __name__)
 shell = Blueprint("shell", __name__)
 health = Blueprint("health", __name__)
+parts = Blueprint("parts", __name__)
+"""The page of all parts, which only a server that is being worked on has."""
 
 JOINED = "joined/"
 EVERYWHERE = {
     ".js": ("frame/page.js", "frame/busy.js", "frame/waiting.js", "frame/kept_pages.js"),
-    ".css": ("vendor/modern-normalize.css", "frame/app.css"),
+    ".css": (
+        *("vendor/modern-normalize.css", "frame/fonts.css", "frame/tokens.css"),
+        "frame/ground.css",
+    ),
 }
 """The files of every page, in the order in which they run or count."""
 KINDS = {".js": "text/javascript", ".css": "text/css"}
+_FONT = re.compile(r"url\((vendor/[\w.-]+)\)")
 
 
 @joined_files.get("/static/joined/<path:name>", endpoint="show")
@@ -56,7 +63,9 @@ def joined_text(name: str) -> str:
     for file in (*EVERYWHERE[kind], *own):
         _add(file, sources)
     if kind == ".css":
-        return "\n".join(sources.values())
+        return _FONT.sub(
+            lambda font: f"url({static_address(font[1])})", "\n".join(sources.values())
+        )
     return as_one({posixpath.basename(file): source for file, source in sources.items()})
 
 
@@ -146,6 +155,12 @@ def _version() -> str:
     with suppress(PackageNotFoundError):
         return version("relevansi")
     return ""
+
+
+@parts.get("/parts", endpoint="show")
+def all_parts() -> str:
+    """Show every part of pages in every state, for those who build pages of them."""
+    return render_template("frame/shell/parts.html")
 
 
 @shell.get("/service-worker.js")

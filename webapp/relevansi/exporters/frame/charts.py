@@ -1,0 +1,236 @@
+"""Figures as pages, reports and pictures draw them: one geometry, one shape per method.
+
+A drawing is fluid SVG: x and widths in per cent of the axis, y in px, no ``viewBox``, so that
+text keeps its size at any width. Shapes are those of the sprite in ``frame/shell/_sprite.html``;
+all words stand beside a drawing, which is hidden from screen readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from relevansi import notation
+from relevansi.labels import place as place_of_method
+
+SHAPES = 6
+STACKED = 9
+"""The px between marks that stand at one place of a plot."""
+SAME = 1e-9
+STEPS = 5
+
+
+class State(StrEnum):
+    """How far a figure is known, which says how it is drawn."""
+
+    FINAL = "final"
+    PROVISIONAL = "provisional"
+    FIXED_EARLY = "fixed-early"
+    UNDEFINED = "undefined"
+
+
+class Axis(NamedTuple):
+    """The domain of a plot and its ticks; ``zero`` is the tick that is drawn stronger."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+    zero: float | None = None
+
+    def x(self, value: float) -> str:
+        """Return the place of a value in per cent of the axis.
+
+        >>> RATIO.x(0.725), QUALITY.x(5), difference_axis(0.31).x(0)
+        ('72.5%', '100%', '50%')
+        """
+        return _percent((value - self.low) / (self.high - self.low))
+
+
+RATIO = Axis(0, 1, (0, 0.25, 0.5, 0.75, 1))
+SMALL = Axis(0, 1, (0, 0.5, 1))
+ENDS = Axis(0, 1, (0, 1))
+QUALITY = Axis(0, 5, (0, 1, 2, 3, 4, 5))
+SMALL_QUALITY = Axis(0, 5, (0, 5))
+AGREEMENT = Axis(-0.25, 1, (-0.25, 0, 0.25, 0.5, 0.75, 1), zero=0)
+
+
+def difference_axis(largest: float) -> Axis:
+    """Return an axis of differences around 0 that holds the `largest` one on either side."""
+    end = next((one for one in (0.2, 0.4, 0.6, 1.0, 2.0, 5.0) if abs(largest) <= one), 10.0)
+    return Axis(-end, end, (-end, -end / 2, 0, end / 2, end), zero=0)
+
+
+class Figure(NamedTuple):
+    """A figure of one method as it is drawn and written.
+
+    ``low`` and ``high`` are what the finished rating can still reach, ``ci_low`` and ``ci_high``
+    its 95% interval; ``of`` is for how many questions it has a value at most, ``n`` for how many
+    it has one. ``mark`` is the place of its method in the study, from 1; 0 is drawn grey.
+    """
+
+    value: float | None
+    n: int = 0
+    of: int = 0
+    low: float | None = None
+    high: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    mark: int = 0
+
+    @property
+    def state(self) -> State:
+        if self.low is None or self.high is None:
+            return State.UNDEFINED if self.value is None else State.FINAL
+        if self.high - self.low > SAME:
+            return State.PROVISIONAL
+        return State.FINAL if self.n >= self.of else State.FIXED_EARLY
+
+    @property
+    def shown(self) -> float | None:
+        """The number to write: never one that the finished rating cannot have.
+
+        >>> Figure(0.84, n=24, of=30, low=0.81, high=0.83).shown is None
+        True
+        >>> Figure(0.96, n=24, of=30, low=0.9667, high=0.9667).shown
+        0.9667
+        """
+        if self.state is State.FIXED_EARLY:
+            return self.low
+        if self.state is State.PROVISIONAL and self.value is not None:
+            assert self.low is not None
+            assert self.high is not None
+            return self.value if self.low - SAME <= self.value <= self.high + SAME else None
+        return self.value
+
+
+def marks(methods: Iterable[str | None]) -> dict[str, int]:
+    """Number the search methods, or LLMs, of a study from 1: the same shape everywhere.
+
+    >>> marks(["hybrid", "api_only", "bm25", "hybrid"])
+    {'api_only': 1, 'hybrid': 2, 'bm25': 3}
+    """
+    names = dict.fromkeys(method or "" for method in methods)
+    ordered = sorted(names, key=place_of_method)
+    return {name: number if number <= SHAPES else 0 for number, name in enumerate(ordered, 1)}
+
+
+def plot(
+    figures: Sequence[Figure],
+    axis: Axis = RATIO,
+    height: int = 24,
+    *,
+    points: Iterable[float] = (),
+    joined: bool = False,
+) -> Markup:
+    """Draw figures over the grid of `axis`: shape with interval, or hollow shape with band.
+
+    `points` are single questions behind the mean; `joined` draws a line from the lowest mark to
+    the highest. Marks at one place are stacked, none is hidden.
+    """
+    middle = height / 2
+    parts = [grid(axis)]
+    parts += [
+        f'<circle class="pt" r="2.5" cx="{axis.x(value)}" cy="{middle:g}"/>' for value in points
+    ]
+    values = [figure.shown for figure in figures if figure.shown is not None]
+    if joined and len(values) > 1 and max(values) > min(values):
+        ends = f'x1="{axis.x(min(values))}" x2="{axis.x(max(values))}"'
+        parts.append(f'<line class="span" {ends} y1="{middle:g}" y2="{middle:g}"/>')
+    for figure, y in zip(figures, _stacked(figures, axis, middle), strict=True):
+        parts.append(_extent(figure, axis, y))
+        if figure.shown is not None:
+            hollow = figure.state is State.PROVISIONAL
+            parts.append(shape(figure.mark, axis.x(figure.shown), y, hollow=hollow))
+    return Markup(f'<svg class="plot" height="{height}" aria-hidden="true">{"".join(parts)}</svg>')
+
+
+def _stacked(figures: Sequence[Figure], axis: Axis, middle: float) -> list[float]:
+    """Return the y of each mark, apart where several stand at one place."""
+    places = [None if one.shown is None else axis.x(one.shown) for one in figures]
+    heights = []
+    for number, place in enumerate(places):
+        alike = places.count(place) if place else 1
+        before = places[:number].count(place)
+        heights.append(middle + STACKED * (before - (alike - 1) / 2))
+    return heights
+
+
+def _extent(figure: Figure, axis: Axis, y: float) -> str:
+    """Return the band of what is still possible, or the interval of a final value."""
+    if figure.state is State.PROVISIONAL and figure.low is not None and figure.high is not None:
+        width = _percent((figure.high - figure.low) / (axis.high - axis.low))
+        box = f'x="{axis.x(figure.low)}" width="{width}" y="{y - 5:g}" height="10" rx="5"'
+        return f'<rect class="band m{figure.mark}" {box}/>'
+    if figure.state is not State.FINAL or figure.ci_low is None or figure.ci_high is None:
+        return ""
+    low, high = max(figure.ci_low, axis.low), min(figure.ci_high, axis.high)
+    ends = f'x1="{axis.x(low)}" x2="{axis.x(high)}" y1="{y:g}" y2="{y:g}"'
+    return f'<line class="ci m{figure.mark}" {ends}/>'
+
+
+def grid(axis: Axis) -> str:
+    return "".join(_tick_line(axis, tick, "100%") for tick in axis.ticks)
+
+
+def scale(axis: Axis, unit: str = notation.RATIO, height: int = 20) -> Markup:
+    """Draw the numbers below plots, as figures of that unit are written."""
+    ticks = "".join(
+        _tick_line(axis, tick, "4")
+        + f'<text x="{axis.x(tick)}" y="17" text-anchor="middle">{notation.scale(tick, unit)}'
+        "</text>"
+        for tick in axis.ticks
+    )
+    return Markup(f'<svg class="axis" height="{height}" aria-hidden="true">{ticks}</svg>')
+
+
+def shape(mark: int, x: str, y: float, *, hollow: bool = False) -> str:
+    """Return the mark of a method at a place; 0 is a grey circle."""
+    classes = f"m{mark} hollow" if hollow else f"m{mark}"
+    return f'<use href="#s{mark or 1}" class="{classes}" x="{x}" y="{y:g}"/>'
+
+
+def key(mark: int, *, hollow: bool = False) -> Markup:
+    """Draw a method's shape beside its name."""
+    drawn = shape(mark, "7", 7, hollow=hollow)
+    return Markup(
+        f'<svg class="key m{mark}" width="14" height="14" aria-hidden="true">{drawn}</svg>'
+    )
+
+
+def icon(name: str) -> Markup:
+    """Draw an icon of the sprite by its name without ``i-``."""
+    return Markup(
+        '<svg class="ico" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">'
+        f'<use href="#i-{Markup.escape(name)}"/></svg>'
+    )
+
+
+def bar(share: float, begun: float = 0) -> Markup:
+    """Draw a share from 0 to 1 of what is done, and of what is `begun` behind it, as a bar."""
+    done = f'<rect class="share" width="{_percent(share)}" height="100%" rx="3"/>'
+    behind = (
+        f'<rect class="begun" width="{_percent(begun)}" height="100%" rx="3"/>' if begun else ""
+    )
+    ground = '<rect class="ground" width="100%" height="100%" rx="3"/>'
+    return Markup(f'<svg class="progress" aria-hidden="true">{ground}{behind}{done}</svg>')
+
+
+def heat(share: float) -> int:
+    """Return the step of a share from 0 to 1 in a heat map, 0 to 5.
+
+    >>> heat(0), heat(0.1), heat(0.79), heat(1)
+    (0, 1, 4, 5)
+    """
+    return min(STEPS, max(0, int(share * STEPS + 0.5)))
+
+
+def _tick_line(axis: Axis, tick: float, end: str) -> str:
+    kind = "zero" if tick == axis.zero else "g"
+    return f'<line class="{kind}" x1="{axis.x(tick)}" x2="{axis.x(tick)}" y1="0" y2="{end}"/>'
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}".rstrip("0").rstrip(".") + "%"
