@@ -69,11 +69,12 @@ def test_an_answer_comes_with_all_that_the_chatbot_sent(monkeypatch: pytest.Monk
         (raw(b"<!doctype html><p>Hi"), "not_the_contract", "HTML, not JSON"),
         (raw(b'{"response": "Beri'), "not_the_contract", "not readable JSON"),
         (raw(b""), "not_the_contract", "it is empty"),
+        (raw(b'{"response": "Ya", "response": "Bukan"}'), "not_the_contract", "not readable JSON"),
         (raw(b"[]"), "not_the_contract", "not an object"),
         (raw(b'{"answer": "Halo"}'), "not_the_contract", 'no text at "response", only: answer'),
         (raw(b'{"response": "Halo", "properties": "x"}'), "not_the_contract", "is not a list"),
         (raw(b'{"response": "\xff"}'), "not_the_contract", "not in UTF-8"),
-        (raw(b"[" * 100_000), "not_the_contract", "not readable JSON"),
+        (raw(b"[" * 100_000), "not_the_contract", "deep"),
         (raw(b'{"response": "", "p": ' + b"[" * 40 + b"]" * 40 + b"}"), "not_the_contract", "deep"),
         (
             raw(gzip.compress(b" " * 10**8), Content_Encoding="gzip"),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from relevansi import json_text
 from relevansi.chatbot.failures import LONGEST_EXCERPT, NotTheContract, one_line
 from relevansi.i18n import mark
+from relevansi.json_text import MAX_DEPTH
 from relevansi.records import LARGEST_INTEGER, CollectedAnswer
 
 
@@ -63,40 +65,23 @@ def answered(question: CollectedAnswer, answer: Answer) -> CollectedAnswer:
     )
 
 
-DEEPEST_ANSWER = 32
-"""Lists and objects within one another."""
-
-
 def parsed(data: bytes) -> object:
     """The JSON value in an answer, null for NaN and infinities; raises `NotTheContract`."""
     beginning = excerpt(data)
     if not data.strip():
         raise NotTheContract(mark("it is empty"))
     try:
-        text = data.decode("utf-8-sig")
-        value: object = json.loads(text, parse_constant=lambda _: None, parse_float=_float)
-        is_too_deep = _depth(value) > DEEPEST_ANSWER
+        value: object = json_text.decoded(data.decode("utf-8-sig"), depth=MAX_DEPTH // 2)
     except UnicodeDecodeError as wrong:
         raise NotTheContract(mark("it is not in UTF-8"), excerpt=beginning) from wrong
-    except (ValueError, RecursionError) as wrong:
+    except RecursionError as wrong:
+        what = mark("its JSON is nested too deep")
+        raise NotTheContract(what, excerpt=beginning) from wrong
+    except ValueError as wrong:
         is_page = beginning.lstrip().startswith("<")
         what = mark("it is HTML, not JSON") if is_page else mark("it is not readable JSON")
         raise NotTheContract(what, excerpt=beginning) from wrong
-    if is_too_deep:
-        raise NotTheContract(mark("its JSON is nested too deep"), excerpt=beginning)
     return value
-
-
-def _float(digits: str) -> float | None:
-    number = float(digits)
-    return number if abs(number) != float("inf") else None
-
-
-def _depth(value: object) -> int:
-    within = value.values() if isinstance(value, dict) else value
-    if not isinstance(within, Iterable) or isinstance(within, str):
-        return 0
-    return 1 + max(map(_depth, within), default=0)
 
 
 def excerpt(data: bytes) -> str:

@@ -17,6 +17,7 @@ from msgspec import DecodeError, Meta, Struct, field
 from msgspec.json import decode
 from msgspec.structs import asdict
 
+from relevansi import json_text
 from relevansi.chatbot.answers import Answer, Message
 from relevansi.chatbot.failures import CallFailed, NotTheContract
 from relevansi.failures import Conflict, Refused
@@ -161,7 +162,7 @@ def read(name: str, data: bytes) -> Mapping:
         why = gettext("it is larger than %(limit)s kB", limit=LARGEST_FILE // 1024)
         raise UnusableMapping(name, place="JSON", why=why)
     try:
-        json.loads(data)  # tells the line of a slip
+        json_text.decoded(data.decode("utf-8-sig"))  # tells the line of a slip
         file = decode(data, type=_File)
     except (DecodeError, ValueError, RecursionError) as wrong:
         why, _, place = str(wrong).partition(" - at ")

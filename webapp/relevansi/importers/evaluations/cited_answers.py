@@ -18,7 +18,12 @@ from relevansi.records import Problem
 MAX_LINE_BYTES = 16 * 2**20
 
 _BLANKS = b"\xef\xbb\xbf \t\r\n"
-_OF_A_LINE = {"value_missing": "line_value_missing", "value_wrong": "line_value_wrong"}
+_OF_A_LINE = {
+    "value_missing": "line_value_missing",
+    "value_wrong": "line_value_wrong",
+    "not_utf8": "line_not_utf8",
+    "json_key_repeated": "line_key_repeated",
+}
 Model = TypeVar("Model", bound=FromFile)
 
 
@@ -76,8 +81,8 @@ def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:
         value, impossible = load(name, data, expected="answers_file")
     except UnreadableFile as refused:
         why = refused.problem
-        if why.code == "not_utf8":
-            return error("line_not_utf8", name, line=number)
+        if why.code in _OF_A_LINE:
+            return error(_OF_A_LINE[why.code], name, why.details, line=number)
         if why.code == "not_json" and "found" in why.details:
             looks["found"] = why.details["found"]
             return error("line_not_an_object", name, looks, line=number)

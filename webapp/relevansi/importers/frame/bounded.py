@@ -21,8 +21,8 @@ from typing import IO, Any, TypeVar
 from relevansi.failures import Busy
 from relevansi.i18n import mark
 from relevansi.importers.frame.reader import PATIENCE, Limits
-from relevansi.importers.runs.json_documents import MAX_DEPTH
 from relevansi.importers.runs.problems import ImportRefused, error
+from relevansi.json_text import MAX_DEPTH
 from relevansi.records import Tell, nobody
 
 T = TypeVar("T")

@@ -6,7 +6,6 @@ its problems; nothing is guessed.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -15,6 +14,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
+from relevansi import json_text
 from relevansi.importers.runs.json_documents import (
     FromFile,
     FromPerson,
@@ -137,29 +137,9 @@ def _with_lines(problems: Sequence[Problem], data: bytes) -> Iterator[Problem]:
 
 
 def _lines_of_questions(text: str) -> list[int]:
-    """Return the line, from 1, on which each entry of ``questions`` begins in a JSON object."""
-    read_at = json.JSONDecoder(parse_int=str).raw_decode
-    lines: list[int] = []
-    at = _past_marks(text, text.index("{") + 1)
-    while text[at] == '"':
-        name, at = read_at(text, at)
-        at = _past_marks(text, at)
-        if name == "questions" and text[at] == "[":
-            lines, at = [], _past_marks(text, at + 1)
-            while text[at] != "]":
-                lines.append(text.count("\n", 0, at) + 1)
-                at = _past_marks(text, read_at(text, at)[1])
-            at = _past_marks(text, at + 1)
-        else:
-            at = _past_marks(text, read_at(text, at)[1])
-    return lines
-
-
-def _past_marks(text: str, at: int) -> int:
-    """Return where the next value, name or end of a JSON text stands, from `at` on."""
-    while text[at] in " \t\r\n,:":
-        at += 1
-    return at
+    """The line, from 1, in which each entry of ``questions`` begins in a JSON object."""
+    top = dict(json_text.entries(text, text.index("{")))
+    return [text.count("\n", 0, at) + 1 for _, at in json_text.entries(text, top["questions"])]
 
 
 class _Reader:

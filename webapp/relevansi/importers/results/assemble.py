@@ -17,7 +17,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from relevansi.importers.results.files import BROKEN, File
+from relevansi.importers.results.files import File, reading
 from relevansi.importers.results.rows import Row, as_number, as_text
 from relevansi.importers.runs.problems import ImportRefused, error, warning
 from relevansi.kinds.document import Document, beginning, normalised, text_hash
@@ -117,13 +117,9 @@ class Gathered:
 
     def take(self, file: File, rows: Iterable[Row | Document]) -> None:
         """Take the rows of a file, or its documents; raises an `ImportRefused`."""
-        try:
+        with reading(file):
             for row in rows:
                 self._add(file, row)
-        except ImportRefused:
-            raise
-        except BROKEN as wrong:
-            raise ImportRefused(error("results_cut_off", file.name)) from wrong
 
     def _add(self, file: File, row: Row | Document) -> None:
         match row:

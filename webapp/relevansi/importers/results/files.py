@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from io import SEEK_END, BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
@@ -21,6 +21,7 @@ from msgspec import Struct, field
 
 from relevansi.importers.runs.json_documents import storable_text
 from relevansi.importers.runs.problems import UnreadableFile, error, warning
+from relevansi.json_text import RepeatedKey
 from relevansi.records import Problem, Tell, nobody
 
 Dropped = Path | tuple[str, bytes]
@@ -192,6 +193,17 @@ class File(Struct, eq=False):
         more = [error("results_more", self.name, {"count": self.n_more})] if self.n_more else []
         totals = [warning(code, self.name, {"count": n}) for code, n in self.counts.items() if n]
         return [*self.problems, *more, *totals]
+
+
+@contextmanager
+def reading(file: File, line: int | None = None) -> Iterator[None]:
+    """Refuse a file for what the block raises over JSON within it, or over broken bytes."""
+    try:
+        yield
+    except RepeatedKey as repeated:
+        file.refuse("json_key_repeated", line=line, place=f"“{repeated.key}”")
+    except BROKEN as wrong:
+        raise UnreadableFile(error("results_cut_off", file.name)) from wrong
 
 
 def _unmarked_utf16(start: bytes) -> str | None:

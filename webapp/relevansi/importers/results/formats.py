@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from relevansi.i18n import mark
 from relevansi.importers.results import files, recognition, shapes
 from relevansi.importers.results.assemble import Gathered, Judged, UnfitGrades
-from relevansi.importers.results.files import BROKEN, Dropped, File
+from relevansi.importers.results.files import BROKEN, Dropped, File, reading
 from relevansi.importers.results.recognition import Beside, Source
 from relevansi.importers.results.rows import Columns, columns_of, header_key
 from relevansi.importers.results.shapes import SHAPES
@@ -185,13 +185,14 @@ def _recognised(opened: Iterable[File], columns: Columns) -> Iterator[Source]:
     """How each file is read; what nobody knows in a folder is reported and passed over."""
     for file in opened:
         try:
-            yield recognition.recognise(file, columns)
+            with reading(file):
+                source = recognition.recognise(file, columns)
         except ImportRefused as refused:
             file.note(*refused.problems)
             if "/" not in file.name:
                 raise
-        except BROKEN as wrong:
-            raise ImportRefused(error("results_cut_off", file.name)) from wrong
+        else:
+            yield source
 
 
 def _gathered(sources: Sequence[Source], choices: Choices, tell: Tell) -> Gathered:

@@ -32,6 +32,7 @@ from relevansi.importers.results.rows import (
 )
 from relevansi.importers.results.shapes import SHAPES, Shape
 from relevansi.importers.results.table_rows import UnknownNames
+from relevansi.importers.runs.json_documents import kind_of
 from relevansi.importers.runs.problems import error
 from relevansi.kinds.document import Document
 from relevansi.records import Tell, nobody
@@ -372,13 +373,13 @@ def _read_scores(file: File, role: str, _beside: Beside) -> Iterator[Row]:
     for line, value in records.read(file):
         for number, (query_id, inner) in enumerate(value.items(), 1):  # type: ignore[attr-defined]
             if not isinstance(inner, dict):
-                details = {"place": query_id, "found": shapes.kind_word(inner)}
+                details = {"place": query_id, "found": kind_of(inner)}
                 file.refuse("results_scores_wrong", line=line, **details)
             if not inner and role == "results":
                 yield Row(number, query_id=query_id)
             for doc_id, score in inner.items():
                 if as_number(score) is None or isinstance(score, str | bool):
-                    details = {"place": f"{query_id}.{doc_id}", "found": shapes.kind_word(score)}
+                    details = {"place": f"{query_id}.{doc_id}", "found": kind_of(score)}
                     file.refuse("results_scores_wrong", line=line, **details)
                 file.budget.spend("records", file)
                 if role == "grades":

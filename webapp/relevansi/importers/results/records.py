@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain
-from typing import NoReturn
+from json import JSONDecodeError
+from typing import Any, NoReturn
 
-import msgspec
-
+from relevansi import json_text
 from relevansi.importers.results.files import File
 from relevansi.importers.results.rows import Values
-from relevansi.importers.runs.json_documents import MAX_DEPTH
+from relevansi.json_text import RepeatedKey
 
 _LONGEST_LITERAL = 2**20
-_DECODER = json.JSONDecoder(parse_constant=lambda _name: None)
 
 
 def read(file: File) -> Iterator[tuple[int, object]]:
     """Every JSON value of a file with the line it begins in; of a list its entries, from 1.
 
-    Numbers that are none (NaN, infinite) are null. Raises `UnreadableFile` for what is not JSON.
+    Numbers that are none (NaN, infinite) are null. Raises `UnreadableFile` for what is not JSON,
+    and where an object has two values of one key.
     """
     lines = ((number, text) for number, text in file.lines() if text.strip())
-    number, first = next(lines, (1, ""))
+    number, text = next(lines, (1, ""))
     try:
-        value = decoded(first)
+        value = json_text.decoded(text)
     except (ValueError, RecursionError):
         yield from _values_in(file)
         return
@@ -37,20 +36,15 @@ def read(file: File) -> Iterator[tuple[int, object]]:
         return
     yield number, value
     for number, text in chain((second,), lines):
-        try:
-            yield number, decoded(text)
-        except RecursionError:
-            file.refuse("nested_too_deep", line=number, limit=MAX_DEPTH)
-        except ValueError as wrong:
-            _refuse(file, wrong, number)
+        yield number, decoded_line(file, number, text)
 
 
-def decoded(text: str) -> object:
-    """The JSON value in a text; raises ``ValueError`` or ``RecursionError``."""
+def decoded_line(file: File, number: int, text: str) -> Any:
+    """The JSON value in a line of a file; raises `UnreadableFile`."""
     try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError):
-        return _DECODER.decode(text)  # which reads NaN, and half of a surrogate pair
+        return json_text.decoded(text)
+    except (ValueError, RecursionError) as wrong:
+        _refuse(file, wrong, number)
 
 
 def _entries(line: int, value: object) -> Iterator[tuple[int, object]]:
@@ -63,26 +57,17 @@ def _entries(line: int, value: object) -> Iterator[tuple[int, object]]:
 def _values_in(file: File) -> Iterator[tuple[int, object]]:
     """The value, or the values one after the other, that the text of a file holds."""
     text = file.whole_text()
+    with suppress(ValueError, RecursionError):
+        value = json_text.decoded(text)
+        yield from _entries(1, value)
+        return
+    at = _after_blanks(text, 0)
     try:
-        with suppress(msgspec.DecodeError, UnicodeEncodeError):
-            yield from _entries(1, msgspec.json.decode(text))
-            return
-        at = _after_blanks(text, 0)
-        value, end = _DECODER.raw_decode(text, at)
-        following = _after_blanks(text, end)
-        if following == len(text):
-            yield from _entries(1, value)
-            return
-        while True:
+        while at < len(text):
+            value, end = json_text.decoded_at(text, at)
             yield text.count("\n", 0, at) + 1, value
-            if following == len(text):
-                return
-            at = following
-            value, end = _DECODER.raw_decode(text, at)
-            following = _after_blanks(text, end)
-    except RecursionError:
-        file.refuse("nested_too_deep", limit=MAX_DEPTH)
-    except json.JSONDecodeError as wrong:
+            at = _after_blanks(text, end)
+    except (ValueError, RecursionError) as wrong:
         _refuse(file, wrong, 1)
 
 
@@ -92,15 +77,23 @@ def _after_blanks(text: str, at: int) -> int:
     return at
 
 
-def _refuse(file: File, wrong: ValueError, line: int) -> NoReturn:
-    place = {"column": 1}
-    if isinstance(wrong, json.JSONDecodeError):
-        line, place = line + wrong.lineno - 1, {"column": wrong.colno}
-    file.refuse("json_broken", line=line, **place)
+def _refuse(file: File, wrong: Exception, line: int) -> NoReturn:
+    """Refuse a file for what is wrong with JSON that begins in a line."""
+    match wrong:
+        case RecursionError():
+            file.refuse("nested_too_deep", line=line, limit=json_text.MAX_DEPTH)
+        case RepeatedKey():
+            file.refuse("json_key_repeated", line=line + wrong.line - 1, place=f"“{wrong.key}”")
+        case JSONDecodeError():
+            file.refuse("json_broken", line=line + wrong.lineno - 1, column=wrong.colno)
+        case _:
+            file.refuse("json_broken", line=line, column=1)
 
 
 def literal(text: str) -> object:
     """The list or object in a text, as JSON or as Python and numpy print it; else ``None``.
+
+    Raises ``RepeatedKey``.
 
     >>> literal("['a' 'b']"), literal("plain")
     (['a', 'b'], None)
@@ -108,13 +101,31 @@ def literal(text: str) -> object:
     start = text.lstrip()[:1]
     if start not in ("[", "{", "(") or len(text) > _LONGEST_LITERAL:
         return None
-    with suppress(ValueError, RecursionError):
-        return decoded(text)
-    # numpy prints no commas between texts, which Python would join into one.
-    spaced = text.replace("' '", "', '").replace("'\n '", "', '").replace('" "', '", "')
-    with suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return ast.literal_eval(spaced)
-    return None
+    try:
+        return json_text.decoded(text)
+    except RepeatedKey:
+        raise
+    except (ValueError, RecursionError):
+        # numpy prints no commas between texts, which Python would join into one.
+        spaced = text.replace("' '", "', '").replace("'\n '", "', '").replace('" "', '", "')
+    try:
+        tree = ast.parse(spaced.lstrip(" \t"), mode="eval")
+        value: object = ast.literal_eval(tree)
+    except (SyntaxError, RecursionError, MemoryError, TypeError, ValueError):
+        return None
+    _check_printed(tree)
+    return value
+
+
+def _check_printed(tree: ast.Expression) -> None:
+    """Raise ``RepeatedKey`` where a dictionary as Python prints it has two values of one key."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            values: dict[str, str] = {}
+            for key, value in zip(node.keys, node.values, strict=True):
+                name, printed = ast.unparse(key) if key else "", ast.unparse(value)
+                if values.setdefault(name, printed) != printed:
+                    raise RepeatedKey(name, node.lineno)
 
 
 def at(value: object, path: str) -> object:

@@ -34,6 +34,7 @@ from relevansi.importers.results.rows import (
     guessed,
     item_of,
 )
+from relevansi.importers.runs.json_documents import kind_of
 from relevansi.kinds.document import Document
 from relevansi.records import QueryState
 
@@ -382,7 +383,7 @@ def _list(
         extra=_notes(value, turns, listed or []),
     )
     if listed is None:
-        kinds = {"place": shape.items.partition("|")[0], "found": kind_word(instead)}
+        kinds = {"place": shape.items.partition("|")[0], "found": kind_of(instead)}
         file.error("results_no_list", line, **kinds)
         yield replace(common, state=QueryState.UNREADABLE)
     elif not listed:
@@ -445,7 +446,7 @@ def _items(
         if isinstance(entry, str) and _PRINTED.match(entry):
             file.refuse("results_printed", line=line, text=entry[:60])
         if item is None:
-            place = {"place": f"[{number}]", "found": kind_word(entry)}
+            place = {"place": f"[{number}]", "found": kind_of(entry)}
             file.error("results_item_unreadable", line, **place)
         yield replace(common, item=item, rank=ranks[number], score=score, grade=grade)
 
@@ -518,24 +519,7 @@ def _item(shape: Shape, value: object) -> tuple[Document | None, float | None, o
     return item_of(values, roles), as_number(score), grade
 
 
-def kind_word(value: object) -> str:
-    """The catalogue's word for the kind of a JSON value."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true_or_false"
-        case int() | float():
-            return "number"
-        case str():
-            return "text"
-        case list():
-            return "list"
-        case _:
-            return "object"
-
-
-_KINDS = {"null": "null", "true_or_false": "true/false", "number": "0", "text": "text"}
+_KINDS = {"NoneType": "null", "bool": "true/false", "int": "0", "float": "0", "str": "text"}
 
 
 def described(value: object, depth: int = 0) -> str:
@@ -555,7 +539,7 @@ def _sketch(value: object, depth: int) -> str:
         return f"[{_sketch(value[0], depth + 1)}]" if value and depth < 3 else "[]"
     if isinstance(value, dict):
         return f"{{{described(value, depth + 1)}}}" if depth < 3 else "{}"
-    return _KINDS[kind_word(value)]
+    return _KINDS[type(value).__name__]
 
 
 def paths_of(value: object, start: str = "", depth: int = 0) -> dict[str, str]:

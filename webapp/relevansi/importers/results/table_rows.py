@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from relevansi.importers.results import shapes, tables
-from relevansi.importers.results.files import File
+from relevansi.importers.results.files import File, reading
 from relevansi.importers.results.records import literal
 from relevansi.importers.results.rows import (
     DOCUMENT_ROLES,
@@ -30,6 +30,7 @@ from relevansi.importers.results.rows import (
 )
 from relevansi.importers.runs.csv_ratings import REQUIRED as OF_FIGURES
 from relevansi.importers.runs.csv_ratings import original_text
+from relevansi.importers.runs.json_documents import kind_of
 from relevansi.importers.runs.problems import ImportRefused, error
 
 Known = Callable[[set[str]], set[str]]
@@ -96,7 +97,7 @@ def look(file: File, chosen: Columns) -> tuple[str, Mapping[str, str]]:
     if {*OF_FIGURES} <= {name.lower() for name in table.names}:
         file.refuse("results_of_figures")
     head = list(islice(table.rows, _LOOKED_AT))
-    if _shape_of(table.names, head, chosen):
+    if _shape_of(file, table.names, head, chosen):
         return "result", _examples(table.names, head)
     return _layout(file, table.names, head, chosen).role, _examples(table.names, head)
 
@@ -112,9 +113,9 @@ def read(file: File, chosen: Columns, known_ids: Known) -> Iterator[Row]:
     for table in tables.read(file, {*chosen.values()}):
         head = list(islice(table.rows, _LOOKED_AT))
         lines = chain(head, table.rows)
-        shape = _shape_of(table.names, head, chosen)
+        shape = _shape_of(file, table.names, head, chosen)
         if shape:
-            parsed = ((line, _parsed(table.names, cells)) for line, cells in lines)
+            parsed = ((line, _parsed(file, table.names, line, cells)) for line, cells in lines)
             yield from shapes.read(file, parsed, shape)
             continue
         layout = _layout(file, table.names, head, chosen)
@@ -143,34 +144,32 @@ def read_json(
         for needed in ("query", "query_id", "doc_id", "text"):
             inner = row.get(layout.columns.get(needed, ""))
             if isinstance(inner, list | dict) and inner and not as_text(inner):
-                place = {"place": layout.columns[needed], "found": shapes.kind_word(inner)}
+                place = {"place": layout.columns[needed], "found": kind_of(inner)}
                 file.refuse("results_value_nested", line=line, **place)
         yield from _rows(file, line, row, layout, comma=False, system="")
 
 
 def _shape_of(
-    names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]], chosen: Columns
+    file: File, names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]], chosen: Columns
 ) -> shapes.Shape | None:
     """The shape of rows that have a list of results in a cell."""
     mapped = shapes.mapped(chosen)
-    values = [_parsed(names, cells) for _, cells in head[:20]]
+    values = [_parsed(file, names, line, cells) for line, cells in head[:20]]
     cells = chain.from_iterable(value.values() for value in values)
     if not mapped and not any(isinstance(cell, list) for cell in cells):
         return None
     return shapes.shape_of([*map(shapes.prepared, values)], mapped)
 
 
-def _parsed(names: Sequence[str], cells: Sequence[object]) -> Values:
+def _parsed(file: File, names: Sequence[str], line: int, cells: Sequence[object]) -> Values:
     """A row as an object: lists and objects in cells, as JSON or Python prints them, are read."""
-    values = zip(names, cells, strict=False)
-    return {name: _value(cell) for name, cell in values if name}
-
-
-def _value(cell: object) -> object:
-    if not isinstance(cell, str):
-        return cell
-    value = literal(cell)
-    return cell if value is None else value
+    values: Values = {}
+    with reading(file, line):
+        for name, cell in zip(names, cells, strict=False):
+            parsed = literal(cell) if isinstance(cell, str) else None
+            values[name] = cell if parsed is None else parsed
+    values.pop("", None)
+    return values
 
 
 def _layout(

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from relevansi.importers.results import records
 from relevansi.importers.results.files import File
-from relevansi.importers.results.records import decoded
 from relevansi.importers.results.rows import (
     Columns,
     Row,
     Rows,
-    Values,
     as_number,
     as_rank,
     as_score,
@@ -108,31 +107,27 @@ def read_topics(file: File, _columns: Columns) -> Rows:
     if file.start().startswith(b"<"):
         yield from _blocks(file)
         return
-    for number, text in _text_lines(file):
-        query_id, query, category = topic_line(text)
+    _, first = next(_text_lines(file), (1, ""))
+    topics: Iterable[tuple[int, tuple[str, str, str]]]
+    if first.lstrip().startswith(("{", "[")):
+        topics = ((line, topic_of(value)) for line, value in records.read(file))
+    else:
+        lines = ((line, text.partition("\t")) for line, text in _text_lines(file))
+        topics = ((line, (words[0].strip(), words[2].strip(), "")) for line, words in lines)
+    for line, (query_id, query, category) in topics:
         if not query_id:
-            file.refuse("results_without_id", line=number)
-        yield Row(number, "question", query_id=query_id, query=query, category=category)
+            file.refuse("results_without_id", line=line)
+        yield Row(line, "question", query_id=query_id, query=query, category=category)
 
 
-def topic_line(text: str) -> tuple[str, str, str]:
-    """The id, the words and the category of the question in a line; empty where it has none.
+def topic_of(value: object) -> tuple[str, str, str]:
+    """The id, the words and the category of the question in an object; empty where it has none.
 
-    >>> topic_line('{"_id": "q1", "text": "why", "metadata": {"category": "how to"}}')
+    >>> topic_of({"_id": "q1", "text": "why", "metadata": {"category": "how to"}})
     ('q1', 'why', 'how to')
     """
-    if not text.startswith("{"):
-        query_id, _, query = text.partition("\t")
-        return query_id.strip(), query.strip(), ""
-    try:
-        value = decoded(text)
-    except (ValueError, RecursionError):
+    if not isinstance(value, dict):
         return "", "", ""
-    return topic_of(value) if isinstance(value, dict) else ("", "", "")
-
-
-def topic_of(value: Values) -> tuple[str, str, str]:
-    """The id, the words and the category of the question in an object."""
     # The id and the text of an item are the question's here.
     names = {**guessed(tuple(value), of_item=True), **guessed(tuple(value))}
     texts = {role: as_text(value[name]).strip() for role, name in names.items()}
@@ -179,6 +174,7 @@ class _OnlyId(Struct):
 
 
 _only_id = msgspec.json.Decoder(_OnlyId)
+_ID_KEY = re.compile(rf'"(?:{"|".join(_OnlyId.__struct_fields__)})"\s*:')
 Documents = Iterator[Document]
 
 
@@ -204,8 +200,12 @@ def _json_lines(file: File, ids: Container[str], tell: Tell) -> Documents:
             continue
         candidates = (getattr(object_ids, name) for name in _OnlyId.__struct_fields__)
         doc_id = next((str(value) for value in candidates if value not in (None, "")), None)
-        if doc_id in ids:
-            values = flattened(msgspec.json.decode(text))
+        is_listed = doc_id in ids
+        # Of two values of one id either may be the listed one.
+        if is_listed or len(_ID_KEY.findall(text)) > 1:
+            value = records.decoded_line(file, number, text)
+        if is_listed:
+            values = flattened(value)
             item = item_of(values, guessed(tuple(values), of_item=True))
             if item is not None:
                 yield replace(item, doc_id=doc_id)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from json import JSONDecodeError, JSONDecoder
 from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.structs import FieldInfo, fields
 
+from relevansi import json_text
 from relevansi.importers.runs.prices import content_of, is_placeholder
 from relevansi.importers.runs.problems import UnreadableFile, error
 from relevansi.records import LARGEST_INTEGER, Problem
 
 MAX_BYTES = 64 * 2**20
-MAX_DEPTH = 64
-_LONGEST_INTEGER = 30
-"""Digits; longer integers are mistakes, and slow to convert."""
-
+_INFINITE = JSONDecoder(parse_int=json_text.integer_of)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _SIGNATURES = (
     ((b"\xff\xfe", b"\xfe\xff"), "utf16"),
@@ -43,10 +41,14 @@ def load(name: str, data: bytes, *, expected: str) -> tuple[object, tuple[Proble
     places: list[str] = []
     text = _decoded(name, data, expected)
     try:
-        value = _storable(json.loads(text, parse_int=_integer), "", places)
+        value = _storable(json_text.decoded(text, _INFINITE), "", places)
     except RecursionError as wrong:
-        raise UnreadableFile(error("nested_too_deep", name, {"limit": MAX_DEPTH})) from wrong
-    except json.JSONDecodeError as wrong:
+        limit = {"limit": json_text.MAX_DEPTH}
+        raise UnreadableFile(error("nested_too_deep", name, limit)) from wrong
+    except json_text.RepeatedKey as repeated:
+        key = {"place": f"“{repeated.key}”"}
+        raise UnreadableFile(error("json_key_repeated", name, key, line=repeated.line)) from None
+    except JSONDecodeError as wrong:
         kind = _other_than_json(text)
         if kind:
             looks = {"found": kind, "expected": expected}
@@ -88,33 +90,24 @@ def _other_than_json(text: str) -> str | None:
     if not start.startswith(("{", "[")):
         return "csv" if re.search(r"[,;\t]", first_line) else "plain_text"
     try:
-        is_object = isinstance(json.loads(first_line, parse_int=_integer), dict)
+        is_object = isinstance(json_text.decoded(first_line), dict)
     except (ValueError, RecursionError):
         return None
     return "json_lines" if is_object else None
 
 
-def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _LONGEST_INTEGER else math.inf
-
-
-def _storable(value: object, place: str, not_numbers: list[str], depth: int = 0) -> object:
-    if depth > MAX_DEPTH:
-        raise RecursionError
+def _storable(value: object, place: str, not_numbers: list[str]) -> object:
     match value:
         case str():
             return storable_text(value)
         case dict():
-            named = {storable_text(key): inner for key, inner in value.items()}
             return {
-                key: _storable(inner, f"{place}.{key}".lstrip("."), not_numbers, depth + 1)
-                for key, inner in named.items()
+                storable_text(key): _storable(inner, f"{place}.{key}".lstrip("."), not_numbers)
+                for key, inner in value.items()
             }
         case list():
-            return [
-                _storable(inner, f"{place}[{n}]", not_numbers, depth + 1)
-                for n, inner in enumerate(value)
-            ]
+            listed = enumerate(value)
+            return [_storable(inner, f"{place}[{n}]", not_numbers) for n, inner in listed]
         case float() if not math.isfinite(value):
             not_numbers.append(place)
             return None
