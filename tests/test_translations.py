@@ -218,7 +218,6 @@ def test_words_of_findings_have_one_meaning_each() -> None:
     assert having("ahead", found) == {
         "%(higher)s is ahead of %(lower)s on %(figures)s",
         *[text for text in found if text.startswith("Here will stand which run is ahead on what")],
-        "Methods compared: which is ahead on what, and where no difference is shown.",
     }
     assert having("order fixed", found) == {"order fixed: %(higher)s above %(lower)s"}
     assert having("not distinguishable", found) == having("not worse", found) == set()

@@ -304,36 +304,40 @@ def test_starter_guidelines_are_translated(client: FlaskClient, web_database: Da
     assert shown() == [True, False]
 
 
-def steps(client: FlaskClient) -> list[tuple[str, str, bool]]:
-    """The steps on the owner's first page: address, text, whether it is done."""
-    found = Page(client.get("/")).all("ol.steps > li")
-    return [(step.links()[0], step.text, step.get("class") == "done") for step in found]
+def steps(page: Page) -> list[str]:
+    """The steps on the owner's first page: how each is, done, now or todo."""
+    return [str(step.get("class")) for step in page.all("ol.steps > li")]
 
 
-def test_home_says_what_to_do(app: Flask, client: FlaskClient, web_database: Database) -> None:
+def test_home_leads_to_the_next_act(client: FlaskClient, web_database: Database) -> None:
+    assert "Start with the results of your system" in Page(client.get("/")).one("main")
     run = stored(web_database, [query(1, card("a"))], method="api")
 
-    assert [(address, done) for address, _, done in steps(client)] == [
-        ("/runs/import", False),
-        ("/raters/", False),
-        ("/study/standing", False),
-        ("/agreement", False),
-        ("/runs/", False),
-    ]
-    assert "(1 question left · 1 card, 1 answer not graded)" in steps(client)[2][1]
+    page = Page(client.get("/"))
+    assert page.one("h1").text == "1 question left to rate"
+    assert steps(page) == ["done", "now", "todo", "todo", "todo"]
+    assert f"/runs/{run}/queries/1" in page.one(".next").links()
     judge(client, run, 1)
     client.post(f"/runs/{run}/queries/1/rating", data={"quality": "5"})
-    assert steps(client)[2][2]
+    page = Page(client.get("/"))
+    assert (page.one("h1").text, steps(page)) == ("Complete", ["done"] * 5)
     stored(web_database, [query(1, card("b"))], method="hybrid")
-    first, *_, last = steps(client)
-    assert (first[0], first[2]) == ("/runs/import", True)
-    assert last[0] == "/comparisons/"
-    assert "provisional" in last[1]
+    page = Page(client.get("/"))
+    assert page.texts(".strip-row .name") == ["api", "Hybrid"]
+    assert "can still be 0.00–1.00" in page.all(".strip-row")[1]
 
-    rater = Page(invited(app, "Ani").get("/")).one("main")
-    assert "Questions done: 0 of 1. Cards judged: 0." in rater
-    assert "/rate/" in rater.links()
-    assert "api" not in rater
+
+def test_an_invited_rater_sees_their_own_work_and_no_figure(
+    app: Flask, web_database: Database
+) -> None:
+    stored(web_database, [query(1, card("a"))], method="api")
+
+    page = Page(invited(app, "Ani").get("/")).one("main")
+
+    assert "0 of 1 are done. 1 card left." in page
+    assert "/rate/" in page.links()
+    assert not page.all(".strip, .people")
+    assert "api" not in page
 
 
 def lefts(page: Page) -> list[str]:
@@ -568,8 +572,12 @@ def test_ties_are_one_state_on_every_page_and_the_button_leads_to_them(
             for run in session.scalars(select(Run)):
                 rated = AnswerRating(quality=4)
                 events.rate(session, rater, run.id, 1, rated, click(f"{rater.id}-{run.id}"))
-    pages = ("/", "/runs/", f"/runs/{two_raters}", "/comparisons/")
+    pages = ("/runs/", f"/runs/{two_raters}", "/comparisons/")
 
+    home = Page(client.get("/"))
+    assert home.one("h1").text == "Decide 1 tie"
+    assert "/adjudications/" in home.one(".next").links()
+    assert steps(home) == ["done", "done", "done", "now", "todo"]
     for address in pages:
         page = Page(client.get(address)).one("main")
         state = "All raters are done · 1 tie waits for a decision (provisional)"
@@ -585,7 +593,8 @@ def test_ties_are_one_state_on_every_page_and_the_button_leads_to_them(
         (dispute,) = adjudications.docket(session, study).open
         owner = studies.raters(session, study)[0]
         adjudications.adjudicate(session, owner, dispute.thing_id, "1", "a reason", NOW)
-    for address in ("/", "/runs/", f"/runs/{two_raters}?rule=adjudicated"):
+    assert steps(Page(client.get("/"))) == ["done"] * 5
+    for address in ("/runs/", f"/runs/{two_raters}?rule=adjudicated"):
         page = Page(client.get(address)).one("main")
         assert {*page.texts("#state, #finished"), *page.texts("[id^=left-]")} == {"Complete"}
     page = Page(client.get(f"/runs/{two_raters}"))

@@ -15,6 +15,8 @@ from markupsafe import Markup
 
 from relevansi import notation
 from relevansi.labels import place as place_of_method
+from relevansi.metrics.intervals import NO_INTERVAL, Interval
+from relevansi.metrics.judging import figures as metrics
 
 SHAPES = 6
 STACKED = 9
@@ -104,6 +106,12 @@ class Figure(NamedTuple):
             assert self.high is not None
             return self.value if self.low - SAME <= self.value <= self.high + SAME else None
         return self.value
+
+
+def of(figure: metrics.Figure, interval: Interval = NO_INTERVAL, mark: int = 0) -> Figure:
+    """Return a figure of a run as it is drawn, with the interval of chance around it."""
+    ends = (figure.lower, figure.upper, interval.lower, interval.upper)
+    return Figure(figure.value, figure.n, figure.of, *ends, mark)
 
 
 def marks(methods: Iterable[str | None]) -> dict[str, int]:

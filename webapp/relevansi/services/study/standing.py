@@ -134,6 +134,28 @@ def rater_standing(session: Session, rater: Rater) -> RaterStanding:
     )
 
 
+def own_questions(session: Session, rater: Rater) -> list[str]:
+    """Return "done", "begun" or "open" for each question of the rater's share, in order."""
+    share = shares.of_rater(session, rater)
+    asked = {*share.units}
+    if studies.is_blind(session, rater.study):
+        asked &= {*(given.unit for given in share.first_time), *share.free}
+    by_question: dict[int, list[shares.UnitProgress]] = defaultdict(list)
+    for unit in asked:
+        by_question[unit.question_id].append(share.units[unit])
+    places = select(Question.id).where(Question.id.in_(by_question))
+    in_order = session.scalars(places.order_by(Question.question_set_id, Question.position))
+    progress = []
+    for question in in_order:
+        units = by_question[question]
+        has_begun = any(
+            one.open_judgments < one.judgments or one.unrated < one.answers for one in units
+        )
+        is_open = any(one.is_open for one in units)
+        progress.append("done" if not is_open else "begun" if has_begun else "open")
+    return progress
+
+
 def question_standings(session: Session, study: Study) -> list[QuestionStanding]:
     names = {rater.id: rater.name for rater in studies.present(session, study)}
     given: dict[int, set[int]] = defaultdict(set)

@@ -1,55 +1,166 @@
-"""The first page: what needs doing, or how to begin."""
+"""The first page: the next act, the figures so far, the raters; or how to begin."""
 
 from __future__ import annotations
 
-from flask import Blueprint, current_app, render_template
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from relevansi.services.agreement import adjudications
-from relevansi.services.rating import shares
+from flask import Blueprint, current_app, render_template
+from msgspec import Struct
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Run
+from relevansi.db.tables.study import Study
+from relevansi.exporters.comparisons import words
+from relevansi.exporters.frame import charts
+from relevansi.metrics.comparisons.comparisons import Comparison, compare, estimates
+from relevansi.metrics.comparisons.differences import leading
+from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.registry import label_of, measure_of
+from relevansi.records import Blindness, Scale
+from relevansi.services.comparisons import chosen_runs
+from relevansi.services.judging.judged_runs import judged_runs
+from relevansi.services.rating import pages
 from relevansi.services.runs import reports, runs, samples
+from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
-from relevansi.services.study.standing import rater_standing, rater_standings
+from relevansi.services.study.standing import (
+    RaterStanding,
+    own_questions,
+    rater_standing,
+    rater_standings,
+)
 from relevansi.web.features import is_offered
 from relevansi.web.frame import access
 
 blueprint = Blueprint("home", __name__)
+SECONDS_PER_TIE = 10
+MOST_SEGMENTS = 60
+"""So many questions are drawn one by one."""
+
+
+class MethodStrip(Struct, frozen=True):
+    """The figures of compared runs: a row for each run, a column for each figure.
+
+    ``answer`` is who is ahead of whom, empty for a run alone; ``above`` has for each figure the
+    marks of the runs that a test found apart, the higher one first.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    units: tuple[str, ...]
+    rows: tuple[tuple[charts.Figure, ...], ...]
+    answer: tuple[str, ...] = ()
+    above: tuple[tuple[tuple[int, int], ...], ...] = ()
+
+    @property
+    def states(self) -> set[charts.State]:
+        return {figure.state for row in self.rows for figure in row}
 
 
 @blueprint.get("/")
 def show() -> str:
     with access.reading() as (session, rater):
         if not rater.is_owner:
-            found = rater_standing(session, rater)
-            return render_template(
-                "study/home/rater.html",
-                blind=found.progress,
-                judged=found.judged,
-                seconds_left=found.seconds_left,
+            return render_template("study/home/rater.html", **_own_work(session, rater))
+        listed = runs.in_order(session, rater.study)
+        if not listed:
+            return render_template("study/home/empty.html")
+        return render_template("study/home/page.html", **_overview(session, rater, listed))
+
+
+def _own_work(session: Session, rater: Rater) -> dict[str, Any]:
+    """Return how far the reader is with their own questions."""
+    questions = own_questions(session, rater)
+    return {
+        "standing": rater_standing(session, rater),
+        "questions": questions if len(questions) <= MOST_SEGMENTS else (),
+    }
+
+
+def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str, Any]:
+    study = rater.study
+    rule = reports.final_rule(session, study)
+    state = reports.state(session, study, reports.in_study(study), rule)
+    is_blind = studies.is_blind(session, study)
+    people = rater_standings(session, study)
+    own = next(one for one in people if one.name == rater.name)
+    is_own_invented = not current_app.config["IS_DEMO"] and is_offered("runs.remove_sample")
+    return {
+        **_own_work(session, rater),
+        "runs": listed,
+        "rule": rule.name,
+        "state": state,
+        "is_behind": _is_behind(own, rule, state.behind),
+        "open_run": None if is_blind else _first_open(session, rater, listed),
+        "people": sorted(people, key=lambda one: (one is not own, -one.clicks_left)),
+        "own": own,
+        "strip": _strip(session, study, listed, rule),
+        "blind_share": _blind_share(
+            reports.blindness(session, study, reports.in_study(study), rule)
+        ),
+        "seconds_per_tie": SECONDS_PER_TIE,
+        "sample": samples.sample_runs(session, study) if is_own_invented else (),
+    }
+
+
+def _is_behind(own: RaterStanding, rule: Rule, behind: Any) -> bool:
+    """Whether the reader has something of their own to rate that the state waits for."""
+    return own.clicks_left > 0 if rule.rater else studies.shown_owner(own.name) in behind
+
+
+def _first_open(session: Session, rater: Rater, listed: Sequence[Run]) -> tuple[str, int] | None:
+    """Return the first run that the reader has not finished, and its first open query."""
+    opened = ((run.id, pages.first_open(session, rater, run.id)) for run in listed)
+    return next(((run, query) for run, query in opened if query is not None), None)
+
+
+def _strip(session: Session, study: Study, listed: Sequence[Run], rule: Rule) -> MethodStrip:
+    """Return the figures of the runs that the comparison shows first, else of the first run."""
+    phases = chosen_runs.phases_of(session, study)
+    ids = chosen_runs.of_phase(session, study, phases[0]) if phases else [listed[0].id]
+    compared = [run for run in listed if run.id in ids]
+    headline, scale = headline_of(study), Scale.stored(study.scale)
+    judged = judged_runs(session, study, compared, rule, headline)
+    names = leading(headline)
+    label = "llm" if phases and phases[0] == 2 else "search_method"
+    of_label = charts.marks(getattr(run, label) for run in listed)
+    marks = {run.id: of_label[getattr(run, label) or ""] for run in compared}
+    answer: tuple[str, ...] = ()
+    above: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(names)
+    if len(judged) > 1:
+        comparison = compare(judged, rule=rule.name, headline=headline, scale=scale)
+        answer = words.answer(comparison, names)
+        above = tuple(tuple(_above(comparison, name, marks)) for name in names)
+    return MethodStrip(
+        names=tuple(run.name for run in judged),
+        labels=tuple(label_of(name, scale) for name in names),
+        units=tuple(measure_of(name).unit for name in names),
+        rows=tuple(
+            tuple(
+                charts.of(of_run[name].figure, of_run[name].interval, marks[run.run])
+                for name in names
             )
-        study, overviews = rater.study, runs.overviews(session, rater)
-        people = rater_standings(session, study) if overviews else ()
-        rule = reports.final_rule(session, study)
-        state = reports.state(session, study, reports.in_study(study), rule)
-        judged = sum(one.judged > 0 for one in people)
-        behind = [
-            one
-            for one in people
-            if (one.clicks_left if rule.rater else studies.shown_owner(one.name) in state.behind)
-        ]
-        disputes = adjudications.open_disputes(session, study) if judged > 1 else 0
-        is_own = overviews and not current_app.config["IS_DEMO"]
-        is_own = is_own and is_offered("runs.remove_sample")
-        return render_template(
-            "study/home/page.html",
-            runs=overviews,
-            blind=shares.if_blind(session, rater),
-            people=people,
-            behind=sorted(behind, key=lambda one: -one.clicks_left),
-            judged=judged,
-            state=state,
-            rule=rule.name,
-            states=reports.states(session, study, rule),
-            is_behind=any(one.name == rater.name for one in behind),
-            disputes=disputes - state.ties,
-            sample=samples.sample_runs(session, study) if is_own else (),  # runs that are invented
-        )
+            for run, of_run in zip(judged, estimates(judged, names), strict=True)
+        ),
+        answer=answer,
+        above=above,
+    )
+
+
+def _above(
+    comparison: Comparison, figure: str, marks: Mapping[str, int]
+) -> Iterator[tuple[int, int]]:
+    for pair in comparison.differences:
+        if pair.figure == figure and pair.significant and not pair.false_negatives_at_zero:
+            runs_apart = (
+                (pair.first, pair.second) if (pair.mean or 0) > 0 else (pair.second, pair.first)
+            )
+            yield marks[runs_apart[0]], marks[runs_apart[1]]
+
+
+def _blind_share(blindness: Blindness) -> float | None:
+    """Return the share of verdicts that were given blind; ``None`` before the first."""
+    given = blindness.verdicts
+    return round(given.blind / given.n, 2) if given.n else None
