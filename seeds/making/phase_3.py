@@ -91,7 +91,7 @@ def _ask(session: Session, participant: Participant, asked: dict[str, Any], cloc
     nothing = KEEP if asked["properties"] else EmptyOutcome.CORRECT_EMPTY
     rating = AnswerRating(asked["quality"], asked["note"] or KEEP, nothing)
     events.rate(session, who, run_id, position, rating, clock.click())
-    own_questions.done(session, participant, position, clock.next())
+    own_questions.close(session, participant, position, clock.next())
     findings.set_category(session, participant, position, asked["category"], clock.next())
     if asked["theme"]:
         findings.add(session, participant, f"note {position}", asked["theme"], clock.next())

@@ -101,7 +101,7 @@ def _read_run(ground: Ground, data: bytes) -> None:
         assert live_metrics.check(session) == []
         rule = reports.rule_of(session, study)
         # One of them each time: a spreadsheet takes longer than all the rest.
-        names = sorted(exports.offered(study))
+        names = sorted(exports.formats_for(study))
         exports.export(session, study, stored.id, rule, names[len(data) % len(names)])
 
     _refusing(lambda: _rolled_back(ground, use))

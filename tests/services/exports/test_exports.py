@@ -43,7 +43,7 @@ def test_every_export_tells_the_same_counts(
         assert read.n == figure.n, name
     made = {
         name: exports.export(session, study, rated_run, rule, name)
-        for name in exports.offered(study)
+        for name in exports.formats_for(study)
     }
     assert all(file.data for file in made.values())
     assert "2 0 slug:d/1 1" in made["qrels"].data.decode().splitlines()

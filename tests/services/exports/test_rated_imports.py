@@ -44,7 +44,7 @@ def test_looking_says_what_a_new_rater_would_get_and_stores_nothing(
 
     assert (found.rater, found.rater_is_new, found.run_id) == ("Budi", True, rated_run)
     assert (named(found.new), found.others, found.lines) == (GIVEN, (), 4)
-    assert raters.named(session, study, "Budi") is None
+    assert raters.find_named(session, study, "Budi") is None
     nobody = rated_imports.examine(session, study, read, None)
     assert (nobody.run_id, nobody.storable, nobody.new) == (rated_run, False, ())
 
@@ -56,7 +56,7 @@ def test_stored_values_are_the_raters_own_and_a_second_import_adds_nothing(
     rated_imports.store(session, study, csv_ratings.read("rated.csv", rated_csv), "Budi", NOW)
     session.flush()
 
-    budi = raters.named(session, study, "Budi")
+    budi = raters.find_named(session, study, "Budi")
     assert budi is not None
     said = select(QueryRating.quality).where(QueryRating.rater_id == budi.id)
     assert session.scalars(said.where(QueryRating.quality.is_not(None))).all() == [3]
@@ -128,7 +128,7 @@ def test_a_file_of_other_questions_belongs_to_no_run(
     assert (compared.run_id, compared.rated, compared.differing) == (None, 3, ())
     found = rated_imports.store(session, study, csv_ratings.read("r.csv", data), "Budi", NOW)
     assert (found.fits, found.run_id, found.storable) == ((), None, False)
-    assert raters.named(session, study, "Budi") is None
+    assert raters.find_named(session, study, "Budi") is None
 
 
 def test_a_file_that_misses_a_line_still_has_its_run_unless_another_has_just_these(

@@ -102,11 +102,11 @@ def test_the_same_file_twice_changes_nothing_and_a_later_one_adds_what_is_new(
     again = store(session, study, WHOLE)
 
     assert again.already_imported
-    assert (again.run_id, again.new, again.known) == (run_id, 0, 8)
+    assert (again.run_id, again.new, again.stored_before) == (run_id, 0, 8)
     assert len(session.scalars(select(Event)).all()) == 8
 
     later = store(session, study, ratings(RUN, *FIRST, change(9, 1, "relevance", "0", rank=1)))
-    assert (later.new, later.known) == (1, 1)
+    assert (later.new, later.stored_before) == (1, 1)
     assert len(session.scalars(select(Event)).all()) == 9
 
 
@@ -123,7 +123,7 @@ def test_of_two_words_the_later_one_stands_and_both_are_told(
     )
     report = store(session, study, data)
 
-    assert report.contradictions == (FileEffect(1, "relevance", "B", "0", "1", kept),)
+    assert report.contradictions == (FileEffect(1, "relevance", "B", "0", "1", kept, True),)
     assert announced == replace(report, stored=False)
     assert verdicts(session) == [kept]
     assert len(session.scalars(select(Event)).all()) == 2
@@ -154,8 +154,8 @@ def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_confirmed(
     assert refused.changed == RatingCounts(verdicts=1, notes=1)
     assert refused.same == RatingCounts(qualities=1)
     assert refused.contradictions == (
-        FileEffect(1, "relevance", "B", "0", "1", "1"),
-        FileEffect(1, "notes", "", "milik sendiri", None, None),
+        FileEffect(1, "relevance", "B", "0", "1", "1", True),
+        FileEffect(1, "notes", "", "milik sendiri", None, None, True),
     )
     assert verdicts(session, rater.name) == before == ["0"]
     assert session.scalars(select(Event).where(Event.device == "phone")).all() == []
@@ -192,7 +192,7 @@ def test_a_clock_that_runs_ahead_shadows_no_later_click_here(
 ) -> None:
     data = ratings(RUN, change(1, 1, "relevance", "1", rank=1, minute=60 * 24 * 365))
     store(session, study, data)
-    ani = raters.named(session, study, "Ani")
+    ani = raters.find_named(session, study, "Ani")
     assert ani is not None
     events.judge(session, ani, run_id, 1, 1, Relevance.NOT_RELEVANT, click("x", minute=120))
 
@@ -241,7 +241,7 @@ def test_a_removed_rater_judges_no_more(session: Session, study: Study) -> None:
 
 def test_ratings_need_one_run_of_these_very_answers(session: Session, study: Study) -> None:
     assert codes(store(session, study, WHOLE)) == ["ratings_without_run"]
-    assert raters.named(session, study, "Ani") is None
+    assert raters.find_named(session, study, "Ani") is None
 
     for method in ("hybrid", "api_only"):
         read = run(*RUN.queries, method=method, name=f"{method}.json")

@@ -13,7 +13,7 @@ from relevansi.db.tables.machine_judges import MachineJudge, MachineSession
 from relevansi.db.tables.study import Study
 from relevansi.services.machine_judges import calls, judges, prompts
 from relevansi.services.machine_judges.calls import JudgeCall, JudgeWork, Terms
-from relevansi.services.workers.loop import Nothing
+from relevansi.services.workers.loop import Idle
 from tests.chatbot import bots
 from tests.chatbot.bots import Behaviour, Bot, Handler
 from tests.conftest import NOW
@@ -71,7 +71,7 @@ def worked(
     """Start a judge, let it work until it ends, and return the session."""
     found = calls.start(session, judge, at, terms or Terms(), now)
     work = JudgeWork(judge.rater_id, at, QUICK)
-    while (call := work.claim(session, now)) is not Nothing.MORE:
+    while (call := work.claim(session, now)) is not Idle.DONE:
         assert isinstance(call, JudgeCall)
         now += timedelta(seconds=1)
         work.keep(session, call, work.ask(call), now)

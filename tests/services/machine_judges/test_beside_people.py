@@ -45,7 +45,7 @@ from tests.services.runs.runs import click
 
 
 def person(session: Session, study: Study, name: str) -> Rater:
-    return raters.named(session, study, name) or raters.add(session, study, name, NOW)
+    return raters.find_named(session, study, name) or raters.add(session, study, name, NOW)
 
 
 def say(session: Session, rater: Rater, verdicts: dict[str, str]) -> None:
@@ -228,7 +228,7 @@ def test_a_machines_prompt_that_was_changed_in_the_database_is_named(
         judges.make(session, study, name, at, prompt, NOW)
     assert judges.changed_prompts(session) == []
 
-    second = judges.named(session, study, "Mesin 2")
+    second = judges.find_judge(session, study, "Mesin 2")
     assert isinstance(second, MachineJudge)
     second.prompt += " Be kind."
     session.flush()

@@ -36,7 +36,7 @@ from relevansi.services.people import raters
 from relevansi.services.people.raters import NameTaken
 from relevansi.services.runs import runs
 from relevansi.services.runs.reports import UnknownRater
-from relevansi.services.workers.loop import ALIVE, Lease, Nothing
+from relevansi.services.workers.loop import ALIVE, Idle, Lease
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.conftest import NOW
@@ -183,7 +183,7 @@ def test_every_way_to_fail_has_its_name_and_costs_so_many_tries(
         outcome = JudgeWork(1, machines.endpoint(bot), machines.QUICK).ask(call)
 
         assert len(bot.asked) == tries
-    assert (outcome.said, outcome.code, outcome.tries) == (None, code, tries)
+    assert (outcome.verdict, outcome.code, outcome.tries) == (None, code, tries)
     assert code in sessions.SENTENCES
 
 
@@ -215,7 +215,7 @@ def test_a_stopped_session_keeps_what_was_on_its_way(
     sessions.stop(session, judge, NOW)
     work.keep(session, call, work.ask(call), NOW)
 
-    assert work.claim(session, NOW) is Nothing.MORE
+    assert work.claim(session, NOW) is Idle.DONE
     assert begun.state == SessionState.STOPPED
     assert begun.calls == len(said(session, judge)) == 1
 
@@ -230,7 +230,7 @@ def test_a_call_whose_caller_died_is_made_again_and_counted(
     died = work.claim(session, NOW)
     assert isinstance(died, JudgeCall)
     soon, later = NOW + ALIVE - timedelta(seconds=1), NOW + ALIVE
-    assert work.claim(session, soon) is Nothing.YET
+    assert work.claim(session, soon) is Idle.RETRY
     assert sessions.state_of(session, begun, soon) == SessionState.RUNNING
     assert sessions.state_of(session, begun, later + timedelta(1)) == SessionState.INTERRUPTED
     seen = []
@@ -260,7 +260,7 @@ def test_one_session_at_a_time_and_only_with_the_judge_s_own_model(
         sessions.start(session, judge, at, Terms(), NOW)
 
     other = machines.endpoint(bot, "other")
-    assert JudgeWork(judge.rater_id, other).claim(session, NOW) is Nothing.MORE
+    assert JudgeWork(judge.rater_id, other).claim(session, NOW) is Idle.DONE
     assert (begun.state, begun.why) == (SessionState.FAILING, "other_configuration")
     raters.remove(session, judge.rater, NOW)
     with pytest.raises(UnknownRater):
@@ -353,11 +353,11 @@ def test_five_cards_and_no_sixth_are_refused_however_many_calls_are_at_once(
         begun = sessions.start(session, judge, at, Terms(at_once=3), NOW)
         for at_once in (3, 2):  # of five, three are refused already: two more may be
             calls = [work.claim(session, NOW) for _ in range(at_once)]
-            assert work.claim(session, NOW) is Nothing.YET
+            assert work.claim(session, NOW) is Idle.RETRY
             for call in calls:
                 assert isinstance(call, JudgeCall)
                 work.keep(session, call, work.ask(call), NOW)
-        assert work.claim(session, NOW) is Nothing.MORE
+        assert work.claim(session, NOW) is Idle.DONE
 
         assert len(bot.asked) == 5 == begun.calls
     assert (begun.state, begun.why) == (SessionState.FAILING, "question_refused")
@@ -394,9 +394,9 @@ def test_the_estimate_is_a_quarter_of_the_characters_until_five_answers_tell_mor
     after = prompts.estimate(session, judge)
 
     sent = sum(len(one["messages"][0]["content"]) for one in bot.asked)
-    assert (before.things, before.completion_tokens, before.measured) == (CARDS, 6 * 60, 0)
+    assert (before.n_cards, before.completion_tokens, before.measured) == (CARDS, 6 * 60, 0)
     assert before.prompt_tokens == -(-(sent + len(after.example)) // 4)
-    assert (after.things, after.completion_tokens, after.measured) == (1, 20, 5)
+    assert (after.n_cards, after.completion_tokens, after.measured) == (1, 20, 5)
     assert after.prompt_tokens == -(-len(after.example) * 5 * 300 // sent)
     assert prompts.cost(1_000_000, 100_000, 0.15, 0.6) == pytest.approx(0.21)
     assert prompts.cost(1, 1, None, 0.6) is None

@@ -19,7 +19,7 @@ from relevansi.records import Click, EmptyOutcome
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.people import history
-from relevansi.services.people.history import ChangeKind, HistoryEntry, NoLongerLatest, WantedEvents
+from relevansi.services.people.history import ChangeKind, EventFilters, HistoryEntry, NoLongerLatest
 from relevansi.services.rating import pages, tasks
 from relevansi.services.runs import runs, stored_runs
 from relevansi.services.runs.stored_runs import Labels
@@ -34,7 +34,7 @@ def _run_id(session: Session, study: Study) -> str:
     return stored_runs.store(session, study, run(*queries), Labels(), NOW).id
 
 
-ALL = WantedEvents()
+ALL = EventFilters()
 
 
 @pytest.fixture(name="budi")
@@ -42,7 +42,7 @@ def _budi(session: Session, study: Study, run_id: str) -> Rater:  # noqa: ARG001
     return studies.add_rater(session, study, "Budi", NOW)
 
 
-def entries(session: Session, reader: Rater, wanted: WantedEvents = ALL) -> list[HistoryEntry]:
+def entries(session: Session, reader: Rater, wanted: EventFilters = ALL) -> list[HistoryEntry]:
     session.flush()
     return history.history(session, reader, wanted).entries
 
@@ -104,7 +104,7 @@ def test_raters_see_only_themselves(
 
     assert [one.event.event_id for one in entries(session, rater)] == ["his", "mine"]
     assert [one.event.event_id for one in entries(session, budi)] == ["his"]
-    assert entries(session, budi, WantedEvents(rater=rater.id)) == []
+    assert entries(session, budi, EventFilters(rater=rater.id)) == []
     assert history.history(session, budi, ALL).raters == []
     assert len(history.history(session, rater, ALL).raters) == 2
     assert b"mine" not in history.as_csv(session, budi)
@@ -140,7 +140,7 @@ def test_pages_go_back_in_time_without_a_gap(
     session.flush()
     seen, before = [], None
     for _ in range(3):
-        page = history.history(session, rater, WantedEvents(before=before))
+        page = history.history(session, rater, EventFilters(before=before))
         seen.append([one.event.event_id for one in page.entries])
         before = page.older
 
@@ -194,7 +194,7 @@ def test_blind_entries_name_no_run(
         tasks.judge(session, budi, task.id, shown.key, YES, click(f"c{number}"))
     (answer,) = pages.blind_page(session, budi, task.id).answers
     tasks.rate(session, budi, task.id, answer.key, AnswerRating(quality=4), click("q"))
-    (found,) = entries(session, budi, WantedEvents(change=ChangeKind.QUALITY))
+    (found,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
 
     assert (found.letter, found.query, found.event.new) == ("A", None, "4")
     assert run_id.encode() not in history.as_csv(session, budi)
@@ -202,7 +202,7 @@ def test_blind_entries_name_no_run(
     owner = session.scalars(select(Rater).where(Rater.is_owner)).one()
     assert answers_in_log(session, owner) == [str(session.scalars(select(Query.id)).first())]
     study.blind = False
-    (seen,) = entries(session, budi, WantedEvents(change=ChangeKind.QUALITY))
+    (seen,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
     assert seen.query is not None
     assert seen.query.run_id == run_id
 
@@ -218,9 +218,9 @@ def test_a_hidden_repeat_looks_plain_to_its_rater(
     plain = [ChangeKind.QUALITY, ChangeKind.VERDICT]
     assert [one.change for one in entries(session, rater)] == seen
     assert [one.change for one in entries(session, budi)] == plain
-    (found,) = entries(session, budi, WantedEvents(change=ChangeKind.VERDICT))
+    (found,) = entries(session, budi, EventFilters(change=ChangeKind.VERDICT))
     assert found.change is ChangeKind.VERDICT
-    assert entries(session, rater, WantedEvents(change=ChangeKind.VERDICT)) == []
+    assert entries(session, rater, EventFilters(change=ChangeKind.VERDICT)) == []
     assert not [one for one in history.history(session, budi, ALL).changes if "repeat" in one]
     assert set(seen) < set(history.history(session, rater, ALL).changes)
 

@@ -195,7 +195,7 @@ def test_raters_and_links_of_another_study_are_not_found(session: Session, study
 
     with pytest.raises(UnknownRater):
         raters.find(session, study, row.rater_id)
-    assert raters.named(session, study, "Ani") is None
+    assert raters.find_named(session, study, "Ani") is None
     with pytest.raises(NoWayIn):
         raters.accept(session, study, token, NOW)
     with pytest.raises(NoWayIn):

@@ -30,7 +30,7 @@ from relevansi.services.phase_3.participants import PhaseClosed
 from relevansi.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
 from relevansi.services.rating import pages
 from relevansi.services.rating.pool import QueryFilter
-from relevansi.services.workers.loop import Nothing
+from relevansi.services.workers.loop import Idle
 from tests.conftest import NOW
 from tests.services.phase_3.participants import (
     SETTINGS,
@@ -75,20 +75,20 @@ def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participa
 
 def test_a_new_conversation_forgets_the_earlier(session: Session, melati: Participant) -> None:
     first = asked(session, melati)
-    own_questions.done(session, melati, first, NOW)
+    own_questions.close(session, melati, first, NOW)
     own_questions.ask(session, melati, "Yang lain?", NOW)
     call = claimed(session)
-    assert call.asked.earlier == (("Rumah di Cemara?", TWO_CARDS),)
+    assert call.message.earlier == (("Rumah di Cemara?", TWO_CARDS),)
     WORK.keep(session, call, Answer("Tidak ada."), NOW)
-    own_questions.done(session, melati, 2, NOW)
+    own_questions.close(session, melati, 2, NOW)
     own_questions.ask(session, melati, "Ruko?", NOW, new_conversation=True)
     anew = claimed(session)
 
-    assert anew.asked.session_id != call.asked.session_id
-    assert anew.asked.earlier == ()
+    assert anew.message.session_id != call.message.session_id
+    assert anew.message.earlier == ()
     found = own_questions.lines(session, melati, NOW)
     assert [line.question.context_dependent for line in found] == [False, True, False]
-    assert [line.own.conversation for line in found] == [1, 1, 2]
+    assert [line.row.conversation for line in found] == [1, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -119,19 +119,19 @@ def test_questions_wait_their_turn(session: Session, study: Study) -> None:
     first, second, third = calls
     assert isinstance(first, QuestionCall)
     assert isinstance(second, QuestionCall)
-    assert [first.asked.message, second.asked.message] == ["Rumah 0?", "Rumah 1?"]
-    assert third is Nothing.MORE
+    assert [first.message.message, second.message.message] == ["Rumah 0?", "Rumah 1?"]
+    assert third is Idle.DONE
     last = own_questions.lines(session, people[2], NOW + MINUTE)[0]
     assert (last.state, last.before) == (State.WAITING, 2)
     WORK.keep(session, first, Answer("Tidak ada."), NOW + MINUTE)
-    assert claimed(session, NOW + MINUTE).asked.message == "Rumah 2?"
+    assert claimed(session, NOW + MINUTE).message.message == "Rumah 2?"
 
 
 def test_nobody_asks_too_much_too_soon_or_too_late(session: Session, study: Study) -> None:
     opened(session, study, Settings(most_questions=1, pause_seconds=60))
     melati = taking_part(session, study)
     asked(session, melati)
-    own_questions.done(session, melati, 1, NOW)
+    own_questions.close(session, melati, 1, NOW)
     with pytest.raises(NoQuestionLeft):
         own_questions.ask(session, melati, "Ruko?", NOW + 2 * MINUTE)
     opened(session, study, Settings(most_questions=2, pause_seconds=60))

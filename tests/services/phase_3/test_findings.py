@@ -59,7 +59,7 @@ def rated(
         )
     said = AnswerRating(quality=quality, notes=notes, empty_outcome=KEEP)
     events.rate(session, *place(participant), position, said, click(name))
-    own_questions.done(session, participant, position, NOW)
+    own_questions.close(session, participant, position, NOW)
     return position
 
 
@@ -168,7 +168,7 @@ def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, st
     position = asked(session, participant, "Istana?", NOTHING)
     empty = AnswerRating(quality=KEEP, notes=KEEP, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     events.rate(session, *place(participant), position, empty, click("empty"))
-    own_questions.done(session, participant, position, NOW)
+    own_questions.close(session, participant, position, NOW)
     failing = own_questions.ask(session, participant, "Gagal?", NOW)
     WORK.keep(session, claimed(session), Failed("timeout", "too late"), NOW)
     own_questions.give_up(session, participant, failing, NOW)
@@ -192,7 +192,7 @@ def test_failed_and_unreadable_answers_ask_for_no_rating(session: Session, study
     call = claimed(session)
     lost = Answer("Ini hasilnya.", metadata={"returned": 3})
     WORK.keep(session, call, lost, NOW)
-    own_questions.done(session, participant, 2, NOW)
+    own_questions.close(session, participant, 2, NOW)
     own_questions.ask(session, participant, "Gagal?", NOW)
     WORK.keep(session, claimed(session), Failed("timeout", "too late"), NOW)
     own_questions.give_up(session, participant, 3, NOW)

@@ -115,7 +115,7 @@ def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_interval
     drawn = positions(session, rule.id)
     for position in (*drawn[:2], drawn[3]):  # not the third: what was rated had no gaps
         judge(session, rater, runs, position)
-    samples.end(session, whole.id, LATER, RuleOutcome.RETIRED)
+    samples.end_rule(session, whole.id, LATER, RuleOutcome.RETIRED)
 
     found = samples.of_set(session, study, whole)
 
@@ -171,7 +171,7 @@ def test_a_rule_is_chosen_replaced_and_ended_and_each_is_logged(
     samples.choose(session, rater, one.id, RuleKind.FIXED, NOW, settings={"size": 10}, seed=7)
     chosen = samples.choose(session, rater, one.id, RuleKind.MACHINE_HELP, LATER)
 
-    first, second = samples.every(session, one.id)
+    first, second = samples.rules_of(session, one.id)
     assert (first.kind, first.settings, first.seed) == ("fixed", {"size": 10}, 7)
     assert (first.verdicts_before, first.chosen_at) == (0, NOW)
     assert (first.ended_at, first.outcome, first.verdicts_at_end) == (LATER, "replaced", 0)
@@ -179,10 +179,10 @@ def test_a_rule_is_chosen_replaced_and_ended_and_each_is_logged(
     assert first.seed != second.seed  # drawn
 
     events.judge(session, rater, run_id, 1, 1, YES, click("first"))
-    ended = samples.end(session, one.id, LATER)
+    ended = samples.end_rule(session, one.id, LATER)
     assert (ended.ended_at, ended.outcome, ended.verdicts_at_end) == (LATER, "stopped", 1)
     with pytest.raises(NoRule):
-        samples.end(session, one.id, LATER)
+        samples.end_rule(session, one.id, LATER)
     logged = session.scalars(select(LogEntry).where(LogEntry.action == "set rating rule")).all()
     assert [(entry.old, entry.new) for entry in logged] == [
         (None, "fixed"),

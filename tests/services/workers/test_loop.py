@@ -20,8 +20,8 @@ from relevansi.services.workers.loop import (
     ALIVE,
     ASKING,
     HEARTBEAT,
+    Idle,
     Lease,
-    Nothing,
     OutsideWork,
     WorkLoop,
 )
@@ -55,10 +55,10 @@ class PieceWork(OutsideWork[PieceCall, str]):
     """Asks about every piece that waits or whose holder died, in order."""
 
     answer: Callable[[PieceCall], str] = lambda _call: "answer"
-    found: list[Nothing] = field(default_factory=list)
+    found: list[Idle] = field(default_factory=list)
     """The reasons that the next claims give for having nothing."""
 
-    def claim(self, session: Session, now: datetime) -> PieceCall | Nothing:
+    def claim(self, session: Session, now: datetime) -> PieceCall | Idle:
         if self.found:
             return self.found.pop(0)
         lost = (Piece.state == ASKING) & ~loop.are_held(Piece, now)
@@ -66,13 +66,13 @@ class PieceWork(OutsideWork[PieceCall, str]):
         for piece in session.scalars(wanted):
             if (lease := loop.take(session, piece, now)) is not None:
                 return PieceCall(lease)
-        return Nothing.MORE
+        return Idle.DONE
 
     def ask(self, call: PieceCall) -> str:
         return self.answer(call)
 
     def keep(self, session: Session, call: PieceCall, outcome: str, now: datetime) -> None:
-        piece = loop.own(session, Piece, call.lease)
+        piece = loop.lock_row(session, Piece, call.lease)
         if piece is not None:
             assert outcome != "unfit"
             piece.outcome, piece.kept_at = outcome, now
@@ -190,7 +190,7 @@ def test_a_thread_that_is_woken_as_it_leaves_looks_again(working: WorkLoop) -> N
                 working.wake(self, most=1)
             return super().claim(session, now)
 
-    working.wake(LatePieces(found=[Nothing.MORE]), most=1)
+    working.wake(LatePieces(found=[Idle.DONE]), most=1)
     finish(working)
 
     assert working.kept == N
@@ -276,8 +276,8 @@ def test_a_dead_holder_s_lease_is_taken_over(database: Database) -> None:
 
     with database.writing() as session:
         loop.renew(session, [first], NOW + 9 * ALIVE)
-        assert loop.own(session, Piece, first) is None
-        held = loop.own(session, Piece, second)
+        assert loop.lock_row(session, Piece, first) is None
+        held = loop.lock_row(session, Piece, second)
         assert held is not None
         assert held.alive_until == NOW + 2 * ALIVE
         assert loop.is_lost(held, NOW + 2 * ALIVE)
@@ -290,7 +290,7 @@ def test_what_was_given_back_since_is_not_taken(database: Database) -> None:
     lease = taken(database)
     assert lease is not None
     with database.writing() as session:
-        piece = loop.own(session, Piece, lease)
+        piece = loop.lock_row(session, Piece, lease)
         assert piece is not None
         loop.give_back(piece, DONE)
         session.commit()

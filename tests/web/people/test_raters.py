@@ -160,7 +160,7 @@ def test_a_deleted_name_is_nowhere(
     name, now = "Zedekia Ärö", access.now()
     own = visitors.invited(app, "Zedeka")
     with open_study(web_database) as (session, study):
-        rater = raters.named(session, study, "Zedeka")
+        rater = raters.find_named(session, study, "Zedeka")
         assert rater is not None
         raters.rename(session, rater, name, now)
         rater_id = rater.id

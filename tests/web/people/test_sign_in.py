@@ -57,7 +57,7 @@ def thief_of(client: FlaskClient) -> FlaskClient:
 def finish(database: Database, end: str, name: str = "Ani") -> None:
     """End the invitation of a rater in one of four ways."""
     with database.writing() as session:
-        rater = raters.named(session, studies.open_or_make(session, NOW), name)
+        rater = raters.find_named(session, studies.open_or_make(session, NOW), name)
         assert rater is not None
         if end == "removed":
             raters.remove(session, rater, NOW)

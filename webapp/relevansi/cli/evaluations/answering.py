@@ -106,7 +106,7 @@ def json_v2_command(
     answering = json_answering.begin(asked, output, head, resume=options["resume"])
     failed = _ask(answering, chatbot, asked_for_contexts, options["at_once"])
     _tell_without(answering.n_without)
-    total, left = len(answering.questions), len(answering.left)
+    total, left = len(answering.questions), len(answering.unanswered)
     said = gettext("%(done)s of %(total)s questions answered", done=total - left, total=total)
     say(f"{answering.path}: {said}")
     if left > failed:

@@ -44,7 +44,7 @@ from relevansi.metrics.judging.queries import OF_RANKINGS
 from relevansi.metrics.judging.registry import label_of
 from relevansi.records import Problem
 from relevansi.services.exports import exports, pushes
-from relevansi.services.exports.exports import Printer
+from relevansi.services.exports.exports import OfflinePageRenderer
 from relevansi.services.judging import live_metrics
 from relevansi.services.machine_judges import judges
 from relevansi.services.runs import reports, runs
@@ -299,7 +299,7 @@ def _pack(session: Session, study: Study, run_id: str | None, rule: Rule) -> byt
 
 
 @contextmanager
-def page_maker(create_app: AppFactory) -> Iterator[Printer]:
+def page_maker(create_app: AppFactory) -> Iterator[OfflinePageRenderer]:
     """Yield what makes the file to rate a run in, from the templates of an application."""
     from relevansi.exporters.offline import page
     from relevansi.services.offline import runs

@@ -55,7 +55,7 @@ def _print_json(document: object) -> None:
 def agreement_command(name: str, *, as_json: bool) -> None:
     """Show how far the judge NAME agrees with people; its figures are put in use on its page."""
     with options.reading() as (session, study):
-        judge = judges.named(session, study, name)
+        judge = judges.find_judge(session, study, name)
         found = judges.beside_people(session, study, judge)
         used = judge.released_at is not None
     figures = coefficients(found.agreement)
@@ -145,14 +145,14 @@ def estimate_command(name: str, *, as_json: bool, **stated: Any) -> None:
     """Say what is left for the judge NAME and what that would cost; nothing is asked."""
     terms = Terms(**stated)
     with options.reading() as (session, study):
-        judge = judges.named(session, study, name)
+        judge = judges.find_judge(session, study, name)
         found = prompts.estimate(session, judge, terms.most_calls)
     told, money = _told(found, terms)
     if not as_json:
         say(told)
         return
     document = {
-        "cards": found.things,
+        "cards": found.n_cards,
         "prompt_tokens": found.prompt_tokens,
         "completion_tokens": found.completion_tokens,
         "measured_answers": found.measured,
@@ -180,7 +180,7 @@ def run_command(name: str, *, yes: bool, **stated: Any) -> None:
     with options.opened() as opened:
         with opened.writing() as session:
             expected = prompts.estimate(session, _named(session, name), terms.most_calls)
-        if not expected.things:
+        if not expected.n_cards:
             raise calls.NothingToJudge(name)
         say(_told(expected, terms)[0], err=True)
         if not yes:
@@ -190,7 +190,7 @@ def run_command(name: str, *, yes: bool, **stated: Any) -> None:
             calls.start(session, judge, endpoint, terms, options.now())
             session.commit()
             work = JudgeWork(judge.rater_id, endpoint)
-        _work(opened, name, work, terms.at_once, expected.things)
+        _work(opened, name, work, terms.at_once, expected.n_cards)
         _tell_end(opened, name)
 
 
@@ -207,7 +207,7 @@ def _told(found: prompts.TokenEstimate, terms: Terms) -> tuple[str, float | None
     money = prompts.cost(
         found.prompt_tokens, found.completion_tokens, terms.prompt_price, terms.completion_price
     )
-    left = ngettext("%(n)s card is left", "%(n)s cards are left", found.things)
+    left = ngettext("%(n)s card is left", "%(n)s cards are left", found.n_cards)
     tokens = gettext(
         "about %(prompt)s tokens of prompts and %(completion)s of answers",
         prompt=found.prompt_tokens,
@@ -245,7 +245,7 @@ def _work(opened: Database, name: str, work: JudgeWork, at_once: int, cards: int
 
 
 def _named(session: Session, name: str) -> MachineJudge:
-    return judges.named(session, studies.open_or_make(session, options.now()), name)
+    return judges.find_judge(session, studies.open_or_make(session, options.now()), name)
 
 
 def _tell_end(opened: Database, name: str) -> None:
@@ -261,7 +261,7 @@ def _tell_end(opened: Database, name: str) -> None:
         calls=found.line.calls,
         prompt=found.line.prompt_tokens,
         completion=found.line.completion_tokens,
-        left=work.left,
+        left=work.n_open,
     )
     say(done)
     if work.n_fenced:

@@ -185,7 +185,7 @@ def new(
         raise click.UsageError(gettext("The name of a token has at most 80 characters."))
     with options.opened() as opened, opened.writing() as session:
         study = studies.open_or_make(session, now)
-        holder = raters.named(session, study, rater) if rater else raters.owner(session, study)
+        holder = raters.find_named(session, study, rater) if rater else raters.owner(session, study)
         if holder is None:
             raise UnknownRater(rater)
         made = tokens.make(session, holder, name, scopes, now, days=days)

@@ -193,7 +193,7 @@ def estimate_command(
     wanted = [run_id] if against is None else [run_id, against]
     with options.reading() as (session, study):
         compared = [runs.find(session, study, one) for one in wanted]
-        judge = machine_help.machine_named(session, study, machine) if machine else None
+        judge = machine_help.find_machine(session, study, machine) if machine else None
         merged = reports.rule_of(session, study, rule)
         found = machine_help.of_runs(session, study, compared, merged, judge, (figure,))
         set_id, sample = compared[0].question_set_id, None

@@ -473,7 +473,7 @@ def _tell_ratings(report: RatingsReport) -> None:
                 )
                 say(f"  {told}", err=not report.stored)
     for one in report.contradictions:
-        kept = gettext("the later one is kept: %(kept)s", kept=words.judgment(one.kept, one.field))
+        kept = gettext("the later one is kept: %(kept)s", kept=words.judgment(one.after, one.field))
         say(f"  !  {_differing(one)}; {kept}", err=True)
     _tell_remarks(report.problems)
 
@@ -586,11 +586,16 @@ def _ratings_json(report: RatingsReport) -> dict[str, Any]:
     effects = {"new": report.added, "changed": report.changed, "same": report.same}
     contradictions = [
         {name: getattr(one, name) for name in ("query_id", "field", "title", "here", "in_file")}
-        | {"stands": one.kept}
+        | {"stands": one.after}
         for one in report.contradictions
     ]
     names = ("stored", "rater", "rater_is_new", "already_imported")
-    renamed = {"file": "name", "run": "run_id", "new_changes": "new", "known_changes": "known"}
+    renamed = {
+        "file": "name",
+        "run": "run_id",
+        "new_changes": "new",
+        "known_changes": "stored_before",
+    }
     return {
         **_picked(report, *names, **renamed),
         "needs_confirmation": report.needs_confirmation and not report.stored,

@@ -127,14 +127,14 @@ def endpoint(url: str, model: str, key: str | None = None) -> VectorEmbedder:
     if not address.endswith("/embeddings"):
         address += "/embeddings"
     patience = client.Patience(seconds=60, first_pause=0.1, longest_pause=1, jitter=0)
-    asked = client.Endpoint(address, patience, who=EMBEDDER, limit=LARGEST_ANSWER)
+    server = client.Endpoint(address, patience, who=EMBEDDER, limit=LARGEST_ANSWER)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def embed(texts: Sequence[str]) -> Vectors:
         body = {"model": model, "input": list(texts)}
         try:
             client.full_address(address)
-            return asked.ask(body, headers, lambda found: _vectors(found, len(texts))).value
+            return server.ask(body, headers, lambda document: _vectors(document, len(texts))).value
         except client.UnusableAddress as wrong:
             raise EmbedderUnusable(address, why=wrong.sentence()) from wrong
         except CallFailed as failed:

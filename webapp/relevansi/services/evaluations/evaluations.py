@@ -91,9 +91,9 @@ def store(
     # The same file twice at once: the second waits and finds the first.
     session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
     of_study, equal = Evaluation.study_id == study.id, Evaluation.sha256 == scored.sha256
-    known = session.scalar(select(Evaluation.id).where(of_study, equal))
-    if known is not None:
-        return known, True
+    equal_id = session.scalar(select(Evaluation.id).where(of_study, equal))
+    if equal_id is not None:
+        return equal_id, True
     scored.id, scored.study_id, scored.created_at = secrets.token_hex(ID_BYTES), study.id, now
     session.add(scored)
     session.flush()
@@ -108,10 +108,10 @@ def store(
 
 def find(session: Session, study: Study, evaluation_id: str) -> Evaluation:
     """Return an evaluation of the study; raises ``UnknownEvaluation``."""
-    found = session.get(Evaluation, evaluation_id)
-    if found is None or found.study_id != study.id:
+    evaluation = session.get(Evaluation, evaluation_id)
+    if evaluation is None or evaluation.study_id != study.id:
         raise UnknownEvaluation(evaluation_id)
-    return found
+    return evaluation
 
 
 def all_of(session: Session, study: Study) -> Sequence[Evaluation]:
@@ -123,37 +123,37 @@ def all_of(session: Session, study: Study) -> Sequence[Evaluation]:
 def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> Page:
     """Return one page of the evaluation's items; a number beyond the last is the last."""
     count = select(func.count()).select_from(EvaluationItem)
-    counts = {one: session.scalar(count.where(*_fits(evaluation, one))) or 0 for one in Show}
+    counts = {part: session.scalar(count.where(*_fits(evaluation, part))) or 0 for part in Show}
     n_pages = max(1, -(-counts[show] // PAGE_SIZE))
     number = min(max(1, number), n_pages)
-    found = session.scalars(
+    items = session.scalars(
         select(EvaluationItem)
         .where(*_fits(evaluation, show))
         .order_by(EvaluationItem.position)
         .limit(PAGE_SIZE)
         .offset((number - 1) * PAGE_SIZE)
     ).all()
-    return Page(show, number, n_pages, found, counts)
+    return Page(show, number, n_pages, items, counts)
 
 
 def find_item(session: Session, evaluation: Evaluation, position: int) -> EvaluationItem:
     """Return the item at a position; raises ``UnknownEvaluation``."""
     of_it = EvaluationItem.evaluation_id == evaluation.id
-    wanted = select(EvaluationItem).where(of_it, EvaluationItem.position == position)
-    found = session.scalar(wanted)
-    if found is None:
+    at_position = select(EvaluationItem).where(of_it, EvaluationItem.position == position)
+    item = session.scalar(at_position)
+    if item is None:
         raise UnknownEvaluation(position)
-    return found
+    return item
 
 
 def results(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]]:
     """Yield every item as the command line writes it, a batch in memory at a time."""
-    found = (
+    in_order = (
         select(EvaluationItem.result)
         .where(EvaluationItem.evaluation_id == evaluation.id)
         .order_by(EvaluationItem.position)
     )
-    yield from session.scalars(found.execution_options(yield_per=_BATCH))
+    yield from session.scalars(in_order.execution_options(yield_per=_BATCH))
 
 
 def remove(session: Session, study: Study, evaluation: Evaluation, now: datetime) -> None:

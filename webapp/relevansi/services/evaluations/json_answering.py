@@ -150,8 +150,8 @@ class Answering(Struct):
     n_without: int = 0
 
     @property
-    def left(self) -> tuple[JsonQuestion, ...]:
-        return tuple(one for one in self.questions if one.row_id not in self.answered)
+    def unanswered(self) -> tuple[JsonQuestion, ...]:
+        return tuple(q for q in self.questions if q.row_id not in self.answered)
 
     def keep(self, question: JsonQuestion, answer: Answer) -> None:
         """Write one answer behind the others, durably; raises `ModelUnknown`."""
@@ -174,22 +174,22 @@ class Answering(Struct):
             self.n_without += not question.contexts
         lines.append(line)
         with self.path.open("ab") as file:
-            file.writelines(json.dumps(one).encode() + b"\n" for one in lines)
+            file.writelines(json.dumps(entry).encode() + b"\n" for entry in lines)
             file.flush()
             os.fsync(file.fileno())
         self.answered.add(question.row_id)
 
-    def check_index(self, named: str | None) -> None:
+    def check_index(self, index: str | None) -> None:
         """Take the retriever's word for its index where nothing else names it."""
-        known = self.head.setdefault("index_version", named)
-        if not known:
+        expected = self.head.setdefault("index_version", index)
+        if not expected:
             raise IndexUnknown
-        if named is not None and named != known:
-            raise OtherIndex(named, before=known)
+        if index is not None and index != expected:
+            raise OtherIndex(index, before=expected)
 
 
 def head(
-    asked: JsonQuestionSet,
+    question_set: JsonQuestionSet,
     chatbot: Chatbot,
     options: Mapping[str, str | None],
     retriever: Endpoint | None = None,
@@ -202,18 +202,18 @@ def head(
     chosen = stated_provenance(options)
     names = [] if set(MODEL_PARTS) & chosen.keys() else [*MODEL_PARTS]
     names += [] if retriever else ["index_version"]
-    stated = stated_provenance({name: asked.stated.get(name) for name in names}) | chosen
-    if not set(MODEL_PARTS) & stated.keys():
-        stated["adapter_id"] = "none"
+    parts = stated_provenance({name: question_set.stated.get(name) for name in names}) | chosen
+    if not set(MODEL_PARTS) & parts.keys():
+        parts["adapter_id"] = "none"
     if retriever is None:
-        stated.setdefault("index_version", f"contexts of {asked.version}")
-    stated |= {
+        parts.setdefault("index_version", f"contexts of {question_set.version}")
+    parts |= {
         "prompt_sha256": prompt_digest(),
         "prompt_version": PROMPT_VERSION,
-        "eval_set_version": asked.version,
+        "eval_set_version": question_set.version,
     }
     return {
-        **{name: stated[name] for name in PROVENANCE if name in stated},
+        **{name: parts[name] for name in PROVENANCE if name in parts},
         "endpoint": public_address(chatbot.address),
         **({} if retriever is None else {"retriever": public_address(retriever.address)}),
         "temperature": TEMPERATURE,
@@ -221,13 +221,13 @@ def head(
 
 
 def begin(
-    asked: JsonQuestionSet, path: Path, head: dict[str, Any], *, resume: bool = False
+    question_set: JsonQuestionSet, path: Path, head: dict[str, Any], *, resume: bool = False
 ) -> Answering:
     """The questions, to be answered into a file at `path`; `resume` keeps the answers it has.
 
     Raises `AnswersThere` and `OtherAnswers`.
     """
-    answering = Answering(asked.questions, path, head)
+    answering = Answering(question_set.questions, path, head)
     if not path.exists() or not path.stat().st_size:
         return answering
     if not resume:
@@ -246,8 +246,8 @@ def begin(
                 theirs, ours = line.value.get(name), head.get(name)
                 if theirs != ours:
                     none = gettext("none")
-                    said = [none if one is None else str(one) for one in (theirs, ours)]
-                    raise OtherAnswers(path, field=name, theirs=said[0], ours=said[1])
+                    values = [none if value is None else str(value) for value in (theirs, ours)]
+                    raise OtherAnswers(path, field=name, theirs=values[0], ours=values[1])
             answering.head = {**line.value, **head}
     return answering
 
@@ -261,23 +261,23 @@ def ask_rest(
     `MOST_FAILURES` failed calls in a row. Calls on their way when the asking is interrupted
     are waited for and kept.
     """
-    left = iter(answering.left)
+    to_ask = iter(answering.unanswered)
     on_way: dict[Future[tuple[JsonQuestion, Answer]], JsonQuestion] = {}
     failed_in_a_row = 0
     with ThreadPoolExecutor(at_once) as pool:
         try:
             while True:
                 while len(on_way) < at_once and failed_in_a_row < MOST_FAILURES:
-                    question = next(left, None)
+                    question = next(to_ask, None)
                     if question is None:
                         break
-                    asked = pool.submit(_answer, answering, question, chatbot, retriever)
-                    on_way[asked] = question
+                    future = pool.submit(_answer, answering, question, chatbot, retriever)
+                    on_way[future] = question
                 if not on_way:
                     return
-                for done in wait(on_way, return_when=FIRST_COMPLETED).done:
-                    question = on_way.pop(done)
-                    why = _why_unanswered(answering, done)
+                for answered in wait(on_way, return_when=FIRST_COMPLETED).done:
+                    question = on_way.pop(answered)
+                    why = _why_unanswered(answering, answered)
                     failed_in_a_row = failed_in_a_row + 1 if why else 0
                     yield question.row_id, why
         except (KeyboardInterrupt, GeneratorExit):
@@ -299,22 +299,22 @@ def _answer(
 
 
 def _why_unanswered(
-    answering: Answering, asked: Future[tuple[JsonQuestion, Answer]]
+    answering: Answering, future: Future[tuple[JsonQuestion, Answer]]
 ) -> CallFailed | None:
     """Keep the answer, or return why there is none."""
     try:
-        answering.keep(*asked.result())
+        answering.keep(*future.result())
     except CallFailed as failure:
         return failure
     return None
 
 
 def make_dev_set(
-    asked: JsonQuestionSet, name: str, n: int, seed: int
+    question_set: JsonQuestionSet, name: str, n: int, seed: int
 ) -> tuple[bytes, str, Counter[str]]:
     """A file of `n` questions, in proportion to their main topics, its version, and the topics."""
-    topics = [str(q.expected.get("main_topic") or "").strip() for q in asked.questions]
+    topics = [str(q.expected.get("main_topic") or "").strip() for q in question_set.questions]
     positions = json_answers.draw_dev_set(topics, n, seed=seed)
-    drawn = [asked.raw[position] for position in positions]
+    drawn = [question_set.raw[position] for position in positions]
     version = json_answers.eval_set_version(name, drawn)
     return json_answers.canonical(drawn), version, Counter(topics[at] for at in positions)

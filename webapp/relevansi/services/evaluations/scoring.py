@@ -76,7 +76,7 @@ class ScoringSettings(Struct, frozen=True):
         tau_sim = default if self.tau_sim is None else self.tau_sim
         return answers.AnswerScale(self.embedder, tau_sim, self.keep_citations)
 
-    def stated(self) -> dict[str, Any]:
+    def as_stored(self) -> dict[str, Any]:
         """Return the settings as they are stored; those that were not given are left out."""
         if self.kind is EvaluationKind.JSON:
             gate: dict[str, Any] = _gate(self.gate)
@@ -103,10 +103,10 @@ def constraint_scoring(
     missing: constraints.MissingRule = constraints.MissingRule.COUNTED,
 ) -> tuple[constraints.ConstraintReport, tuple[Problem, ...]]:
     """The cards of `results` against `gold`, with people's decisions in `manual`."""
-    asked = gold_questions.read(gold.name, gold.data)
+    gold_file = gold_questions.read(gold.name, gold.data)
     listed = listed_properties.read(results.name, results.data)
     problems = list(listed.problems)
-    ids = {question.query_id for question in asked.questions}
+    ids = {question.query_id for question in gold_file.questions}
     problems += [
         warning("result_without_question", results.name, query_id=query_id)
         for query_id in listed.cards
@@ -118,15 +118,15 @@ def constraint_scoring(
         decisions = constraints.Decisions.of(decided.decisions)
         counts = {query_id: len(listed.cards.get(query_id, ())) for query_id in ids}
         problems += [*decided.problems, *manual_input.check_cards(decided, counts)]
-        automatic = {question.query_id for question in asked.questions if not question.manual}
+        automatic = {question.query_id for question in gold_file.questions if not question.manual}
         by_hand = sorted({query_id for query_id, _ in decisions.cards} & automatic)
         problems += [
             warning("decision_on_automatic", manual.name, query_id=query_id) for query_id in by_hand
         ]
     if threshold is None:
-        threshold = asked.threshold
+        threshold = gold_file.threshold
     report = constraints.evaluate(
-        asked.questions, listed.cards, threshold=threshold, decisions=decisions, missing=missing
+        gold_file.questions, listed.cards, threshold=threshold, decisions=decisions, missing=missing
     )
     return report, tuple(problems)
 
@@ -145,10 +145,10 @@ def score_rows(
 
     def scored(line: int, row: answers.AnswerRow | ChunkRow) -> ScoredRow | Problem:
         if isinstance(row, ChunkRow):
-            found = chunks.score(row)
-            overall.add(found)
-            strategies.setdefault(row.strategy or "", ChunkMeans()).add(found)
-            return documents.chunk_row(found)
+            score = chunks.score(row)
+            overall.add(score)
+            strategies.setdefault(row.strategy or "", ChunkMeans()).add(score)
+            return documents.chunk_row(score)
         try:
             answer = answers.score(row, scale)
         except answers.SimilaritiesDoNotFit as wrong:
@@ -159,12 +159,12 @@ def score_rows(
 
     reader = cited_answers.read_answers if is_answers else cited_answers.read_chunks
     n_rows, left_out, last = 0, 0, None
-    for found in reader(name, file):
-        line = found.line if isinstance(found, Problem) else found[0]
+    for entry in reader(name, file):
+        line = entry.line if isinstance(entry, Problem) else entry[0]
         n_rows += line != last
         if settings.first is not None and n_rows > settings.first:
             break
-        outcome = found if isinstance(found, Problem) else scored(*found)
+        outcome = entry if isinstance(entry, Problem) else scored(*entry)
         if isinstance(outcome, Problem):
             tell(outcome)
             left_out += line != last
@@ -173,22 +173,22 @@ def score_rows(
         last = line
     partial = {"first_n": settings.first, "left_out": left_out}
     if not is_answers:
-        named = {} if set(strategies) == {""} else strategies
+        by_strategy = {} if set(strategies) == {""} else strategies
         return {
             "summary": overall.figures(),
-            "strategies": {name: part.figures() for name, part in named.items()},
+            "strategies": {name: part.figures() for name, part in by_strategy.items()},
             **partial,
         }, _figures(overall.figures(), overall.count)
     figures = summary.figures()
     return {
-        "summary": {one["name"]: one["value"] for one in figures},
+        "summary": {figure["name"]: figure["value"] for figure in figures},
         "embedder": summary.embedder(scale),
         "tau_sim": scale.tau_sim,
         "keep_citations": scale.keep_citations,
         "faithfulness": "fallback: min(1, 0.6 + 0.4 overlap)",
         "settings": summary.settings,
         **partial,
-        "why_undefined": {one["name"]: one["why"] for one in figures if one["why"]},
+        "why_undefined": {figure["name"]: figure["why"] for figure in figures if figure["why"]},
     }, figures
 
 
@@ -198,15 +198,18 @@ def score_json(
     """The head of the report on JSON answers, and its figures; `take` gets each answer scored."""
     prompt, dev, questions, subset = settings.prompt, settings.subset, answered.questions, None
     if prompt is not None:
-        own, stated = sha256(prompt.data).hexdigest(), answered.provenance["prompt_sha256"]
-        if own != stated.lower():
-            words = {"own": own, "stated": stated}
+        digest, stated_digest = (
+            sha256(prompt.data).hexdigest(),
+            answered.provenance["prompt_sha256"],
+        )
+        if digest != stated_digest.lower():
+            words = {"own": digest, "stated": stated_digest}
             raise ImportRefused(error("other_prompt", prompt.name, words))
     stopped = False
     if dev is not None:
         ids = expected_json.read_subset(dev.name, dev.data)
-        known = {question.row_id for question in questions}
-        unknown = [one for one in ids if one not in known]
+        row_ids = {question.row_id for question in questions}
+        unknown = [row_id for row_id in ids if row_id not in row_ids]
         if unknown:
             tell(error("subset_ids_unknown", dev.name, {"ids": expected_json.some(unknown)}))
         chosen = tuple(question for question in questions if question.row_id in set(ids))
@@ -248,7 +251,7 @@ def _gate(gate: Gate) -> dict[str, float]:
 
 def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingRows) -> Evaluation:
     """The evaluation of `files`, to be stored; its rows go into `rows`."""
-    told: list[Problem] = []
+    problems: list[Problem] = []
     n_problems = n_rows = 0
     file, is_json = files[0], settings.kind is EvaluationKind.JSON
     most = MOST_ROWS_OF_MODEL if isinstance(settings.embedder, VectorEmbedder) else MOST_ROWS
@@ -257,7 +260,7 @@ def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingR
         nonlocal n_problems
         n_problems += 1
         if n_problems <= MOST_PROBLEMS:
-            told.append(problem)
+            problems.append(problem)
 
     def take(row: ScoredRow) -> None:
         if rows.n >= most:
@@ -281,39 +284,41 @@ def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingR
         n_rows = cited_answers.count_rows(file.name, io.BytesIO(file.data))
         head, figures = score_rows(settings, file.name, io.BytesIO(file.data), take, report)
         if not rows.n:
-            raise _nothing_scored(settings.kind, file, told)
+            raise _nothing_scored(settings.kind, file, problems)
     listed = [
-        {"name": one.name, "sha256": sha256(one.data).hexdigest()}
-        for one in (*files, settings.subset, settings.prompt)
-        if one
+        {"name": part.name, "sha256": sha256(part.data).hexdigest()}
+        for part in (*files, settings.subset, settings.prompt)
+        if part
     ]
-    stated = settings.stated()
-    whole = json.dumps([settings.kind, stated, [one["sha256"] for one in listed]])
-    is_part = "first" in stated or "subset" in stated
+    stored = settings.as_stored()
+    identity = json.dumps([settings.kind, stored, [part["sha256"] for part in listed]])
+    is_part = "first" in stored or "subset" in stored
     return Evaluation(
         kind=str(settings.kind),
-        name=" + ".join(one["name"] for one in listed),
+        name=" + ".join(part["name"] for part in listed),
         files=listed,
-        sha256=sha256(whole.encode()).hexdigest(),
-        settings=stated | {"rows": n_rows} if is_part else stated,
+        sha256=sha256(identity.encode()).hexdigest(),
+        settings=stored | {"rows": n_rows} if is_part else stored,
         provenance=dict(provenance),
         head=head,
         figures=list(figures),
-        problems=[asdict(problem) for problem in told],
+        problems=[asdict(problem) for problem in problems],
         n_problems=n_problems,
         n_items=rows.n,
     )
 
 
-def _nothing_scored(kind: EvaluationKind, file: NamedBytes, told: list[Problem]) -> ImportRefused:
+def _nothing_scored(
+    kind: EvaluationKind, file: NamedBytes, problems: list[Problem]
+) -> ImportRefused:
     expected = _EXPECTED[kind]
-    other = error("no_row_scored", file.name)
+    no_row = error("no_row_scored", file.name)
     try:
         document, _ = load(file.name, file.data, expected=expected)
     except UnreadableFile as unreadable:
         is_lines = unreadable.problem.details.get("found") == "json_lines"
-        return ImportRefused(other if is_lines else unreadable.problem, *told)
-    if isinstance(document, dict) and told and told[0].code.startswith("line_value"):
-        return ImportRefused(other, *told)
+        return ImportRefused(no_row if is_lines else unreadable.problem, *problems)
+    if isinstance(document, dict) and problems and problems[0].code.startswith("line_value"):
+        return ImportRefused(no_row, *problems)
     looks = {"found": looks_like(document), "expected": expected}
     return ImportRefused(error("unknown_format", file.name, looks))

@@ -110,8 +110,8 @@ class RatedRun(NamedTuple):
         The id keeps runs of one day apart. A file of ratings to which some are still to come says
         so at its end.
         """
-        stated = run_folders.moment(self.run.timestamp).partition("_")[0]
-        day = stated if stated.isdecimal() else file_day(self.run.imported_at)
+        stated_day = run_folders.moment(self.run.timestamp).partition("_")[0]
+        day = stated_day if stated_day.isdecimal() else file_day(self.run.imported_at)
         stem, _, ending = name.partition(".")
         in_run, end = Query.run_id == self.run_id, ""
         if stem != "run":
@@ -122,13 +122,13 @@ class RatedRun(NamedTuple):
 
 
 def export(
-    session: Session, study: Study, run_id: str, rule: Rule, file_format: str, **own: Any
+    session: Session, study: Study, run_id: str, rule: Rule, file_format: str, **options: Any
 ) -> ExportedFile:
-    """Return a run under `rule` as a file in one of ``FORMATS``, with options of its `own`.
+    """Return a run under `rule` as a file in one of ``FORMATS``, with the `options` of that format.
 
     Raises ``UnknownRun``; ``KeyError`` for an unknown format.
     """
-    return FORMATS[file_format](RatedRun(session, study, run_id, rule), **own)
+    return FORMATS[file_format](RatedRun(session, study, run_id, rule), **options)
 
 
 def _rated_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
@@ -138,9 +138,9 @@ def _rated_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFil
 
 
 def _wide_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
-    own = {rater.name: of.report(rater) for rater in studies.raters(of.session, of.study)}
+    by_rater = {rater.name: of.report(rater) for rater in studies.raters(of.session, of.study)}
     merged = of.report()
-    data = csv_ratings.wide_csv(merged, own, style=style)
+    data = csv_ratings.wide_csv(merged, by_rater, style=style)
     return of.file("evaluation_raters.csv", data, *csv_ratings.said(merged))
 
 
@@ -166,17 +166,22 @@ def _long_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile
     rows: list[Sequence[Cell]] = [csv_ratings.LONG_COLUMNS]
     if of_collection:
         rows = [csv_ratings.LONG_COLUMNS_OF_DOCUMENTS]
-    for one in judged(of):
-        if one.rank is None or one.is_below:
+    for result in judged(of):
+        if result.rank is None or result.is_below:
             continue
         cells: tuple[Cell, ...] = (
-            *(of.run_id, name, one.query_id, one.rank),
-            *(one.docno if of_collection else one.identity, one.content, one.title, one.verdict),
-            origins.get(one.thing),
+            *(of.run_id, name, result.query_id, result.rank),
+            *(
+                result.docno if of_collection else result.identity,
+                result.content,
+                result.title,
+                result.verdict,
+            ),
+            origins.get(result.thing),
         )
         if of_collection:
-            gap = seconds.get((rater.id, one.thing)) if rater else None
-            cells = (*cells, grade_word(one.verdict, scale), gap)
+            gap = seconds.get((rater.id, result.thing)) if rater else None
+            cells = (*cells, grade_word(result.verdict, scale), gap)
         rows.append(cells)
     return of.file("judgments.csv", csv_bytes(rows, style=style), *of.said_unasked())
 
@@ -191,8 +196,8 @@ def _spreadsheet(of: RatedRun) -> ExportedFile:
 
 def _report(of: RatedRun) -> ExportedFile:
     """Return the report of the run: its figures, what they mean, and the references."""
-    called = run_folders.called(of.run.search_method, of.run.llm, of.run.timestamp)
-    data = metrics_tables.runs_markdown([(called, reports.in_words(*of))])
+    name = run_folders.called(of.run.search_method, of.run.llm, of.run.timestamp)
+    data = metrics_tables.runs_markdown([(name, reports.in_words(*of))])
     return of.file("evaluation_report.md", data)
 
 
@@ -236,11 +241,11 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
     session, study, run_id, rule = of
     kind, scope = KINDS[study.kind], reports.asked_of(of.run.id)
     pooled = is_pooled(study)
-    said = reports.verdicts_under(session, study, Query.run_id == run_id, rule, pooled=pooled)
+    ratings = reports.verdicts_under(session, study, Query.run_id == run_id, rule, pooled=pooled)
     in_scope = (verdicts.pool_of if pooled else verdicts.judged_items)(scope)
     of_things = select(JudgedItem.id, JudgedItem.content, JudgedItem.card, StoredItem.identity)
     of_things = of_things.join(StoredItem).where(JudgedItem.id.in_(in_scope))
-    things = {row.id: row for row in session.execute(of_things)}
+    items = {row.id: row for row in session.execute(of_things)}
     extra = [Query.extra[name].label(name) for name in (TAIL, "span_id", "_index")]
     texts = select(Query.id, Question.external_id, Question.text, *extra)
     questions = {row.id: row for row in session.execute(texts.join(Question).where(scope))}
@@ -250,29 +255,29 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
     of_run = of_run.order_by(Result.query_key, Result.rank)
     for row in session.execute(of_run):
         listed[row.query_key].append(row)
-    for asked in verdicts.asked_queries(session, scope, pooled=pooled):
-        question, own = questions[asked.key], listed.pop(asked.key, [])
-        seen: Counter[str] = Counter()
-        below = zip(asked.tail, question.tail or (), strict=False)
+    for query in verdicts.asked_queries(session, scope, pooled=pooled):
+        question, results = questions[query.key], listed.pop(query.key, [])
+        listings: Counter[str] = Counter()
+        below = zip(query.tail, question.tail or (), strict=False)
         places = [
-            *((row.rank, row.judged_item_id, "", row.card) for row in own),
-            *((rank, *place, None) for rank, place in enumerate(below, len(asked.things) + 1)),
-            *((None, thing, "", None) for thing in asked.others),
+            *((row.rank, row.judged_item_id, "", row.card) for row in results),
+            *((rank, *place, None) for rank, place in enumerate(below, len(query.things) + 1)),
+            *((None, item, "", None) for item in query.others),
         ]
-        for rank, thing_id, stated, card in places:
-            thing = things.get(thing_id or 0)
-            identity, content = (thing.identity, thing.content) if thing else (stated, 1)
-            docno, shared = kind.docno(identity, content), thing.card if thing else None
+        for rank, thing_id, tail_identity, card in places:
+            at = items.get(thing_id or 0)
+            identity, content = (at.identity, at.content) if at else (tail_identity, 1)
+            docno, shared = kind.docno(identity, content), at.card if at else None
             item = shown(card, shared) if card else from_row(shared) if shared else None
-            verdict = said.scale.numbers[said.by_thing.get(thing_id or 0)]
+            verdict = ratings.scale.numbers[ratings.by_thing.get(thing_id or 0)]
             is_below = rank is not None and card is None
-            seen[docno] += 1
+            listings[docno] += 1
             yield JudgedResult(
-                query_id=question.external_id or str(asked.query_id),
+                query_id=question.external_id or str(query.query_id),
                 rank=rank,
                 docno=docno,
                 verdict=verdict,
-                repetition=seen[docno],
+                repetition=listings[docno],
                 question=question.text,
                 document=item if isinstance(item, Document) else None,
                 identity=identity,
@@ -280,7 +285,7 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
                 title=item.title if item else "",
                 thing=thing_id or 0,
                 is_below=is_below,
-                is_pooled=thing is not None and (not is_below or verdict is not None),
+                is_pooled=at is not None and (not is_below or verdict is not None),
                 score=card.get("score") if card else None,
                 position=card.get("position") if card else None,
                 span_id=question.span_id or "",
@@ -301,7 +306,7 @@ def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
     session, study, run_id, rule = of
     kind, scale, run = KINDS[study.kind], Scale.stored(study.scale), of.run
     without = () if texts else ("text",)
-    said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
+    ratings = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
     blindness = reports.blindness(session, study, Query.run_id == run_id, rule)
     holes = verdicts.holes(session, Query.run_id == run_id)
     unasked = reports.unasked(session, run_id)
@@ -322,7 +327,7 @@ def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
     if kind.of_collection:
         head |= {"kind": study.kind, "scale": to_builtins(scale)}
         head["merging"] = scale.merging(study.merging)
-    asked = reports.asked_of(run_id)
+    scope = reports.asked_of(run_id)
     queries = (
         {
             "query_id": query.query_id,
@@ -331,23 +336,23 @@ def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
             "category": query.category,
             "response": query.response,
             "state": query.state,
-            "empty_outcome": said.outcome(query.emptiness_id),
-            "quality": metrics_tables.whole(said.quality.get(query.id)),
-            "notes": said.notes.get(query.id, ""),
+            "empty_outcome": ratings.outcome(query.emptiness_id),
+            "quality": metrics_tables.whole(ratings.quality.get(query.id)),
+            "notes": ratings.notes.get(query.id, ""),
             "question_note": query.note or "",
             "results": [
                 metrics_tables.result_json(
                     result.rank,
                     shown(result.card, result.shared),
-                    scale.numbers[said.by_thing.get(result.judged_item_id)],
-                    known.get(result.rank),
+                    scale.numbers[ratings.by_thing.get(result.judged_item_id)],
+                    details.get(result.rank),
                     without=without,
                 )
                 for result in results
             ],
             **({"holes": [*holes[query.id]]} if query.id in holes else {}),
         }
-        for query, results, known in particulars.of_run(session, run, asked, with_record=True)
+        for query, results, details in particulars.of_run(session, run, scope, with_record=True)
     )
     data = metrics_tables.json_of_list(head, "queries", queries)
     return of.file("run.json", data, *said_unasked(unasked))
@@ -391,69 +396,73 @@ def _for_tool(of: RatedRun, *, form: str, index: str = "") -> ExportedFile:
 
     Raises ``ForCollections``, ``EqualTexts``, ``NotOfSpans`` and ``IndexUnknown``.
     """
-    found, study, rater = _of_collection(of, form), of.study, of.rule.rater
+    results, study = _of_collection(of, form), of.study
     scale, notes = Scale.stored(study.scale), of.said_unasked()
     match form:
         case "beir":
-            data = packed_folder(judged_results.beir(found, _card(of, found)))
+            data = packed_folder(judged_results.beir(results, _dataset_card(of, results)))
         case "srw":
             title = studies.shown_name(study)
-            data = judged_results.search_relevance(found, name=title, description=of.rated_by)
+            data = judged_results.search_relevance(results, name=title, description=of.rated_by)
         case "phoenix":
-            if not any(one.span_id for one in found):
+            if not any(result.span_id for result in results):
                 raise NotOfSpans(of.run_id)
-            by_machine = rater is not None and rater.is_machine
-            name = of.rated_by
-            data = judged_results.phoenix(found, rater=name, scale=scale, is_machine=by_machine)
+            data = judged_results.phoenix(
+                results,
+                rater=of.rated_by,
+                scale=scale,
+                is_machine=of.rule.rater is not None and of.rule.rater.is_machine,
+            )
         case "rank-eval":
-            if not index and not all(one.index for one, _ in judged_results.graded(found)):
+            if not index and not all(result.index for result, _ in judged_results.graded(results)):
                 raise IndexUnknown(of.run_id)
-            from_grade = scale.relevant_from
-            data = judged_results.rank_eval(found, index=index, relevant_from=from_grade)
+            data = judged_results.rank_eval(results, index=index, relevant_from=scale.relevant_from)
             notes = (gettext(OWN_QUERY), *notes)
         case "quepid":
-            data = judged_results.quepid(found)
+            data = judged_results.quepid(results)
         case _:
-            alone = ((one, reports.of_rater(one)) for one in studies.raters(of.session, study))
             data = judged_results.quepid_book(
-                {one.name: [*judged(of._replace(rule=rule))] for one, rule in alone}
+                {
+                    rater.name: [*judged(of._replace(rule=reports.of_rater(rater)))]
+                    for rater in studies.raters(of.session, study)
+                }
             )
-    unsure = sum(one.verdict == "unsure" for one in found)
+    unsure = sum(result.verdict == "unsure" for result in results)
     if unsure and form != "phoenix":
-        said = ngettext(
+        left_out = ngettext(
             '%(n)s item is left out: "cannot tell".',
             '%(n)s items are left out: "cannot tell".',
             unsure,
         )
-        notes = (said, *notes)
+        notes = (left_out, *notes)
     return of.file(TOOLS[form], data, *notes)
 
 
 def _of_collection(of: RatedRun, form: str) -> list[JudgedResult]:
-    if form not in offered(of.study):
+    if form not in formats_for(of.study):
         raise ForCollections(form)
-    found = [*judged(of)]
-    texts = Counter({one.query_id: one.question for one in found}.values())
+    results = [*judged(of)]
+    texts = Counter({result.query_id: result.question for result in results}.values())
     if form in BY_TEXT and (twice := [text for text, n in texts.items() if n > 1]):
         raise EqualTexts(twice[0])
-    return found
+    return results
 
 
-def _card(of: RatedRun, found: Sequence[JudgedResult]) -> str:
+def _dataset_card(of: RatedRun, results: Sequence[JudgedResult]) -> str:
     kinds = [ItemKind.CARDS]
     return judged_results.dataset_card(
         reports.in_words(*of),
         title=studies.shown_name(of.study),
         guidelines=studies.guidelines(of.study),
         agreement=agreement.report(of.session, of.study, kinds=kinds).kinds[0],
-        results=found,
+        results=results,
     )
 
 
-def offered(study: Study) -> tuple[str, ...]:
+def formats_for(study: Study) -> tuple[str, ...]:
     """Return the names of the formats for the study's kind of items."""
-    is_theirs = KINDS[study.kind].of_collection
-    return tuple(name for name in FORMATS if is_theirs or name not in TOOLS)
+    of_collection = KINDS[study.kind].of_collection
+    return tuple(name for name in FORMATS if of_collection or name not in TOOLS)
 
 
 FORMATS: Mapping[str, Callable[..., ExportedFile]] = {
@@ -469,59 +478,57 @@ FORMATS: Mapping[str, Callable[..., ExportedFile]] = {
 }
 
 
-Printer = Callable[[Session, Study, str, Rule], bytes]
+OfflinePageRenderer = Callable[[Session, Study, str, Rule], bytes]
 """Makes the page on which a run is rated without a server."""
 
 
 def tree(
-    session: Session, study: Study, rule: Rule, to_rate: Printer | None
+    session: Session, study: Study, rule: Rule, to_rate: OfflinePageRenderer | None
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """Return the study's runs with their judgments under `rule`, as files by path.
 
     Beside them come the warnings on data that no file holds.
     """
     # Whole runs, with their questions and cards, in a few statements.
-    whole = (
+    with_answers = (
         selectinload(Run.queries).joinedload(Query.question),
         selectinload(Run.queries, Query.results),
     )
-    rows = session.scalars(select(Run).where(Run.study_id == study.id).options(*whole))
-    runs = run_folders.in_order(map(_read, sorted(rows, key=sequence)))
+    rows = session.scalars(select(Run).where(Run.study_id == study.id).options(*with_answers))
+    runs = run_folders.in_order(map(_read_run_of, sorted(rows, key=sequence)))
     names = run_folders.names(runs)
-    told = {run.name: reports.report(session, study, run.name, rule) for run in runs}
+    report_of = {run.name: reports.report(session, study, run.name, rule) for run in runs}
     files: dict[str, bytes] = {}
     notes: list[str] = []
     for run in runs:
-        at, report = names[run.name], told[run.name]
+        at, report = names[run.name], report_of[run.name]
         raw, data = at.path("test_results_{moment}.json"), run_folders.run_file(run)
         files[raw] = files[f"{at.folder}/test_results_latest.json"] = data
-        notes += _unsaid(run, raw, data)
+        notes += _differing_answers(run, raw, data)
         files[at.path("evaluation_template_{day}.csv")] = csv_ratings.rated_csv(_unrated(report))
         if to_rate is not None:
             files[at.path("evaluation_{day}.html")] = to_rate(session, study, run.name, rule)
         if is_rated(report):
             files[at.path("evaluation_rated_{day}.csv")] = csv_ratings.rated_csv(report)
         files[at.path("full_responses_{day}.txt")] = run_folders.responses(run)
-    notes += dict.fromkeys(said for run in runs for said in said_unasked(told[run.name].unasked))
-    rated = {run.name: run for run in runs if is_rated(told[run.name])}
+    notes += dict.fromkeys(
+        note for run in runs for note in said_unasked(report_of[run.name].unasked)
+    )
+    rated = {run.name: run for run in runs if is_rated(report_of[run.name])}
     if rated:
-        listed = [
-            (
-                run_folders.called(run.search_method, run.llm, run.timestamp),
-                replace(
-                    told[name],
-                    blindness=reports.blindness(session, study, Query.run_id == name, rule),
-                ),
-            )
-            for name, run in rated.items()
-        ]
+        described = []
+        for name, run in rated.items():
+            blindness = reports.blindness(session, study, Query.run_id == name, rule)
+            title = run_folders.called(run.search_method, run.llm, run.timestamp)
+            described.append((title, replace(report_of[name], blindness=blindness)))
         # Dated with the newest run.
-        files[f"evaluation_report_{_day(rated.values())}.md"] = metrics_tables.runs_markdown(listed)
+        report_file = f"evaluation_report_{_day(rated.values())}.md"
+        files[report_file] = metrics_tables.runs_markdown(described)
         files |= _comparisons(session, study, rule, rated)
     return dict(sorted(files.items())), tuple(notes)
 
 
-def _read(run: Run) -> ReadRun:
+def _read_run_of(run: Run) -> ReadRun:
     """Return a stored run as one is read; it is called by its id."""
     return ReadRun(
         file_format="v1",
@@ -555,12 +562,11 @@ def _unrated(report: RunReport) -> RunReport:
     rows = []
     for row in report.rows:
         verdicts = (None,) * row.summary.results_count
-        nothing = QueryJudgments(row.summary.state, verdicts)
-        summary = summarise(nothing, cannot_tell="not_relevant")  # nothing is, in a template
+        unjudged = QueryJudgments(row.summary.state, verdicts)
+        summary = summarise(unjudged, cannot_tell="not_relevant")  # nothing is, in a template
         empty = dict.fromkeys(row.summary.further, Span.settled(None))
-        rows.append(
-            replace(row, notes="", summary=summary._replace(further=empty), verdicts=verdicts)
-        )
+        summary = summary._replace(further=empty)
+        rows.append(replace(row, notes="", summary=summary, verdicts=verdicts))
     return replace(report, rows=tuple(rows))
 
 
@@ -586,7 +592,7 @@ def _day(runs: Iterable[ReadRun]) -> str:
     return max((day for day in days if day.isdecimal()), default=run_folders.UNDATED)
 
 
-def _unsaid(run: ReadRun, path: str, data: bytes) -> Iterator[str]:
+def _differing_answers(run: ReadRun, path: str, data: bytes) -> Iterator[str]:
     """Yield the questions that reading the file again would not give as they are here."""
     read = {query.query_id: query for query in read_run(path, data).queries}
     for query in run.queries:

@@ -76,21 +76,21 @@ def push(export: bytes, to: str, endpoint: str, *, token: str = "") -> Pushed:
     address = client.full_address(endpoint, PATHS[to])
     body = json.decode(export, type=dict[str, Any])
     if to == "phoenix":
-        n, found = len(body["data"]), _annotated(body["data"], address, token)
+        n, pushed = len(body["data"]), _push_annotations(body["data"], address, token)
     else:
-        n = sum(len(one["ratings"]) for one in body["judgmentRatings"])
-        found = _listed(body, address, token)
-    n_refused = sum(len(one.items) for one in found.refused)
-    return replace(found, address=client.public_address(address), n_accepted=n - n_refused)
+        n = sum(len(query["ratings"]) for query in body["judgmentRatings"])
+        pushed = _push_list(body, address, token)
+    n_refused = sum(len(refusal.items) for refusal in pushed.refused)
+    return replace(pushed, address=client.public_address(address), n_accepted=n - n_refused)
 
 
-def _annotated(annotations: Sequence[Mapping[str, Any]], address: str, token: str) -> Pushed:
+def _push_annotations(annotations: Sequence[Mapping[str, Any]], address: str, token: str) -> Pushed:
     if not annotations:
         raise NothingJudged
     refused: list[Refusal] = []
     for start in range(0, len(annotations), AT_ONCE):
         try:
-            refused += _posted(annotations[start : start + AT_ONCE], address, token)
+            refused += _post(annotations[start : start + AT_ONCE], address, token)
         except CallFailed as failed:
             if not start:
                 raise
@@ -103,7 +103,7 @@ def _name(annotation: Mapping[str, Any]) -> str:
     return f"{annotation['span_id']}:{annotation['document_position']}"
 
 
-def _posted(batch: Sequence[Mapping[str, Any]], address: str, token: str) -> list[Refusal]:
+def _post(batch: Sequence[Mapping[str, Any]], address: str, token: str) -> list[Refusal]:
     """Send annotations, and return which of them Phoenix refuses: for one it refuses all."""
     # Unless synchronous, it accepts what it drops later.
     how: Any = {"params": {"sync": "true"}, "json": {"data": batch}}
@@ -111,14 +111,14 @@ def _posted(batch: Sequence[Mapping[str, Any]], address: str, token: str) -> lis
     refusal = _refusal(answer, map(_name, batch))
     if refusal is None:
         return []
-    if len(batch) == 1 or not any(one["span_id"] in answer.text for one in batch):
+    if len(batch) == 1 or not any(annotation["span_id"] in answer.text for annotation in batch):
         return [refusal]
     middle = len(batch) // 2
     halves = batch[:middle], batch[middle:]
-    return [one for half in halves for one in _posted(half, address, token)]
+    return [refusal for half in halves for refusal in _post(half, address, token)]
 
 
-def _listed(body: Mapping[str, Any], address: str, token: str) -> Pushed:
+def _push_list(body: Mapping[str, Any], address: str, token: str) -> Pushed:
     """Import a list of judgments into OpenSearch, unless it is there."""
     ratings = body["judgmentRatings"]
     if not ratings:
@@ -131,15 +131,17 @@ def _listed(body: Mapping[str, Any], address: str, token: str) -> Pushed:
             if _is_there(name, address, ask):
                 return Pushed(address, 0, name=name, was_there=True)
             answer = ask("PUT", address, json={**body, "name": name})
-    names = (f"{one['query']}: {rated['docId']}" for one in ratings for rated in one["ratings"])
+    names = (
+        f"{query['query']}: {rated['docId']}" for query in ratings for rated in query["ratings"]
+    )
     refusal = _refusal(answer, names)
     return Pushed(address, 0, (refusal,) if refusal else (), name)
 
 
 def _is_there(name: str, address: str, ask: Callable[..., httpx.Response]) -> bool:
     """Whether OpenSearch has a list of that name."""
-    wanted = {"query": {"match_phrase": {"name": name}}, "_source": ["name"]}
-    answer = ask("POST", f"{address}/_search", json=wanted)
+    search = {"query": {"match_phrase": {"name": name}}, "_source": ["name"]}
+    answer = ask("POST", f"{address}/_search", json=search)
     if answer.status_code in {400, 404, 405}:  # before OpenSearch 3.5 there was no search
         answer = ask("GET", address)
     # Without any list it answers 404; other failures are those of the import, too.
@@ -149,7 +151,7 @@ def _is_there(name: str, address: str, ask: Callable[..., httpx.Response]) -> bo
 def _refusal(answer: httpx.Response, items: Iterable[str]) -> Refusal | None:
     if answer.is_success:
         return None
-    said = detail(answer.content)
+    reason = detail(answer.content)
     if answer.status_code in {401, 403}:
-        raise TokenRefused(f"{answer.status_code}: {said}")
-    return Refusal(answer.status_code, said, tuple(items))
+        raise TokenRefused(f"{answer.status_code}: {reason}")
+    return Refusal(answer.status_code, reason, tuple(items))

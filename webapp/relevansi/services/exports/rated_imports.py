@@ -61,8 +61,8 @@ def compare(
         return RatedFileReport(name, rated=rated, problems=read.problems)
     rule = reports.rule_of(session, study)
     here = reports.report(session, study, fits[0], rule, with_unasked=True)
-    own = _lines(here)
-    differing = tuple(number for number in lines if lines[number] != own[number])
+    lines_here = _lines(here)
+    differing = tuple(number for number in lines if lines[number] != lines_here[number])
     return RatedFileReport(name, fits[0], rated, is_rated(here), differing, read.problems)
 
 
@@ -71,13 +71,13 @@ def runs_of(session: Session, study: Study, report: RunReport, run_ids: Sequence
 
     Where no run has just these, those that have more: a line of the file may be missing.
     """
-    wanted, rule = _lists(report), reports.rule_of(session, study)
+    lists_of_file, rule = _lists(report), reports.rule_of(session, study)
     lists = {
         run_id: _lists(reports.report(session, study, run_id, rule, with_unasked=True))
-        for run_id in (run_ids if wanted else ())
+        for run_id in (run_ids if lists_of_file else ())
     }
-    whole = [run_id for run_id, found in lists.items() if found == wanted]
-    return whole or [run_id for run_id, found in lists.items() if found > wanted]
+    same = [run_id for run_id, of_run in lists.items() if of_run == lists_of_file]
+    return same or [run_id for run_id, of_run in lists.items() if of_run > lists_of_file]
 
 
 def _lists(report: RunReport) -> set[tuple[int, str, int]]:
@@ -91,10 +91,10 @@ def _lists(report: RunReport) -> set[tuple[int, str, int]]:
 def _lines(report: RunReport) -> Mapping[int, list[Cell]]:
     original = replace(report, is_original=True)  # the columns that are read from files
     rows = zip(report.rows, rated_rows(original), strict=True)
-    return {row.query_id: [_in_file(cell) for cell in cells[FIGURES]] for row, cells in rows}
+    return {row.query_id: [_as_in_file(cell) for cell in cells[FIGURES]] for row, cells in rows}
 
 
-def _in_file(cell: Cell) -> Cell:
+def _as_in_file(cell: Cell) -> Cell:
     return rounded(cell) if isinstance(cell, float) else cell
 
 
@@ -152,12 +152,12 @@ def examine(session: Session, study: Study, read: RatedFile, rater: str | None) 
     """
     by_id = {run.id: run for run in runs.in_order(session, study)}
     fits = runs_of(session, study, read.report, [*by_id])
-    called = name_line(rater or "")
-    who = raters.named(session, study, called) if called else None
-    found = RatedImport(
+    rater_name = name_line(rater or "")
+    who = raters.find_named(session, study, rater_name) if rater_name else None
+    report = RatedImport(
         name=read.report.run,
-        rater=who.name if who else called,
-        rater_is_new=bool(called) and who is None,
+        rater=who.name if who else rater_name,
+        rater_is_new=bool(rater_name) and who is None,
         refused=who is not None and (who.is_machine or who.removed_at is not None),
         lines=len(read.report.rows),
         fits=tuple(fits),
@@ -165,23 +165,25 @@ def examine(session: Session, study: Study, read: RatedFile, rater: str | None) 
         problems=read.problems,
     )
     if len(fits) != 1:
-        return found
+        return report
     run = by_id[fits[0]]
-    found = replace(found, run_id=run.id, search_method=run.search_method, llm=run.llm)
-    if not found.storable:
-        return found
-    own: dict[int, dict[str, str]] = {}
+    report = replace(report, run_id=run.id, search_method=run.search_method, llm=run.llm)
+    if not report.storable:
+        return report
+    here: dict[tuple[int, str], str] = {}
     if who is not None:
-        here = reports.report(session, study, run.id, reports.of_rater(who), with_unasked=True)
-        own = {row.query_id: dict(_values(row)) for row in here.rows}
+        stored = reports.report(session, study, run.id, reports.of_rater(who), with_unasked=True)
+        here = {
+            (row.query_id, field): value for row in stored.rows for field, value in _values(row)
+        }
     values = [
-        RatedValue(row.query_id, field, own.get(row.query_id, {}).get(field), value)
+        RatedValue(row.query_id, field, here.get((row.query_id, field)), value)
         for row in read.report.rows
         for field, value in _values(row)
-        if own.get(row.query_id, {}).get(field) != value
+        if here.get((row.query_id, field)) != value
     ]
     return replace(
-        found,
+        report,
         new=tuple(value for value in values if value.here is None),
         others=tuple(value for value in values if value.here is not None),
     )
@@ -201,19 +203,17 @@ def store(
     A rater of that name is made if there is none. Nothing is stored where the report is not
     ``storable``.
     """
-    known = raters.named(session, study, rater)
-    if known is not None:
-        events.lock(session, known)
-    found = examine(session, study, read, rater)
-    if found.run_id is None or not found.storable:
-        return found
-    who = known or raters.add(session, study, found.rater, now)
-    if known is None:
-        events.lock(session, who)
-    in_run = select(Query).where(Query.run_id == found.run_id)
+    who = raters.find_named(session, study, rater)
+    if who is not None:
+        events.lock(session, who)  # no click comes between the report and what is stored by it
+    report = examine(session, study, read, rater)
+    if report.run_id is None or not report.storable:
+        return report
+    who = who or raters.add(session, study, report.rater, now)  # a new one is nobody else's yet
+    in_run = select(Query).where(Query.run_id == report.run_id)
     queries = {query.query_id: query for query in session.scalars(in_run)}
     changes = []
-    for value in found.stored(overwrite=overwrite):
+    for value in report.stored(overwrite=overwrite):
         query = queries[value.query_id]
         if value.field == "empty_outcome":
             target = Target("verdict", query.emptiness_id, query.id)
@@ -222,7 +222,7 @@ def store(
         changes.append(TargetChange(target, value.in_file, Click(uuid4().hex, now)))
     events.record_all(session, who, changes, cause="import")
     events.refresh(session, who, [change.target for change in changes])
-    return replace(found, replaced=overwrite)
+    return replace(report, replaced=overwrite)
 
 
 def _values(row: QueryRow) -> Iterator[tuple[str, str]]:

@@ -47,16 +47,16 @@ class AimedChange(Struct, frozen=True):
     event: NewEvent
 
 
-def aimed(
+def aim_changes(
     session: Session, run: Run, read: OfflineRatings, now: datetime, problems: list[Problem]
 ) -> Iterator[AimedChange]:
     """Yield every change with its target, in order; report those without one."""
-    things = selectinload(Query.results).joinedload(Result.judged_item)
-    wanted = select(Query).where(Query.run_id == run.id)
-    found = session.scalars(wanted.options(things.joinedload(JudgedItem.item)))
-    queries = {query.query_id: query for query in found}
+    items = selectinload(Query.results).joinedload(Result.judged_item)
+    in_run = select(Query).where(Query.run_id == run.id)
+    rows = session.scalars(in_run.options(items.joinedload(JudgedItem.item)))
+    queries = {query.query_id: query for query in rows}
     scale = Scale.stored(session.get_one(Study, run.study_id).scale)
-    told: set[tuple[int, int | None, str]] = set()
+    reported: set[tuple[int, int | None, str]] = set()
     for change in read.changes:
         query = queries.get(change.query_id)
         if change.field == "relevance" and change.value and not scale.accepts(change.value):
@@ -64,13 +64,15 @@ def aimed(
             continue
         target, title, problem = _target(query, read, change)
         where = (change.query_id, change.rank, change.field)
-        if problem is not None and where not in told:
+        if problem is not None and where not in reported:
             problems.append(problem)
-            told.add(where)
+            reported.add(where)
         if target is not None:
             device = read.device or read.identity[:64]
-            told_by = (change.event_id, change.value, device, change.sequence, change.made_at, now)
-            yield AimedChange(change, target, title, NewEvent(*told_by))
+            event = NewEvent(
+                change.event_id, change.value, device, change.sequence, change.made_at, now
+            )
+            yield AimedChange(change, target, title, event)
 
 
 def _target(
@@ -93,17 +95,17 @@ def _card(
     """Return the judged item of the card that was rated, at any rank it may now have."""
     assert change.rank is not None
     rated = read.cards.get(change.query_id, {}).get(change.rank)
-    there = next((result for result in query.results if result.rank == change.rank), None)
-    if there and (rated is None or _is(there, rated)):
-        title = shown(there.card, there.judged_item.card).name
-        return Target("verdict", there.judged_item_id, query.id), title, None
+    at_rank = next((result for result in query.results if result.rank == change.rank), None)
+    if at_rank and (rated is None or _is(at_rank, rated)):
+        title = shown(at_rank.card, at_rank.judged_item.card).name
+        return Target("verdict", at_rank.judged_item_id, query.id), title, None
     title = rated.title if rated else ""
-    said: dict[str, str | int] = {"title": title, "rank": change.rank}
-    same = [one for one in query.results if rated and _is(one, rated)]
-    if len({one.judged_item_id for one in same}) != 1:
-        return None, title, error("ratings_card_gone", read.name, said, query_id=query.query_id)
+    details: dict[str, str | int] = {"title": title, "rank": change.rank}
+    same = [result for result in query.results if rated and _is(result, rated)]
+    if len({result.judged_item_id for result in same}) != 1:
+        return None, title, error("ratings_card_gone", read.name, details, query_id=query.query_id)
     moved = warning(
-        "ratings_card_moved", read.name, said | {"now": same[0].rank}, query_id=query.query_id
+        "ratings_card_moved", read.name, details | {"now": same[0].rank}, query_id=query.query_id
     )
     return Target("verdict", same[0].judged_item_id, query.id), title, moved
 
@@ -123,14 +125,15 @@ class RatingCounts(Struct, frozen=True):
     @classmethod
     def of(cls, fields: Iterable[str]) -> Self:
         """Return the counts of judgments that are given by their fields."""
-        held = Counter(fields)
-        return cls(held["relevance"], held["empty_outcome"], held["quality"], held["notes"])
+        counts = Counter(fields)
+        return cls(counts["relevance"], counts["empty_outcome"], counts["quality"], counts["notes"])
 
 
 class FileEffect(Struct, frozen=True):
-    """A judgment of the rater: as it is here, in the file, and once the file is stored.
+    """A judgment of the rater: as it is here, in the file, and after the file is stored.
 
-    ``title`` is the card's, empty for an answer as a whole.
+    ``title`` is the card's, empty for an answer as a whole. It ``contradicts`` what is here where
+    a change that was not stored before has another value.
     """
 
     query_id: int
@@ -138,19 +141,20 @@ class FileEffect(Struct, frozen=True):
     title: str
     here: str | None
     in_file: str | None
-    kept: str | None
+    after: str | None
+    contradicts: bool
 
     @property
     def is_changed(self) -> bool:
         """Whether the file replaces or clears a judgment of the rater."""
-        return self.here is not None and self.kept != self.here
+        return self.here is not None and self.after != self.here
 
 
 class RatingsReport(Struct, frozen=True):
     """The effect of importing a file of ratings, before or after it is stored.
 
-    ``run_id`` is ``None`` while its run is not known. ``new`` counts the changes that were
-    not stored before, ``known`` the others. Of the rater's judgments that the file is about,
+    ``run_id`` is ``None`` while its run is not known. ``new`` counts the changes that were not
+    stored before, ``stored_before`` the others. Of the rater's judgments that the file is about,
     ``added``, ``changed`` and ``same`` count those that are new, replaced and left as they are.
     """
 
@@ -162,7 +166,7 @@ class RatingsReport(Struct, frozen=True):
     rater: str = ""
     rater_is_new: bool = False
     new: int = 0
-    known: int = 0
+    stored_before: int = 0
     counts: RatingCounts = RatingCounts()
     added: RatingCounts = RatingCounts()
     changed: RatingCounts = RatingCounts()
@@ -200,7 +204,7 @@ def examine(
     rater: str | None = None,
 ) -> RatingsReport:
     """Return the effect of importing the file that was read; `rater` replaces the name in it."""
-    return _looked_at(session, study, read, now, rater)[0]
+    return _examine(session, study, read, now, rater)[0]
 
 
 def store(
@@ -219,7 +223,7 @@ def store(
     if the owner ``confirmed`` the name, or it is among the `newcomers` whom earlier files made.
     Nothing stored before is lost.
     """
-    report, who, changes = _looked_at(session, study, read, now, rater)
+    report, who, changes = _examine(session, study, read, now, rater)
     is_confirmed = confirmed or report.rater in newcomers
     if not report.storable or (report.needs_confirmation and not is_confirmed):
         return report
@@ -229,7 +233,7 @@ def store(
     return replace(report, stored=True)
 
 
-def _looked_at(
+def _examine(
     session: Session,
     study: Study,
     read: OfflineRatings,
@@ -239,7 +243,7 @@ def _looked_at(
     """Return the report of a file, the rater if there is one here, and the changes to store."""
     problems = list(read.problems)
     name = name_line(rater or read.rater)[: raters.LONGEST_NAME]
-    who = raters.named(session, study, name) if name else None
+    who = raters.find_named(session, study, name) if name else None
     if not name:
         problems.append(error("ratings_without_rater", read.name))
     elif who is not None and (who.is_machine or who.removed_at is not None):
@@ -247,20 +251,20 @@ def _looked_at(
     run = _run(session, study, read, problems)
     if run is None:
         return RatingsReport(read.name, tuple(problems), rater=name), who, ()
-    own = select(Event).where(Event.rater_id == who.id) if who else None
-    history = () if own is None else session.scalars(own).all()
-    known = {(event.event_id, event.field): event for event in history}
+    history: Sequence[Event] = ()
+    if who is not None:
+        history = session.scalars(select(Event).where(Event.rater_id == who.id)).all()
+    stored = {(event.event_id, event.field): event for event in history}
     changes = []
-    for one in aimed(session, run, read, now, problems):
-        event = known.get((one.event.event_id, one.target.field))
-        new = one.event.new, one.target.about
+    for aim in aim_changes(session, run, read, now, problems):
+        event = stored.get((aim.event.event_id, aim.target.field))
+        new = aim.event.new, aim.target.about
         if event is None or (event.new, Target.of(event).about) == new:
-            changes.append(one)
+            changes.append(aim)
         else:
-            problems.append(error("ratings_change_edited", read.name, query_id=one.change.query_id))
-    fresh = [one for one in changes if (one.event.event_id, one.target.field) not in known]
-    found = list(_effects(history, changes, fresh))
-    effects = [effect for effect, _ in found]
+            problems.append(error("ratings_change_edited", read.name, query_id=aim.change.query_id))
+    fresh = [aim for aim in changes if (aim.event.event_id, aim.target.field) not in stored]
+    effects = list(_effects(history, changes, fresh))
     report = RatingsReport(
         name=read.name,
         problems=tuple(problems),
@@ -270,53 +274,49 @@ def _looked_at(
         rater=who.name if who else name,
         rater_is_new=who is None,
         new=len(fresh),
-        known=len(changes) - len(fresh),
-        counts=RatingCounts.of(one.field for one in effects if one.in_file is not None),
-        added=RatingCounts.of(
-            one.field for one in effects if one.here is None and one.kept is not None
-        ),
-        changed=RatingCounts.of(one.field for one in effects if one.is_changed),
-        same=RatingCounts.of(
-            one.field for one in effects if one.here is not None and not one.is_changed
-        ),
-        contradictions=tuple(effect for effect, contradicts in found if contradicts),
+        stored_before=len(changes) - len(fresh),
+        counts=RatingCounts.of(e.field for e in effects if e.in_file is not None),
+        added=RatingCounts.of(e.field for e in effects if e.here is None and e.after is not None),
+        changed=RatingCounts.of(e.field for e in effects if e.is_changed),
+        same=RatingCounts.of(e.field for e in effects if e.here is not None and not e.is_changed),
+        contradictions=tuple(effect for effect in effects if effect.contradicts),
     )
     return report, who, changes
 
 
 def _effects(
     history: Iterable[Event], changes: Iterable[AimedChange], fresh: Iterable[AimedChange]
-) -> Iterator[tuple[FileEffect, bool]]:
-    """Yield each judgment that the changes are about, and whether a fresh one contradicts it."""
+) -> Iterator[FileEffect]:
+    """Yield each judgment that the changes are about; the `fresh` ones were not stored before."""
     stored: defaultdict[Target, list[Event | NewEvent]] = defaultdict(list)
     added: defaultdict[Target, list[Event | NewEvent]] = defaultdict(list)
     for event in history:
         stored[Target.of(event).about].append(event)
-    for one in fresh:
-        added[one.target.about].append(one.event)
-    for about, last in {one.target.about: one for one in changes}.items():
-        here, kept = standing(stored[about]), standing([*stored[about], *added[about]])
-        effect = FileEffect(
+    for aim in fresh:
+        added[aim.target.about].append(aim.event)
+    for about, last in {aim.target.about: aim for aim in changes}.items():
+        here, after = standing(stored[about]), standing([*stored[about], *added[about]])
+        before = here.new if here else None
+        yield FileEffect(
             query_id=last.change.query_id,
             field=last.change.field,
             title=last.title,
-            here=here.new if here else None,
+            here=before,
             in_file=last.event.new,
-            kept=kept.new if kept else None,
+            after=after.new if after else None,
+            contradicts=bool(added[about]) and before not in {None, last.event.new},
         )
-        contradicts = effect.here is not None and effect.in_file != effect.here
-        yield effect, contradicts and bool(added[about])
 
 
 def _run(
     session: Session, study: Study, read: OfflineRatings, problems: list[Problem]
 ) -> Run | None:
     same_answers = select(Run).where(Run.study_id == study.id, Run.session_key == read.identity)
-    found = session.scalars(same_answers.order_by(Run.sequence, Run.id)).all()
-    if len(found) == 1:
-        return found[0]
-    if found:
-        listed = {"runs": ", ".join(run.id for run in found)}
+    runs = session.scalars(same_answers.order_by(Run.sequence, Run.id)).all()
+    if len(runs) == 1:
+        return runs[0]
+    if runs:
+        listed = {"runs": ", ".join(run.id for run in runs)}
         problems.append(error("ratings_of_two_runs", read.name, listed))
     else:
         problems.append(error("ratings_without_run", read.name))
@@ -326,12 +326,12 @@ def _run(
 def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
     """Record the changes in their order: those that take back another one by one."""
     targets: list[Target] = []
-    for takes_back, group in groupby(aimed, key=lambda one: one.change.undoes is not None):
+    for takes_back, group in groupby(aimed, key=lambda aim: aim.change.undoes is not None):
         some = list(group)
-        changes = [TargetChange(one.target, one.event.new, one.event.click) for one in some]
+        changes = [TargetChange(aim.target, aim.event.new, aim.event.click) for aim in some]
         if takes_back:
-            for one, change in zip(some, changes, strict=True):
-                undone = _undone(session, who, one.change.undoes)
+            for aim, change in zip(some, changes, strict=True):
+                undone = _undone(session, who, aim.change.undoes)
                 events.record(session, who, *change, cause="undo", undoes=undone)
         else:
             events.record_all(session, who, changes, cause="import")
@@ -345,5 +345,5 @@ def _undone(session: Session, who: Rater, event_id: str | None) -> Event | None:
     )
     if event is None:
         return None
-    taken = select(Event.id).where(Event.undoes_id == event.id)
-    return None if session.scalar(taken) else event
+    undo = select(Event.id).where(Event.undoes_id == event.id)
+    return None if session.scalar(undo) else event

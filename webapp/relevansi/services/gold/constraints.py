@@ -86,7 +86,7 @@ class CheckedCard(Struct, frozen=True):
         return {place[2]: step for place, step in decisions.latest(last.values()).items()}
 
     @property
-    def asked(self) -> tuple[Check, ...]:
+    def relevant_checks(self) -> tuple[Check, ...]:
         """The checks on what the question asks, or somebody decided."""
         decided = self.in_force
         checks = self.evaluation.checks
@@ -161,18 +161,18 @@ def shown_in_text(facts: Sequence[CardFacts], query: Query) -> list[Result | Non
     by_slug: defaultdict[str, deque[Result]] = defaultdict(deque)
     for result in query.results:
         by_slug[result.card.get("slug") or ""].append(result)
-    found: list[Result | None] = []
+    results: list[Result | None] = []
     for position, card in enumerate(facts):
         if card.slug and by_slug[card.slug]:
-            found.append(by_slug[card.slug].popleft())
+            results.append(by_slug[card.slug].popleft())
             continue
-        there = query.results[position] if position < len(query.results) else None
-        is_other = there is not None and card.slug and there.card.get("slug")
-        found.append(None if is_other else there)
-    return found
+        at_place = query.results[position] if position < len(query.results) else None
+        is_other = at_place is not None and card.slug and at_place.card.get("slug")
+        results.append(None if is_other else at_place)
+    return results
 
 
-def checked(
+def check_cards(
     evaluated: Sequence[CardEvaluation], query: Query, steps: Sequence[Step]
 ) -> tuple[CheckedCard, ...]:
     results = shown_in_text([card.card for card in evaluated], query)
@@ -195,18 +195,18 @@ def checked_run(
     run = runs.find(session, study, run_id)
     queries = _queries(session, run)
     from_text = not _are_listed(queries.values())
-    asked = gold.in_force(session, run.question_set_id)
-    if asked is None:
+    gold_in_force = gold.in_force(session, run.question_set_id)
+    if gold_in_force is None:
         return CheckedRun(run, queries, from_text)
     in_force = decisions.in_force(session, run.id)
     report = evaluate(
-        asked.questions,
+        gold_in_force.questions,
         facts_of_cards(queries),
-        threshold=asked.threshold,
+        threshold=gold_in_force.threshold,
         decisions=decisions.for_evaluation(in_force),
         missing=missing,
     )
-    return CheckedRun(run, queries, from_text, asked, report, in_force)
+    return CheckedRun(run, queries, from_text, gold_in_force, report, in_force)
 
 
 def checked_query(
@@ -217,37 +217,37 @@ def checked_query(
     missing: MissingRule = MissingRule.COUNTED,
 ) -> CheckedQuery:
     """Return one gold question of a run; raises ``UnknownRun``, ``NoGold``, ``UnknownQuery``."""
-    found = checked_run(session, study, run_id, missing)
-    if found.report is None:
+    checked = checked_run(session, study, run_id, missing)
+    if checked.report is None:
         raise NoGold(run_id)
-    numbers = [query.question.query_id for query in found.report.queries]
+    numbers = [query.question.query_id for query in checked.report.queries]
     if query_id not in numbers:
         raise UnknownQuery(run_id, query_id)
     at = numbers.index(query_id)
-    line = found.report.queries[at]
-    asked = found.queries.get(query_id)
+    line = checked.report.queries[at]
+    query = checked.queries.get(query_id)
     steps = decisions.steps(session, (Query.run_id == run_id) & (Query.query_id == query_id))
     return CheckedQuery(
-        run=found.run,
-        report=found.report,
+        run=checked.run,
+        report=checked.report,
         line=line,
-        cards=checked(line.cards, asked, steps) if asked else (),
+        cards=check_cards(line.cards, query, steps) if query else (),
         before=numbers[at - 1] if at else None,
         after=numbers[at + 1] if at + 1 < len(numbers) else None,
-        can_decide=asked is not None,
+        can_decide=query is not None,
     )
 
 
 def decide(
-    session: Session, rater: Rater, run_id: str, query_id: int, wanted: Decision, now: datetime
+    session: Session, rater: Rater, run_id: str, query_id: int, decision: Decision, now: datetime
 ) -> None:
     """See ``decisions.decide``; raises ``UnknownRun``, ``UnknownQuery``, ``UnknownListedCard``."""
     queries = _queries(session, runs.find(session, rater.study, run_id), locked=True)
     if query_id not in queries:
         raise UnknownQuery(run_id, query_id)
-    if wanted.card >= len(facts_of_cards(queries)[query_id]):
-        raise UnknownListedCard(query_id, wanted.card)
-    decisions.decide(session, rater, queries[query_id], wanted, now)
+    if decision.card >= len(facts_of_cards(queries)[query_id]):
+        raise UnknownListedCard(query_id, decision.card)
+    decisions.decide(session, rater, queries[query_id], decision, now)
 
 
 def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetime) -> Step:
@@ -256,15 +256,15 @@ def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetim
     Raises ``UnknownRun``, and ``DecisionReplaced`` for a step that is not the last on its subject.
     """
     queries = _queries(session, runs.find(session, rater.study, run_id), locked=True)
-    taken = decisions.steps(session, Query.run_id == run_id)
-    wanted = next((step for step in taken if step.id == step_id), None)
-    same = [step for step in taken if wanted is not None and step.place == wanted.place]
-    if wanted is None or same[-1].id != step_id:
+    steps = decisions.steps(session, Query.run_id == run_id)
+    undone = next((step for step in steps if step.id == step_id), None)
+    same = [step for step in steps if undone is not None and step.place == undone.place]
+    if undone is None or same[-1].id != step_id:
         raise decisions.DecisionReplaced(step_id)
     outcome, reason = (same[-2].outcome, same[-2].reason) if len(same) > 1 else (None, "")
-    back = Decision(wanted.card, wanted.subject, outcome, reason, decisions.UNDO)
-    decisions.write(session, rater, queries[wanted.query_id], back, now)
-    return wanted
+    back = Decision(undone.card, undone.subject, outcome, reason, decisions.UNDO)
+    decisions.write(session, rater, queries[undone.query_id], back, now)
+    return undone
 
 
 def import_manual(
@@ -280,19 +280,19 @@ def import_manual(
     manual = bounded.call(name, manual_input.read, name, data)
     queries = _queries(session, run, locked=True)
     counts = {query_id: len(cards) for query_id, cards in facts_of_cards(queries).items()}
-    every = sorted(manual.decisions, key=lambda one: one[2] == CARD)  # whole cards last
-    fitting = [one for one in every if one[1] < counts.get(one[0], 0)]
+    in_order = sorted(manual.decisions, key=lambda entry: entry[2] == CARD)  # whole cards last
+    fitting = [entry for entry in in_order if entry[1] < counts.get(entry[0], 0)]
     in_force = decisions.in_force(session, run.id)
     new = 0
     for query_id, card, subject, outcome, reason in fitting:
         before = in_force.get((query_id, card, subject))
         was = (before.outcome, before.reason) if before else (None, "")
-        said, is_silent = reason[:MOST_REASON], subject != CARD and not reason
-        if was[0] == outcome and (is_silent or was[1] == said):
+        is_silent = subject != CARD and not reason
+        if was[0] == outcome and (is_silent or was[1] == reason[:MOST_REASON]):
             continue
-        told = gettext("Taken from %(file)s", file=name) if is_silent else said
-        wanted = Decision(card, subject, outcome, told, decisions.IMPORT)
-        decisions.write(session, rater, queries[query_id], wanted, now)
+        why = gettext("Taken from %(file)s", file=name) if is_silent else reason[:MOST_REASON]
+        decision = Decision(card, subject, outcome, why, decisions.IMPORT)
+        decisions.write(session, rater, queries[query_id], decision, now)
         new += 1
     problems = (*manual.problems, *manual_input.check_cards(manual, counts))
     return new, len(fitting), problems
@@ -306,12 +306,12 @@ def manual_document(session: Session, study: Study, run_id: str, now: datetime) 
 
 def _queries(session: Session, run: Run, *, locked: bool = False) -> dict[int, Query]:
     """Return a run's queries by their number; `locked` until the transaction ends."""
-    wanted = select(Query).where(Query.run_id == run.id).order_by(Query.id)
+    of_run = select(Query).where(Query.run_id == run.id).order_by(Query.id)
     if locked:
-        wanted = wanted.with_for_update()
+        of_run = of_run.with_for_update()
     else:
-        wanted = wanted.options(selectinload(Query.results))
-    return {query.query_id: query for query in session.scalars(wanted)}
+        of_run = of_run.options(selectinload(Query.results))
+    return {query.query_id: query for query in session.scalars(of_run)}
 
 
 def compared(
@@ -321,29 +321,29 @@ def compared(
     names: Mapping[str, str],
 ) -> ConstraintComparison | None:
     """Return `runs` of one question set compared; ``None`` where it has no gold questions."""
-    held = gold.in_force(session, runs[0].question_set_id)
-    if held is None:
+    gold_in_force = gold.in_force(session, runs[0].question_set_id)
+    if gold_in_force is None:
         return None
     contenders = []
     for run in runs:
-        found = checked_run(session, study, run.id)
-        assert found.report is not None
-        asked = (query.question.query_id for query in found.report.queries)
+        checked = checked_run(session, study, run.id)
+        assert checked.report is not None
+        numbers = (query.question.query_id for query in checked.report.queries)
         contenders.append(
             CheckedContender(
                 run=run.id,
                 name=names[run.id],
-                report=found.report,
-                not_run=tuple(number for number in asked if number not in found.queries),
-                decided=len(found.in_force),
-                from_text=found.from_text,
+                report=checked.report,
+                not_run=tuple(number for number in numbers if number not in checked.queries),
+                decided=len(checked.in_force),
+                from_text=checked.from_text,
             )
         )
     return compare_constraints(
         contenders,
-        gold=held.version.name,
-        version=held.version.number,
-        threshold=held.threshold,
+        gold=gold_in_force.version.name,
+        version=gold_in_force.version.number,
+        threshold=gold_in_force.threshold,
     )
 
 
@@ -389,42 +389,42 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
     The cards they disagree on come first where they are furthest apart. Raises
     ``UnknownRun`` and ``NoGold``.
     """
-    found = checked_run(session, study, run_id)
-    if found.report is None:
+    checked = checked_run(session, study, run_id)
+    if checked.report is None:
         raise NoGold(run_id)
-    said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
+    ratings = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
     cast = _votes(session, study, run_id)
-    left = Counter({"manual": 0, "not shown": 0, "undecided": 0})
+    left_out = Counter({"manual": 0, "not shown": 0, "undecided": 0})
     compared: list[CardJudgedTwice] = []
-    for line in found.report.queries:
-        question, query = line.question, found.queries.get(line.question.query_id)
+    for line in checked.report.queries:
+        question, query = line.question, checked.queries.get(line.question.query_id)
         facts = [card.card for card in line.cards]
         alone = evaluate_query(replace(question, manual=False), facts).cards
-        for index, card in enumerate(checked(alone, query, ()) if query else ()):
+        for index, card in enumerate(check_cards(alone, query, ()) if query else ()):
             checks = card.evaluation.checks
-            thing = card.result.judged_item_id if card.result else None
-            person = None if thing is None else said.relevance(thing)
+            item_id = card.result.judged_item_id if card.result else None
+            person = None if item_id is None else ratings.relevance(item_id)
             if question.manual or all(c.outcome is Outcome.NA for c in checks):
-                left["manual"] += 1
-            elif thing is None:
-                left["not shown"] += 1
+                left_out["manual"] += 1
+            elif item_id is None:
+                left_out["not shown"] += 1
             elif person in {None, Relevance.UNSURE}:
-                left["undecided"] += 1
+                left_out["undecided"] += 1
             else:
-                relevant = cast[thing, str(Relevance.RELEVANT)]
-                decided = relevant + cast[thing, str(Relevance.NOT_RELEVANT)]
+                relevant = cast[item_id, str(Relevance.RELEVANT)]
+                decided = relevant + cast[item_id, str(Relevance.NOT_RELEVANT)]
                 is_relevant = person is Relevance.RELEVANT
                 judged = CardJudgedTwice(question, index, card, relevant, decided, is_relevant)
                 compared.append(judged)
-    apart = [one for one in compared if one.machine != one.person]
+    apart = [pair for pair in compared if pair.machine != pair.person]
     return ConstraintAgreement(
-        run=found.run,
+        run=checked.run,
         rule=rule.name,
-        agreement=binary_agreement((one.machine, one.person) for one in compared),
+        agreement=binary_agreement((pair.machine, pair.person) for pair in compared),
         disagreed=tuple(
-            sorted(apart, key=lambda one: (-one.distance, one.question.query_id, one.index))
+            sorted(apart, key=lambda pair: (-pair.distance, pair.question.query_id, pair.index))
         ),
-        left_out=left,
+        left_out=left_out,
     )
 
 
@@ -432,7 +432,7 @@ def _votes(session: Session, study: Study, run_id: str) -> Counter[tuple[int, st
     """Return how many of the study's raters gave a judged item of a run each verdict."""
     ids = [rater.id for rater in studies.raters(session, study)]
     by_rater = verdicts.by_rater(session, Query.run_id == run_id, ids)
-    return Counter(item for own in by_rater.values() for item in own.by_thing.items())
+    return Counter(verdict for cast in by_rater.values() for verdict in cast.by_thing.items())
 
 
 def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
@@ -457,10 +457,11 @@ def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
             query = queries[number]
             result = shown_in_text(facts[number], query)[card]
             if result is not None:
-                seen, passed = Card(**result.card), outcome == Outcome.PASS
-                titles[seen.identity] = seen.title
-                said = VerdictByHand(names[run.id], query.question_id, seen.identity, passed)
-                verdicts.append(said)
+                item, passed = Card(**result.card), outcome == Outcome.PASS
+                titles[item.identity] = item.title
+                verdicts.append(
+                    VerdictByHand(names[run.id], query.question_id, item.identity, passed)
+                )
         yield JudgedRun(
             name=names[run.id],
             verdicts=tuple(verdicts),

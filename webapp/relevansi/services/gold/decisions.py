@@ -79,7 +79,7 @@ class Step(Struct, frozen=True):
 
 def steps(session: Session, where: ColumnElement[bool]) -> list[Step]:
     """Return every step on the cards of the queries that `where` holds for, the oldest first."""
-    wanted = (
+    rows = (
         select(
             *(CardDecision.id, CardDecision.query_key, Query.query_id, CardDecision.card),
             *(CardDecision.subject, CardDecision.outcome, CardDecision.reason, CardDecision.cause),
@@ -90,16 +90,16 @@ def steps(session: Session, where: ColumnElement[bool]) -> list[Step]:
         .where(where)
         .order_by(CardDecision.id)
     )
-    return [Step(*row) for row in session.execute(wanted)]
+    return [Step(*row) for row in session.execute(rows)]
 
 
 def in_force(session: Session, run_id: str) -> dict[Place, Step]:
     return latest(steps(session, Query.run_id == run_id))
 
 
-def latest(taken: Iterable[Step]) -> dict[Place, Step]:
+def latest(oldest_first: Iterable[Step]) -> dict[Place, Step]:
     """Return the step in force on each subject: the last, unless it took the decision back."""
-    last = {step.place: step for step in taken}
+    last = {step.place: step for step in oldest_first}
     return {
         place: step
         for place, step in last.items()
@@ -115,7 +115,7 @@ def decide(
     session: Session,
     rater: Rater,
     query: Query,
-    wanted: Decision,
+    decision: Decision,
     now: datetime,
     *,
     again: bool = False,
@@ -125,21 +125,21 @@ def decide(
     A decision equal to the one in force is not stored, unless made `again` on purpose. Raises
     ``UnfitDecision``, and ``DecisionReasonMissing`` for an override without a reason.
     """
-    wanted = replace(wanted, reason=wanted.reason.strip()[:MOST_REASON])
-    on_card = wanted.subject == CARD
+    decision = replace(decision, reason=decision.reason.strip()[:MOST_REASON])
+    on_card = decision.subject == CARD
     fit = {"pass", "fail"} if on_card else CONSTRAINT_RESULTS
-    if wanted.subject not in {CARD, *CONSTRAINTS} or wanted.outcome not in {None, *fit}:
-        raise UnfitDecision(wanted.subject, wanted.outcome)
-    if not on_card and wanted.outcome is not None and not wanted.reason:
-        raise DecisionReasonMissing(wanted.subject)
-    same = (CardDecision.query_key == query.id) & (CardDecision.card == wanted.card)
-    before = [step for step in steps(session, same) if step.subject == wanted.subject]
+    if decision.subject not in {CARD, *CONSTRAINTS} or decision.outcome not in {None, *fit}:
+        raise UnfitDecision(decision.subject, decision.outcome)
+    if not on_card and decision.outcome is not None and not decision.reason:
+        raise DecisionReasonMissing(decision.subject)
+    same = (CardDecision.query_key == query.id) & (CardDecision.card == decision.card)
+    before = [step for step in steps(session, same) if step.subject == decision.subject]
     last = (before[-1].outcome, before[-1].reason) if before else (None, "")
-    if again or last != (wanted.outcome, wanted.reason):
-        write(session, rater, query, wanted, now)
+    if again or last != (decision.outcome, decision.reason):
+        write(session, rater, query, decision, now)
 
 
-def write(session: Session, rater: Rater, query: Query, wanted: Decision, now: datetime) -> None:
-    made = CardDecision(query_key=query.id, rater_id=rater.id, at=now, **asdict(wanted))
-    session.add(made)
+def write(session: Session, rater: Rater, query: Query, decision: Decision, now: datetime) -> None:
+    row = CardDecision(query_key=query.id, rater_id=rater.id, at=now, **asdict(decision))
+    session.add(row)
     session.flush()

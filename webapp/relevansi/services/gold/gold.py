@@ -67,33 +67,33 @@ class GoldSet(Struct, frozen=True):
 
 
 def sets(session: Session, study: Study) -> list[GoldSet]:
-    found = session.scalars(
+    question_sets = session.scalars(
         select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id.desc())
     )
-    return [_set(session, one) for one in found]
+    return [_set(session, question_set) for question_set in question_sets]
 
 
 def find_set(session: Session, study: Study, question_set_id: int) -> GoldSet:
     """Return a question set of the study; raises ``UnknownQuestionSet``."""
-    found = session.get(QuestionSet, question_set_id)
-    if found is None or found.study_id != study.id:
+    question_set = session.get(QuestionSet, question_set_id)
+    if question_set is None or question_set.study_id != study.id:
         raise UnknownQuestionSet(question_set_id)
-    return _set(session, found)
+    return _set(session, question_set)
 
 
 def in_force(session: Session, question_set_id: int) -> Gold | None:
     """Return the gold questions that count for a question set; ``None`` where it has none."""
-    known = versions(session, question_set_id)
-    return _gold(session, known[0]) if known else None
+    saved = versions(session, question_set_id)
+    return _gold(session, saved[0]) if saved else None
 
 
-def held(session: Session, study: Study, question_set_id: int) -> Gold:
+def find_gold(session: Session, study: Study, question_set_id: int) -> Gold:
     """Return a set's gold questions; raises ``UnknownQuestionSet``, ``UnknownGoldQuestion``."""
     find_set(session, study, question_set_id)
-    found = in_force(session, question_set_id)
-    if found is None:
+    current = in_force(session, question_set_id)
+    if current is None:
         raise UnknownGoldQuestion(question_set_id)
-    return found
+    return current
 
 
 def asked_in(session: Session, set_ids: set[int], numbers: set[int]) -> GoldFile | None:
@@ -118,13 +118,13 @@ def read(session: Session, question_set_id: int, number: int) -> Gold:
 
 def versions(session: Session, question_set_id: int) -> Sequence[Version]:
     number = func.row_number().over(order_by=GoldVersion.id).label("number")
-    wanted = (
+    newest_first = (
         select(GoldVersion.id, number, GoldVersion.name, Rater.name.label("by"), GoldVersion.at)
         .join(Rater, Rater.id == GoldVersion.rater_id)
         .where(GoldVersion.question_set_id == question_set_id)
         .order_by(GoldVersion.id.desc())
     )
-    return session.execute(wanted).all()
+    return session.execute(newest_first).all()
 
 
 def import_file(
@@ -165,31 +165,31 @@ def restore(
 
 
 def remarks(session: Session, run_id: str, gold: Gold) -> tuple[Problem, ...]:
-    asked = select(Query.query_id, Question.text).join_from(Query, Question)
-    texts = dict(session.execute(asked.where(Query.run_id == run_id)).all())
-    known = {question.query_id: question.text for question in gold.questions}
-    found = []
-    for query_id in sorted(known.keys() | texts.keys()):
+    texts_of_run = select(Query.query_id, Question.text).join_from(Query, Question)
+    texts = dict(session.execute(texts_of_run.where(Query.run_id == run_id)).all())
+    gold_texts = {question.query_id: question.text for question in gold.questions}
+    problems = []
+    for query_id in sorted(gold_texts.keys() | texts.keys()):
         if query_id not in texts:
             code = "gold_not_asked"
-        elif query_id not in known:
+        elif query_id not in gold_texts:
             code = "asked_without_gold"
-        elif question_key(known[query_id]) != question_key(texts[query_id]):
+        elif question_key(gold_texts[query_id]) != question_key(texts[query_id]):
             code = "gold_text_differs"
         else:
             continue
-        found.append(warning(code, gold.version.name, query_id=query_id))
-    return tuple(found)
+        problems.append(warning(code, gold.version.name, query_id=query_id))
+    return tuple(problems)
 
 
-def _set(session: Session, found: QuestionSet) -> GoldSet:
+def _set(session: Session, question_set: QuestionSet) -> GoldSet:
     rows = session.execute(
         select(Run.id, Run.search_method, Run.llm)
-        .where(Run.question_set_id == found.id)
+        .where(Run.question_set_id == question_set.id)
         .order_by(Run.imported_at.desc(), Run.sequence, Run.id)
     )
-    texts = tuple(question.text for question in found.questions)
-    return GoldSet(found.id, texts, rows.all(), versions(session, found.id))
+    texts = tuple(question.text for question in question_set.questions)
+    return GoldSet(question_set.id, texts, rows.all(), versions(session, question_set.id))
 
 
 def _gold(session: Session, version: Version) -> Gold:
@@ -204,7 +204,7 @@ WITH_PLACES = "gold_questions.json"
 
 def starter(session: Session, question_set_id: int) -> dict[str, Any]:
     """Return a gold file of the set's own questions: each should bring data and asks nothing."""
-    asked = session.get_one(QuestionSet, question_set_id).questions
+    questions = session.get_one(QuestionSet, question_set_id).questions
     entries = [
         {
             "id": question.position,
@@ -213,7 +213,7 @@ def starter(session: Session, question_set_id: int) -> dict[str, Any]:
             "expected_result": str(Expected.HAS_DATA),
             "constraints": {},
         }
-        for question in asked
+        for question in questions
     ]
     return {"threshold_t": float(DEFAULT_THRESHOLD), "questions": entries}
 
@@ -222,7 +222,7 @@ def take_places(
     session: Session, rater: Rater, question_set_id: int, name: str, data: bytes, now: datetime
 ) -> None:
     """Put the known places of a locations.json into the newest version; may be refused."""
-    document = held(session, rater.study, question_set_id).document
+    document = find_gold(session, rater.study, question_set_id).document
     listed = bounded.call(name, gold_questions.read_places, name, data)
     changed = json.dumps({**document, gold_questions.PLACES: listed}).encode()
     import_file(session, rater, question_set_id, WITH_PLACES, changed, now)
@@ -238,17 +238,17 @@ def asked_places(session: Session, set_ids: set[int], numbers: set[int]) -> dict
     file = asked_in(session, set_ids, numbers)
     if file is None:
         return {}
-    found = {question.query_id: _place(file, question) for question in file.questions}
-    return {number: place for number, place in found.items() if place is not None}
+    places = {question.query_id: _place(file, question) for question in file.questions}
+    return {number: place for number, place in places.items() if place is not None}
 
 
 def _place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
-    asked = question.constraints.location
-    if asked and asked.point:
-        return AskedPlace(asked.keywords[0] if asked.keywords else "", *asked.point)
-    said = _spelled(" ".join(asked.keywords if asked else (question.text,)))
+    location = question.constraints.location
+    if location and location.point:
+        return AskedPlace(location.keywords[0] if location.keywords else "", *location.point)
+    text = _spelled(" ".join(location.keywords if location else (question.text,)))
     for name, place in listed_places(file).items():
-        if place.point and any(_spelled(word) in said for word in (name, *place.keywords)):
+        if place.point and any(_spelled(word) in text for word in (name, *place.keywords)):
             return AskedPlace(name, *place.point)
     return None
 

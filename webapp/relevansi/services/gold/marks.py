@@ -55,10 +55,10 @@ def has_gold(session: Session, run_id: str) -> bool:
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> CheckedAnswer | None:
     """Return an answer, checked; ``None`` without a gold question. Raises ``UnknownQuery``."""
     here = (Query.run_id == run_id) & (Query.query_id == query_id)
-    found = _queries(session, study, here)
-    if not found:
+    queries = _queries(session, study, here)
+    if not queries:
         raise UnknownQuery(run_id, query_id)
-    checked = _checked(session, found)
+    checked = _checked(session, queries)
     return checked[0] if checked else None
 
 
@@ -78,7 +78,7 @@ def of_task(session: Session, rater: Rater, task_id: str) -> dict[str, CheckedCa
             if card.result is not None:
                 of_thing = same.setdefault(card.result.judged_item.id, [])
                 of_thing.append((answer.evaluation.question, card))
-    return {tasks.key(task, thing): _as_one(task, cards) for thing, cards in same.items()}
+    return {tasks.key(task, item_id): _as_one(task, cards) for item_id, cards in same.items()}
 
 
 def decide_on_answer(
@@ -87,7 +87,7 @@ def decide_on_answer(
     run_id: str,
     query_id: int,
     rank: int,
-    wanted: Decision,
+    decision: Decision,
     now: datetime,
 ) -> None:
     """Decide on the card at `rank` of an answer, and wherever a run lists the same one.
@@ -99,11 +99,11 @@ def decide_on_answer(
     card = answer.by_rank.get(rank) if answer else None
     if card is None or card.result is None:
         raise UnknownListedCard(query_id, rank)
-    _decide(session, rater, card.result.judged_item.id, wanted, now, again=False)
+    _decide(session, rater, card.result.judged_item.id, decision, now, again=False)
 
 
 def decide_in_task(
-    session: Session, rater: Rater, task_id: str, card: str, wanted: Decision, now: datetime
+    session: Session, rater: Rater, task_id: str, card: str, decision: Decision, now: datetime
 ) -> None:
     """Decide on the card named `card` of a blind rater's task, in every run that lists it.
 
@@ -111,24 +111,24 @@ def decide_in_task(
     ``decisions.decide`` does.
     """
     task = tasks.find(session, rater, task_id)
-    things = {tasks.key(task, thing.id): thing.id for thing in tasks.things(session, task)}
-    if card not in things:
+    items = {tasks.key(task, item.id): item.id for item in tasks.things(session, task)}
+    if card not in items:
         raise UnknownTask(task_id, card)
     if card not in of_task(session, rater, task_id):
         raise UnknownListedCard(task_id, card)
-    wanted, again = replace(wanted, cause=POOLED), task.kind == REPEAT
-    _decide(session, rater, things[card], wanted, now, again=again)
+    decision, again = replace(decision, cause=POOLED), task.kind == REPEAT
+    _decide(session, rater, items[card], decision, now, again=again)
 
 
 def _decide(
-    session: Session, rater: Rater, thing_id: int, wanted: Decision, now: datetime, *, again: bool
+    session: Session, rater: Rater, thing_id: int, decision: Decision, now: datetime, *, again: bool
 ) -> None:
-    thing = session.get_one(JudgedItem, thing_id)
-    for query in _queries(session, rater.study, _in_unit(thing), locked=True):
+    item = session.get_one(JudgedItem, thing_id)
+    for query in _queries(session, rater.study, _in_unit(item), locked=True):
         facts = constraints.facts_of_one(session, query)
         for index, result in enumerate(constraints.shown_in_text(facts, query)):
             if result is not None and result.judged_item_id == thing_id:
-                here = replace(wanted, card=index)
+                here = replace(decision, card=index)
                 decisions.decide(session, rater, query, here, now, again=again)
 
 
@@ -145,34 +145,34 @@ def _queries(
 
     They come in the order of their keys, so that two locking requests never deadlock.
     """
-    wanted = select(Query).join(Run).where(Run.study_id == study.id, where).order_by(Query.id)
+    in_order = select(Query).join(Run).where(Run.study_id == study.id, where).order_by(Query.id)
     if locked:
-        wanted = wanted.with_for_update(of=Query)
+        in_order = in_order.with_for_update(of=Query)
     return session.scalars(
-        wanted.options(selectinload(Query.results), contains_eager(Query.run))
+        in_order.options(selectinload(Query.results), contains_eager(Query.run))
     ).all()
 
 
 def _checked(session: Session, queries: Sequence[Query]) -> list[CheckedAnswer]:
     """Return answers to one question against their gold questions; those without are left out."""
-    asked = gold.asked_in(
+    gold_file = gold.asked_in(
         session,
         {query.run.question_set_id for query in queries},
         {query.query_id for query in queries},
     )
-    if asked is None:
+    if gold_file is None:
         return []
-    questions = {question.query_id: question for question in asked.questions}
+    questions = {question.query_id: question for question in gold_file.questions}
     every = decisions.steps(session, Query.id.in_([query.id for query in queries]))
-    found = []
+    answers = []
     for query in queries:
         if query.query_id in questions:
             steps = [step for step in every if step.query_key == query.id]
             facts = constraints.facts_of_one(session, query)
-            evaluation = _evaluated(questions[query.query_id], facts, steps, asked.threshold)
-            cards = constraints.checked(evaluation.cards, query, steps)
-            found.append(CheckedAnswer(evaluation, asked.threshold, cards))
-    return found
+            evaluation = _evaluated(questions[query.query_id], facts, steps, gold_file.threshold)
+            cards = constraints.check_cards(evaluation.cards, query, steps)
+            answers.append(CheckedAnswer(evaluation, gold_file.threshold, cards))
+    return answers
 
 
 def _evaluated(
@@ -181,8 +181,8 @@ def _evaluated(
     steps: Iterable[Step],
     threshold: Fraction = DEFAULT_THRESHOLD,
 ) -> QueryEvaluation:
-    said = decisions.for_evaluation(decisions.latest(steps))
-    return evaluate_query(question, facts, threshold=threshold, decisions=said)
+    in_force = decisions.for_evaluation(decisions.latest(steps))
+    return evaluate_query(question, facts, threshold=threshold, decisions=in_force)
 
 
 def _as_one(task: Task, same: Sequence[tuple[GoldQuestion, CheckedCard]]) -> CheckedCard:
@@ -191,8 +191,8 @@ def _as_one(task: Task, same: Sequence[tuple[GoldQuestion, CheckedCard]]) -> Che
     It depends on the content of the cards only, never on their runs or the order of the runs.
     Reasons that were not written while rating blind may name a run or a file: they are left out.
     """
-    question, card = min(same, key=lambda one: _ignorance(one[1]))
-    every = sorted((step for _, one in same for step in one.steps), key=lambda step: step.id)
+    question, card = min(same, key=lambda pair: _ignorance(pair[1]))
+    every = sorted((step for _, pair in same for step in pair.steps), key=lambda step: step.id)
     once = {(step.at, step.rater_id, step.subject, step.outcome): step for step in every}
     steps = tuple(
         replace(

@@ -43,7 +43,7 @@ from relevansi.services.machine_judges.judges import (
 from relevansi.services.machine_judges.prompts import FENCED, MachineVerdict, UnreadableVerdict
 from relevansi.services.runs.reports import UnknownRater
 from relevansi.services.workers import loop
-from relevansi.services.workers.loop import Lease, Nothing, OutsideWork
+from relevansi.services.workers.loop import Idle, Lease, OutsideWork
 
 MOST_FAILURES = 5
 """The failed calls in a row that end a session: repeating them would only cost money."""
@@ -137,69 +137,71 @@ def start(
     if judge.rater.removed_at is not None:
         raise UnknownRater(judge.rater.name)
     expected = prompts.estimate(session, judge, terms.most_calls)
-    if not expected.things:
+    if not expected.n_cards:
         raise NothingToJudge(judge.rater.name)
-    begun = MachineSession(
+    judging = MachineSession(
         rater_id=judge.rater_id,
         state=str(SessionState.RUNNING),
         started_at=now,
-        judged_items=expected.things,
+        judged_items=expected.n_cards,
         estimated_prompt_tokens=expected.prompt_tokens,
         estimated_completion_tokens=expected.completion_tokens,
         **asdict(terms),
     )
-    session.add(begun)
+    session.add(judging)
     session.flush()
     tokens = expected.prompt_tokens + expected.completion_tokens
-    told = f"{expected.things} cards, about {tokens} tokens"
-    judges.log(session, judge, "start machine judge", told, now)
-    return begun
+    size = f"{expected.n_cards} cards, about {tokens} tokens"
+    judges.log(session, judge, "start machine judge", size, now)
+    return judging
 
 
 def stop(session: Session, judge: MachineJudge, now: datetime) -> None:
     """End the running session, logged; calls that are on their way are still kept."""
-    found = running(session, judge.rater_id)
-    if found is not None:
-        end(found, SessionState.STOPPED, now)
-        judges.log(session, judge, "stop machine judge", f"{found.calls} calls", now)
+    judging = running(session, judge.rater_id)
+    if judging is not None:
+        end(judging, SessionState.STOPPED, now)
+        judges.log(session, judge, "stop machine judge", f"{judging.calls} calls", now)
 
 
 def running(session: Session, rater_id: int) -> MachineSession | None:
     """Return the judge's running session, locked against other changes."""
     is_open = MachineSession.ended_at.is_(None)
-    return _locked(session, (MachineSession.rater_id == rater_id) & is_open)
+    return _lock_session(session, (MachineSession.rater_id == rater_id) & is_open)
 
 
-def _locked(session: Session, where: ColumnElement[bool]) -> MachineSession | None:
-    wanted = select(MachineSession).where(where).with_for_update()
-    return session.scalar(wanted.execution_options(populate_existing=True))
+def _lock_session(session: Session, where: ColumnElement[bool]) -> MachineSession | None:
+    newest = select(MachineSession).where(where).with_for_update()
+    return session.scalar(newest.execution_options(populate_existing=True))
 
 
-def state_of(session: Session, found: MachineSession, now: datetime) -> SessionState:
+def state_of(session: Session, judging: MachineSession, now: datetime) -> SessionState:
     """Return the state of a session; interrupted when no caller has worked on it for a while."""
-    if found.ended_at is not None:
-        return SessionState(found.state)
-    of_session = MachineCall.session_id == found.id
+    if judging.ended_at is not None:
+        return SessionState(judging.state)
+    of_session = MachineCall.session_id == judging.id
     last = session.scalar(select(func.max(MachineCall.at)).where(of_session))
-    quiet = now - (last or found.started_at) > loop.ALIVE
-    is_asking = bool(still_asking(session, found, now))
+    quiet = now - (last or judging.started_at) > loop.ALIVE
+    is_asking = bool(calls_in_flight(session, judging, now))
     return SessionState.INTERRUPTED if quiet and not is_asking else SessionState.RUNNING
 
 
-def still_asking(session: Session, found: MachineSession, now: datetime) -> list[MachineCall]:
-    theirs = MachineCall.rater_id == found.rater_id
-    wanted = select(MachineCall).where(theirs, loop.are_held(MachineCall, now))
-    return list(session.scalars(wanted))
+def calls_in_flight(session: Session, judging: MachineSession, now: datetime) -> list[MachineCall]:
+    theirs = MachineCall.rater_id == judging.rater_id
+    in_flight = select(MachineCall).where(theirs, loop.are_held(MachineCall, now))
+    return list(session.scalars(in_flight))
 
 
-def end(found: MachineSession, became: SessionState, now: datetime, why: str | None = None) -> None:
-    found.state, found.ended_at, found.why = str(became), now, why
+def end(
+    judging: MachineSession, became: SessionState, now: datetime, why: str | None = None
+) -> None:
+    judging.state, judging.ended_at, judging.why = str(became), now, why
 
 
-def at_work(session: Session) -> list[tuple[int, int]]:
+def running_judges(session: Session) -> list[tuple[int, int]]:
     """Return the machine judges with a running session, and how many calls each makes at once."""
-    found = session.scalars(select(MachineSession).where(MachineSession.ended_at.is_(None)))
-    return [(one.rater_id, one.at_once) for one in found]
+    sessions = session.scalars(select(MachineSession).where(MachineSession.ended_at.is_(None)))
+    return [(judging.rater_id, judging.at_once) for judging in sessions]
 
 
 PATIENCE = Patience(seconds=60, tries=2, first_pause=1, longest_pause=5, longest_wait=30)
@@ -223,7 +225,7 @@ class JudgeCall(Struct, frozen=True):
 class CallOutcome(Struct, frozen=True):
     """The outcome of a call: the model's verdict, or a failure's code, detail and excerpt."""
 
-    said: MachineVerdict | None = None
+    verdict: MachineVerdict | None = None
     tries: int = 1
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -241,33 +243,33 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
     endpoint: JudgeEndpoint | None
     patience: Patience = PATIENCE
 
-    def claim(self, session: Session, now: datetime) -> JudgeCall | Nothing:
+    def claim(self, session: Session, now: datetime) -> JudgeCall | Idle:
         """Return the next call, with its part of the budget reserved; else why there is none.
 
         A session ends here when everything is judged, when the next call could exceed its
         budget, when the judge was removed, or when another model is configured than its own.
         So few calls are on their way that no more can fail in a row than end the session.
         """
-        found = running(session, self.rater_id)
-        if found is None:
-            return Nothing.MORE
+        judging = running(session, self.rater_id)
+        if judging is None:
+            return Idle.DONE
         judge = session.get_one(MachineJudge, self.rater_id)
         if judge.rater.removed_at is not None:
-            end(found, SessionState.STOPPED, now)
+            end(judging, SessionState.STOPPED, now)
         elif self.endpoint is None or not judges.fits(judge, self.endpoint):
-            end(found, SessionState.FAILING, now, OTHER_CONFIGURATION)
-        if found.ended_at is not None:
-            return Nothing.MORE
-        asking = still_asking(session, found, now)
-        if len(asking) >= min(found.at_once, MOST_FAILURES - found.failed_in_a_row):
-            return Nothing.YET
-        call = _prepared(session, judge, found, asking, now)
+            end(judging, SessionState.FAILING, now, OTHER_CONFIGURATION)
+        if judging.ended_at is not None:
+            return Idle.DONE
+        in_flight = calls_in_flight(session, judging, now)
+        if len(in_flight) >= min(judging.at_once, MOST_FAILURES - judging.failed_in_a_row):
+            return Idle.RETRY
+        call = _prepare_call(session, judge, judging, in_flight, now)
         if isinstance(call, JudgeCall):
             return call
-        if asking:
-            return Nothing.YET
-        end(found, call, now)
-        return Nothing.MORE
+        if in_flight:
+            return Idle.RETRY
+        end(judging, call, now)
+        return Idle.DONE
 
     def ask(self, call: JudgeCall) -> CallOutcome:
         assert self.endpoint is not None  # or nothing would have been claimed
@@ -290,10 +292,10 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         except MissingKey as missing:
             why = str(missing.args[0])
             return CallOutcome(tries=0, answered=False, code=MISSING_KEY, detail=why)
-        stated = answer.usage or {}
+        usage = answer.usage or {}
         prompt, completion = (
-            found if type(found) is int and 0 <= found < 10**9 else None
-            for found in (stated.get("prompt_tokens"), stated.get("completion_tokens"))
+            tokens if type(tokens) is int and 0 <= tokens < 10**9 else None
+            for tokens in (usage.get("prompt_tokens"), usage.get("completion_tokens"))
         )
         try:
             return CallOutcome(
@@ -305,49 +307,49 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
 
     def keep(self, session: Session, call: JudgeCall, outcome: CallOutcome, now: datetime) -> None:
         """Store the outcome of a call: the verdict through the judge's event, or the failure."""
-        found = _locked(session, MachineSession.id == call.session_id)
-        if found is None:
+        judging = _lock_session(session, MachineSession.id == call.session_id)
+        if judging is None:
             return  # the judge was deleted meanwhile
-        _count(found, call, outcome)
-        row = loop.own(session, MachineCall, call.lease)
+        _count(judging, call, outcome)
+        row = loop.lock_row(session, MachineCall, call.lease)
         if row is None:
             return
         row.prompt_tokens, row.completion_tokens = outcome.prompt_tokens, outcome.completion_tokens
         row.at, row.reserved_calls = now, 0
-        if outcome.said is not None:
-            _judge(session, row, outcome.said, now)
-            found.failed_in_a_row = 0
+        if outcome.verdict is not None:
+            _judge(session, row, outcome.verdict, now)
+            judging.failed_in_a_row = 0
             return
         loop.give_back(row, CallState.FAILED)
         row.error_code, row.error = outcome.code, storable_text(outcome.detail)
         row.excerpt = storable_text(outcome.excerpt) or None
-        found.failed += 1
-        found.failed_in_a_row += 1
-        if found.failed_in_a_row >= MOST_FAILURES and found.ended_at is None:
-            end(found, SessionState.FAILING, now, outcome.code)
+        judging.failed += 1
+        judging.failed_in_a_row += 1
+        if judging.failed_in_a_row >= MOST_FAILURES and judging.ended_at is None:
+            end(judging, SessionState.FAILING, now, outcome.code)
 
     def unforeseen(self, error: Exception) -> CallOutcome:  # noqa: ARG002 (the log has it)
         return CallOutcome(answered=False, code=UNEXPECTED)
 
 
-def _prepared(
+def _prepare_call(
     session: Session,
     judge: MachineJudge,
-    found: MachineSession,
-    asking: Sequence[MachineCall],
+    judging: MachineSession,
+    in_flight: Sequence[MachineCall],
     now: datetime,
 ) -> JudgeCall | SessionState:
     mine = MachineCall.rater_id == judge.rater_id
-    failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == found.id)
-    held = loop.are_held(MachineCall, now)
-    busy = select(MachineCall.judged_item_id).where(mine, or_(failed, held))
-    left = prompts.open_things(session, judge, JudgedItem.id.not_in(busy))
-    if not left:
+    failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == judging.id)
+    is_held = loop.are_held(MachineCall, now)
+    busy = select(MachineCall.judged_item_id).where(mine, or_(failed, is_held))
+    open_items = prompts.open_things(session, judge, JudgedItem.id.not_in(busy))
+    if not open_items:
         return SessionState.FINISHED
-    thing_id = left[0]
-    ((_, prompt),) = prompts.prompts_of(session, judge, [thing_id])
-    row = session.get(MachineCall, (judge.rater_id, thing_id)) or MachineCall(
-        rater_id=judge.rater_id, judged_item_id=thing_id, state="", attempt=0
+    item_id = open_items[0]
+    ((_, prompt),) = prompts.prompts_of(session, judge, [item_id])
+    row = session.get(MachineCall, (judge.rater_id, item_id)) or MachineCall(
+        rater_id=judge.rater_id, judged_item_id=item_id, state="", attempt=0
     )
     if loop.is_lost(row, now):
         # Its caller died: it counts at its estimated cost, which it may have had.
@@ -357,10 +359,10 @@ def _prepared(
             died_in.uncounted += 1
             died_in.prompt_tokens += prompts.Rates().prompt(row.prompt_characters)
         row.reserved_calls = 0
-    tries = _tries_left(found, asking)
+    tries = _tries_left(judging, in_flight)
     if not tries:
         return SessionState.CAPPED
-    row.session_id, row.prompt_characters, row.at = found.id, len(prompt), now
+    row.session_id, row.prompt_characters, row.at = judging.id, len(prompt), now
     row.verdict, row.reason, row.error, row.error_code, row.excerpt = None, "", None, None, None
     row.prompt_tokens = row.completion_tokens = None
     row.reserved_calls = tries
@@ -369,37 +371,37 @@ def _prepared(
     lease = loop.take(session, row, now)
     assert lease is not None  # the session is locked, and no call on its way was looked at
     scale = Scale.stored(judge.rater.study.scale)
-    return JudgeCall(lease, found.id, judge.model, judge.temperature, prompt, tries, scale)
+    return JudgeCall(lease, judging.id, judge.model, judge.temperature, prompt, tries, scale)
 
 
-def _tries_left(found: MachineSession, asking: Sequence[MachineCall]) -> int:
+def _tries_left(judging: MachineSession, in_flight: Sequence[MachineCall]) -> int:
     """Return how many tries the session's limit of calls leaves, those under way counted."""
-    if found.most_calls is None:
+    if judging.most_calls is None:
         return PATIENCE.tries
-    held = sum(call.reserved_calls for call in asking)
-    return min(PATIENCE.tries, max(0, found.most_calls - found.calls - held))
+    reserved = sum(call.reserved_calls for call in in_flight)
+    return min(PATIENCE.tries, max(0, judging.most_calls - judging.calls - reserved))
 
 
-def _count(found: MachineSession, call: JudgeCall, outcome: CallOutcome) -> None:
+def _count(judging: MachineSession, call: JudgeCall, outcome: CallOutcome) -> None:
     """Add a call's tokens and cost; an answer that states no tokens counts the usual number."""
-    found.calls += outcome.tries
+    judging.calls += outcome.tries
     if not outcome.answered:
         return
     rates, prompt, completion = prompts.Rates(), outcome.prompt_tokens, outcome.completion_tokens
-    found.uncounted += prompt is None or completion is None
-    found.prompt_tokens += rates.prompt(len(call.prompt)) if prompt is None else prompt
-    found.completion_tokens += round(rates.completion) if completion is None else completion
+    judging.uncounted += prompt is None or completion is None
+    judging.prompt_tokens += rates.prompt(len(call.prompt)) if prompt is None else prompt
+    judging.completion_tokens += round(rates.completion) if completion is None else completion
 
 
-def _judge(session: Session, row: MachineCall, said: MachineVerdict, now: datetime) -> None:
+def _judge(session: Session, row: MachineCall, verdict: MachineVerdict, now: datetime) -> None:
     judge = session.get_one(MachineJudge, row.rater_id)
     loop.give_back(row, CallState.JUDGED)
-    row.verdict, row.reason = str(said.verdict), storable_text(said.reason)
-    row.error_code = said.flaw
+    row.verdict, row.reason = str(verdict.verdict), storable_text(verdict.reason)
+    row.error_code = verdict.flaw
     target = Target("verdict", thing_id=row.judged_item_id)
     click = Click(f"machine:{row.session_id}:{row.judged_item_id}:{row.attempt}", now)
     events.lock(session, judge.rater)
-    events.record(session, judge.rater, target, said.verdict, click, cause="machine")
+    events.record(session, judge.rater, target, verdict.verdict, click, cause="machine")
     events.refresh(session, judge.rater, [target])
 
 
@@ -423,7 +425,7 @@ class Work(Struct, frozen=True):
     """
 
     judged: int
-    left: int
+    n_open: int
     n_failed: int
     n_fenced: int
     current: SessionNow | None
@@ -437,30 +439,30 @@ def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
     judged = select(func.count()).where(of_session, is_judged).scalar_subquery()
     own_sessions = select(MachineSession, judged).where(MachineSession.rater_id == judge.rater_id)
     rows = session.execute(own_sessions.order_by(MachineSession.id.desc()))
-    found = [SessionNow(one, state_of(session, one, now), count) for one, count in rows]
-    own = MachineCall.rater_id == judge.rater_id
+    sessions = [SessionNow(line, state_of(session, line, now), count) for line, count in rows]
+    of_judge = MachineCall.rater_id == judge.rater_id
     is_failed = MachineCall.state == str(CallState.FAILED)
 
     def count(*which: ColumnElement[bool]) -> int:
-        return session.scalar(select(func.count()).where(own, *which)) or 0
+        return session.scalar(select(func.count()).where(of_judge, *which)) or 0
 
     failed = session.execute(
         select(MachineCall, JudgedItem, Question.position)
         .join(JudgedItem, JudgedItem.id == MachineCall.judged_item_id)
         .join(Question, Question.id == JudgedItem.question_id)
-        .where(own, is_failed)
+        .where(of_judge, is_failed)
         .order_by(MachineCall.at.desc(), MachineCall.judged_item_id)
         .limit(MOST_FAILED)
     )
     return Work(
         judged=count(is_judged),
-        left=len(prompts.open_things(session, judge)),
+        n_open=len(prompts.open_things(session, judge)),
         n_failed=count(is_failed),
         n_fenced=count(is_judged, MachineCall.error_code == FENCED),
-        current=next((one for one in found if one.line.ended_at is None), None),
-        earlier=tuple(one for one in found if one.line.ended_at is not None),
+        current=next((line for line in sessions if line.line.ended_at is None), None),
+        earlier=tuple(line for line in sessions if line.line.ended_at is not None),
         failed=tuple(
-            (call, position, from_row(thing.card or {"title": ""}).title)
-            for call, thing, position in failed
+            (call, position, from_row(item.card or {"title": ""}).title)
+            for call, item, position in failed
         ),
     )

@@ -93,7 +93,7 @@ def make(
     """Return a new machine judge with the configured model and this prompt, logged."""
     prompt = prompt.replace("\r\n", "\n").strip()
     prompts.check(prompt)
-    if raters.named(session, study, name) is not None:
+    if raters.find_named(session, study, name) is not None:
         raise raters.NameTaken(name)
     digest = _digest(prompt)
     judge = MachineJudge(
@@ -114,8 +114,8 @@ def make(
 
 def usual_prompt(study: Study) -> str:
     """Return the prompt that a judge of the study begins with."""
-    told = studies.guidelines(study, LANGUAGE)
-    return prompts.default(told, study.kind, Scale.stored(study.scale))
+    guidelines = studies.guidelines(study, LANGUAGE)
+    return prompts.default(guidelines, study.kind, Scale.stored(study.scale))
 
 
 def find(session: Session, study: Study, rater_id: int) -> MachineJudge:
@@ -126,9 +126,9 @@ def find(session: Session, study: Study, rater_id: int) -> MachineJudge:
     return judge
 
 
-def named(session: Session, study: Study, name: str) -> MachineJudge:
+def find_judge(session: Session, study: Study, name: str) -> MachineJudge:
     """Return the machine judge of that name; raises ``UnknownRater``."""
-    rater = raters.named(session, study, name)
+    rater = raters.find_named(session, study, name)
     if rater is None or not rater.is_machine:
         raise UnknownRater(name)
     return find(session, study, rater.id)
@@ -141,21 +141,25 @@ def changed_prompts(session: Session) -> list[str]:
         .join(Rater, Rater.id == MachineJudge.rater_id)
         .order_by(MachineJudge.rater_id)
     )
-    return [name for name, prompt, stated in judges if _digest(prompt) != stated]
+    return [name for name, prompt, digest in judges if _digest(prompt) != digest]
 
 
 def lines(session: Session, study: Study) -> Sequence[Row[Any]]:
     """Return the study's machine judges, the newest first, as ``relevansi judge list`` does."""
-    own = MachineJudge.rater_id
-    judged = select(func.count()).where(Judgment.rater_id == own, Judgment.verdict.is_not(None))
-    is_running = exists().where(MachineSession.rater_id == own, MachineSession.ended_at.is_(None))
-    wanted = (
+    judge_id = MachineJudge.rater_id
+    judged = select(func.count()).where(
+        Judgment.rater_id == judge_id, Judgment.verdict.is_not(None)
+    )
+    is_running = exists().where(
+        MachineSession.rater_id == judge_id, MachineSession.ended_at.is_(None)
+    )
+    rows = (
         *(Rater.id, Rater.name, MachineJudge.model, MachineJudge.prompt_sha256),
         *(MachineJudge.created_at, MachineJudge.released_at, Rater.removed_at),
         *(judged.scalar_subquery().label("judged"), is_running.label("is_running")),
     )
-    of_study = select(*wanted).join(Rater, Rater.id == own).where(Rater.study_id == study.id)
-    return session.execute(of_study.order_by(own.desc())).all()
+    of_study = select(*rows).join(Rater, Rater.id == judge_id).where(Rater.study_id == study.id)
+    return session.execute(of_study.order_by(judge_id.desc())).all()
 
 
 def fits(judge: MachineJudge, endpoint: JudgeEndpoint) -> bool:
@@ -217,19 +221,21 @@ def beside_people(session: Session, study: Study, judge: MachineJudge) -> Beside
     """Return how far a machine judge agrees with the study's people."""
     scope = in_study(study)
     people = studies.raters(session, study)
-    own = verdicts.of_rater(session, scope, judge.rater_id).by_thing
+    by_machine = verdicts.of_rater(session, scope, judge.rater_id).by_thing
     merged = verdicts.adjudicated(session, scope, people).by_thing
     each = verdicts.by_rater(session, scope, [rater.id for rater in people])
     scale = Scale.stored(study.scale)
-    both = ((verdict, merged[thing]) for thing, verdict in own.items() if thing in merged)
-    alone = ((rater.name, each[rater.id].by_thing) for rater in people)
-    shared = ((name, said) for name, said in alone if own.keys() & said.keys())
+    both = by_machine.keys() & merged.keys()
     return BesidePeople(
-        table=Counter(both),
-        agreement=_agreement(own, merged, scale),
-        people=tuple((name, _agreement(own, said, scale)) for name, said in shared),
-        cards=_cards(session, judge, own, merged),
-        machine_judged=len(own),
+        table=Counter((by_machine[item_id], merged[item_id]) for item_id in both),
+        agreement=_agreement(by_machine, merged, scale),
+        people=tuple(
+            (rater.name, _agreement(by_machine, each[rater.id].by_thing, scale))
+            for rater in people
+            if by_machine.keys() & each[rater.id].by_thing.keys()
+        ),
+        cards=_cards(session, judge, by_machine, merged),
+        machine_judged=len(by_machine),
     )
 
 
@@ -237,31 +243,41 @@ def release(
     session: Session, judge: MachineJudge, now: datetime, *, is_released: bool = True
 ) -> None:
     """Let the judge's figures be chosen, or no more, logged with n and kappa as they are now."""
-    found = beside_people(session, judge.rater.study, judge)
-    if is_released and not found.may_release:
-        raise TooLittleShared(found.n)
+    agreement = beside_people(session, judge.rater.study, judge)
+    if is_released and not agreement.may_release:
+        raise TooLittleShared(agreement.n)
     if (judge.released_at is not None) != is_released:
         judge.released_at = now if is_released else None
-        weighted = found.agreement.quadratic
-        kappa = (weighted or found.agreement.cohen).value
+        weighted = agreement.agreement.quadratic
+        kappa = (weighted or agreement.agreement.cohen).value
         name = "quadratic kappa" if weighted else "kappa"
-        told = f"n = {found.n}, {name} = {'-' if kappa is None else format(kappa, '.4f')}"
-        log(session, judge, f"{'release' if is_released else 'withdraw'} machine judge", told, now)
+        summary = f"n = {agreement.n}, {name} = {'-' if kappa is None else format(kappa, '.4f')}"
+        log(
+            session,
+            judge,
+            f"{'release' if is_released else 'withdraw'} machine judge",
+            summary,
+            now,
+        )
 
 
-def log(session: Session, judge: MachineJudge, action: str, told: str, now: datetime) -> None:
+def log(session: Session, judge: MachineJudge, action: str, text: str, now: datetime) -> None:
     subject = studies.rater_subject(judge.rater)
-    studies.log(session, judge.rater.study, action, subject, None, told, now)
+    studies.log(session, judge.rater.study, action, subject, None, text, now)
 
 
-def _agreement(own: Mapping[int, str], said: Mapping[int, str], scale: Scale) -> Agreement:
-    both = own.keys() & said.keys()
-    table = ((scale.grade(own[thing]), scale.grade(said[thing])) for thing in both)
+def _agreement(
+    by_machine: Mapping[int, str], by_person: Mapping[int, str], scale: Scale
+) -> Agreement:
+    both = by_machine.keys() & by_person.keys()
+    table = (
+        (scale.grade(by_machine[item_id]), scale.grade(by_person[item_id])) for item_id in both
+    )
     return measure(table, ItemKind.CARDS, scale.top)
 
 
 def _cards(
-    session: Session, judge: MachineJudge, own: Mapping[int, str], merged: Mapping[int, str]
+    session: Session, judge: MachineJudge, by_machine: Mapping[int, str], merged: Mapping[int, str]
 ) -> tuple[Beside, ...]:
     rows = session.execute(
         select(JudgedItem, Question, MachineCall.reason)
@@ -270,16 +286,16 @@ def _cards(
         .where(MachineCall.rater_id == judge.rater_id)
         .order_by(Question.question_set_id, Question.position, JudgedItem.id)
     )
-    found = [
+    cards = [
         Beside(
             position=question.position,
             question=question.text,
-            card=from_row(thing.card or {"title": ""}),
-            machine=own[thing.id],
-            people=merged[thing.id],
+            card=from_row(item.card or {"title": ""}),
+            machine=by_machine[item.id],
+            people=merged[item.id],
             reason=reason,
         )
-        for thing, question, reason in rows
-        if thing.id in own and thing.id in merged
+        for item, question, reason in rows
+        if item.id in by_machine and item.id in merged
     ]
-    return tuple(sorted(found, key=lambda one: (not one.is_apart, one.machine == one.people)))
+    return tuple(sorted(cards, key=lambda card: (not card.is_apart, card.machine == card.people)))

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cache, partial
 from math import ceil
 
 from msgspec import Struct
@@ -100,12 +101,11 @@ def default(guidelines: str, kind: str = Card.kind, scale: Scale = BINARY) -> st
     is_usual = kind == Card.kind and scale.top == 1
     name = "prompt.md" if is_usual else "prompt_graded.md"
     text = (resource("templates") / "machine_judges" / name).read_text("utf-8")
-    told = guidelines.strip()
-    said = {verdict: name for name, verdict in answers(scale).items()}
-    names = [f'"{said[str(grade)]}"' for grade in range(scale.top + 1)]
+    answer_of = {verdict: name for name, verdict in answers(scale).items()}
+    names = [f'"{answer_of[str(grade)]}"' for grade in range(scale.top + 1)]
     lines = zip(names, _meanings(scale), strict=True)
     values = {
-        "guidelines": f"\n{told}\n" if told else "",
+        "guidelines": f"\n{guidelines.strip()}\n" if guidelines.strip() else "",
         "grades": "\n".join(f"- {name}: {meaning}" for name, meaning in lines),
         "verdicts": " or ".join(names),
     }
@@ -116,10 +116,10 @@ def _meanings(scale: Scale) -> Iterator[str]:
     """What each grade means, from 0 up: its word and guidance, else its place on the scale."""
     # Not gettext: the words belong to the version of a judge and must not change with ours.
     for grade in range(scale.top + 1):
-        stated = [texts[grade] for texts in (scale.words, scale.guidance) if texts]
+        texts_by_grade = [texts[grade] for texts in (scale.words, scale.guidance) if texts]
         place = "not relevant" if not grade else "more relevant than the grade below"
         place = "relevant" if grade == scale.top else place
-        yield ": ".join(text for text in stated if text) or place
+        yield ": ".join(text for text in texts_by_grade if text) or place
 
 
 def answers(scale: Scale) -> Mapping[str, str]:
@@ -131,7 +131,7 @@ def answers(scale: Scale) -> Mapping[str, str]:
     if scale.top == 1:
         return VERDICTS
     cannot_tell = str(Relevance.UNSURE)
-    return {"cannot_tell" if one == cannot_tell else one: one for one in scale.verdicts}
+    return {"cannot_tell" if v == cannot_tell else v: v for v in scale.verdicts}
 
 
 def check(prompt: str) -> None:
@@ -150,9 +150,10 @@ def filled(prompt: str, question: str, earlier: Sequence[EarlierTurn], card: Ite
     >>> filled("{question} {card}", "{card}?", (), Card("Rumah"))
     '{card}? - Title: Rumah'
     """
+    turns = (f"Question: {turn.question}\nAnswer: {turn.response}" for turn in earlier)
     values = {
         "question": question,
-        "earlier": _conversation(earlier),
+        "earlier": "\n\n".join(turns) or "(none)",
         "card": card.described(),
     }
     return _PLACE.sub(lambda place: values[place[1]], prompt)
@@ -180,15 +181,11 @@ def read(answer: str, scale: Scale = BINARY) -> MachineVerdict:
     verdict, reason = value["verdict"], value["reason"]
     if not isinstance(verdict, str) or verdict not in answers(scale):
         raise UnreadableVerdict(WrongAnswer.NO_VERDICT)
-    told = " ".join(reason.replace("\x00", "").split()) if isinstance(reason, str) else ""
-    if not told:
+    reason = " ".join(reason.replace("\x00", "").split()) if isinstance(reason, str) else ""
+    if not reason:
         raise UnreadableVerdict(WrongAnswer.NO_REASON)
-    return MachineVerdict(answers(scale)[verdict], told[:LONGEST_REASON], FENCED if fence else None)
-
-
-def _conversation(earlier: Sequence[EarlierTurn]) -> str:
-    turns = (f"Question: {turn.question}\nAnswer: {turn.response}" for turn in earlier)
-    return "\n\n".join(turns) or "(none)"
+    flaw = FENCED if fence else None
+    return MachineVerdict(answers(scale)[verdict], reason[:LONGEST_REASON], flaw)
 
 
 CHARACTERS_PER_TOKEN = 4
@@ -212,9 +209,9 @@ class Rates(Struct, frozen=True):
 
 
 class TokenEstimate(Struct, frozen=True):
-    """The estimated tokens for judging ``things`` cards; ``example`` is the prompt of the first."""
+    """The estimated tokens for ``n_cards`` cards; ``example`` is the prompt of the first."""
 
-    things: int
+    n_cards: int
     prompt_tokens: int
     completion_tokens: int
     measured: int
@@ -239,17 +236,16 @@ def cost(
 
 def estimate(session: Session, judge: MachineJudge, most: int | None = None) -> TokenEstimate:
     """Return the estimate for the cards left to judge, `most` of them at most."""
-    found = open_things(session, judge)[:most]
-    told = rates(session, judge)
-    prompts = prompts_of(session, judge, found)
+    item_ids = open_things(session, judge)[:most]
+    per_token = rates(session, judge)
     characters, example = 0, ""
-    for _, prompt in prompts:
+    for _, prompt in prompts_of(session, judge, item_ids):
         characters, example = characters + len(prompt), example or prompt
     return TokenEstimate(
-        things=len(found),
-        prompt_tokens=told.prompt(characters),
-        completion_tokens=ceil(len(found) * told.completion),
-        measured=told.measured,
+        n_cards=len(item_ids),
+        prompt_tokens=per_token.prompt(characters),
+        completion_tokens=ceil(len(item_ids) * per_token.completion),
+        measured=per_token.measured,
         example=example,
     )
 
@@ -262,7 +258,7 @@ def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[b
     """
     study = judge.rater.study
     judged = select(Judgment.judged_item_id).where(Judgment.verdict.is_not(None))
-    own = judged.where(Judgment.rater_id == judge.rater_id)
+    by_judge = judged.where(Judgment.rater_id == judge.rater_id)
     people = judged.join(Rater, Rater.id == Judgment.rater_id).where(
         Rater.study_id == study.id, Rater.is_machine.is_(False)
     )
@@ -270,32 +266,36 @@ def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[b
         select(JudgedItem.id, JudgedItem.id.in_(people)).where(
             pool.is_shown(study.id, study.pool_depth),
             JudgedItem.item_id.is_not(None),
-            JudgedItem.id.not_in(own),
+            JudgedItem.id.not_in(by_judge),
             *but_not,
         )
     )
 
-    def place(row: tuple[int, bool]) -> tuple[bool, bytes]:
-        drawn = pool.draw(study.order_secret, Purpose.MACHINE, judge.rater_id, row[0])
-        return not row[1], drawn
-
-    return [thing for thing, _ in sorted(((thing, known) for thing, known in rows), key=place)]
+    in_order = sorted(
+        (
+            not is_judged,
+            pool.draw(study.order_secret, Purpose.MACHINE, judge.rater_id, item_id),
+            item_id,
+        )
+        for item_id, is_judged in rows
+    )
+    return [item_id for _, _, item_id in in_order]
 
 
 def prompts_of(
-    session: Session, judge: MachineJudge, things: Sequence[int]
+    session: Session, judge: MachineJudge, item_ids: Sequence[int]
 ) -> Iterator[tuple[int, str]]:
     """Yield the judge's prompt for each of these judged items, in their order."""
-    earlier: dict[tuple[int, str], tuple[EarlierTurn, ...]] = {}
+    earlier_turns = cache(partial(pages.of_question, session))
     every = select(JudgedItem, Question.text).join(Question, Question.id == JudgedItem.question_id)
-    for start in range(0, len(things), PORTION):
-        portion = things[start : start + PORTION]
+    for start in range(0, len(item_ids), PORTION):
+        portion = item_ids[start : start + PORTION]
         rows = session.execute(every.where(JudgedItem.id.in_(portion)))
-        found = {thing.id: (thing, text) for thing, text in rows}
+        items = {item.id: (item, text) for item, text in rows}
         for key in portion:
-            thing, text = found[key]
-            turns, card = _earlier(session, thing, earlier), from_row(thing.card or {"title": ""})
-            yield key, filled(judge.prompt, text, turns, card)
+            item, text = items[key]
+            turns = earlier_turns(item.run_id, item.question_id) if item.run_id else ()
+            yield key, filled(judge.prompt, text, turns, from_row(item.card or {"title": ""}))
 
 
 def rates(session: Session, judge: MachineJudge) -> Rates:
@@ -316,14 +316,3 @@ def rates(session: Session, judge: MachineJudge) -> Rates:
         return Rates()
     # PostgreSQL sums whole numbers as decimals.
     return Rates(int(prompt) / int(characters), int(completion or 0) / n, n)
-
-
-def _earlier(
-    session: Session, thing: JudgedItem, known: dict[tuple[int, str], tuple[EarlierTurn, ...]]
-) -> tuple[EarlierTurn, ...]:
-    if thing.run_id is None:
-        return ()
-    place = (thing.question_id, thing.run_id)
-    if place not in known:
-        known[place] = pages.of_question(session, thing.run_id, thing.question_id)
-    return known[place]

@@ -55,7 +55,7 @@ class NoLongerLatest(Conflict):
     remedy = mark("Nothing was undone. Reload the page to see what is.")
 
 
-class WantedEvents(Struct, frozen=True):
+class EventFilters(Struct, frozen=True):
     """Which events are wanted; ``before`` is the event to go back in time from."""
 
     rater: int | None = None
@@ -107,14 +107,14 @@ class History(Struct, frozen=True):
     latest: HistoryEntry | None
 
 
-def history(session: Session, reader: Rater, wanted: WantedEvents) -> History:
-    rows = _rows(reader).where(*_narrowed(reader, wanted))
-    page = rows if wanted.before is None else rows.where(Event.id < wanted.before)
+def history(session: Session, reader: Rater, filters: EventFilters) -> History:
+    rows = _rows(reader).where(*_narrowed(reader, filters))
+    page = rows if filters.before is None else rows.where(Event.id < filters.before)
     entries = _entries(session, reader, page.order_by(Event.id.desc()).limit(PAGE_SIZE + 1))
-    asked = select(Query.question_id).join(Run).where(Run.study_id == reader.study_id)
+    asked_ids = select(Query.question_id).join(Run).where(Run.study_id == reader.study_id)
     questions = session.scalars(
         select(Question)
-        .where(Question.id.in_(asked))
+        .where(Question.id.in_(asked_ids))
         .order_by(Question.question_set_id, Question.position)
     )
     people = studies.people_and_machines(session, reader.study) if reader.is_owner else []
@@ -126,7 +126,7 @@ def history(session: Session, reader: Rater, wanted: WantedEvents) -> History:
         total=session.scalar(select(func.count()).select_from(rows.subquery())) or 0,
         raters=[(rater.id, studies.called(rater)) for rater in people],
         questions=[(row.id, f"{row.position}. {row.text}") for row in questions],
-        changes=[one for one in ChangeKind if reader.is_owner or one not in _AGAIN],
+        changes=[kind for kind in ChangeKind if reader.is_owner or kind not in _AGAIN],
         latest=latest[0] if latest else None,
     )
 
@@ -146,26 +146,26 @@ def undo(session: Session, rater: Rater, latest: int, click: Click) -> None:
         events.undo(session, rater, query.run_id, click)
 
 
-def _narrowed(reader: Rater, wanted: WantedEvents) -> Iterator[ColumnElement[bool]]:
-    if wanted.rater is not None:
-        yield Event.rater_id == wanted.rater
-    if wanted.question is not None:
-        yield Question.id == wanted.question
-    if wanted.change is None:
+def _narrowed(reader: Rater, filters: EventFilters) -> Iterator[ColumnElement[bool]]:
+    if filters.rater is not None:
+        yield Event.rater_id == filters.rater
+    if filters.question is not None:
+        yield Question.id == filters.question
+    if filters.change is None:
         return
     is_emptiness = and_(JudgedItem.id.is_not(None), JudgedItem.item_id.is_(None))
-    field = str(wanted.change)
-    if wanted.change is ChangeKind.OUTCOME:
+    field = str(filters.change)
+    if filters.change is ChangeKind.OUTCOME:
         field = "verdict"
         yield is_emptiness
-    elif wanted.change is ChangeKind.VERDICT:
+    elif filters.change is ChangeKind.VERDICT:
         yield ~is_emptiness
     # To its rater a hidden repeat is a plain judgment.
     yield Event.field.in_([field] if reader.is_owner else [field, AGAIN.get(field, field)])
 
 
 def _rows(reader: Rater) -> Select[Event, str, Question, JudgedItem, str, Query]:
-    asked = func.coalesce(JudgedItem.question_id, Query.question_id)
+    question_id = func.coalesce(JudgedItem.question_id, Query.question_id)
     mine = Event.rater_id == reader.id
     return (
         select(Event, Rater.name, Question, JudgedItem, StoredItem.identity, Query)
@@ -173,7 +173,7 @@ def _rows(reader: Rater) -> Select[Event, str, Question, JudgedItem, str, Query]
         .outerjoin(JudgedItem, JudgedItem.id == Event.judged_item_id)
         .outerjoin(StoredItem, StoredItem.id == JudgedItem.item_id)
         .outerjoin(Query, Query.id == Event.query_key)
-        .outerjoin(Question, Question.id == asked)
+        .outerjoin(Question, Question.id == question_id)
         .where(Rater.study_id == reader.study_id if reader.is_owner else mine)
     )
 
@@ -181,25 +181,27 @@ def _rows(reader: Rater) -> Select[Event, str, Question, JudgedItem, str, Query]
 def _entries(
     session: Session,
     reader: Rater,
-    wanted: Select[Event, str, Question, JudgedItem, str, Query],
+    statement: Select[Event, str, Question, JudgedItem, str, Query],
 ) -> list[HistoryEntry]:
-    rows = session.execute(wanted).all()
-    found = [row[0] for row in rows]
-    stand, overtaken = _standing(session, found)
+    rows = session.execute(statement).all()
+    logged = [row[0] for row in rows]
+    stand, overtaken = _current_and_overtaken(session, logged)
     undone = set(session.scalars(select(Event.undoes_id).where(Event.undoes_id.is_not(None))))
-    letters = _letters(session, found)
-    programs = {one.id: one.name or str(one.id) for one in session.scalars(tokens.of(reader))}
+    letters = _letters(session, logged)
+    programs = {
+        token.id: token.name or str(token.id) for token in session.scalars(tokens.of(reader))
+    }
     blind = studies.is_blind(session, reader.study)
     return [
         HistoryEntry(
             event=event,
             rater=name,
             question=question,
-            change=_change(event, thing, reader),
-            title=thing.card["title"] if thing and thing.card else None,
+            change=_change(event, item, reader),
+            title=item.card["title"] if item and item.card else None,
             identity=identity,
-            content=thing.content if thing and identity else None,
-            answer=None if thing or (blind and not reader.is_owner) else event.query_key,
+            content=item.content if item and identity else None,
+            answer=None if item or (blind and not reader.is_owner) else event.query_key,
             letter=letters.get((event.task_id, event.query_key)),
             query=None if blind else query,
             stands=event.id in stand,
@@ -207,27 +209,29 @@ def _entries(
             overtaken=event.id in overtaken,
             program=programs.get(event.token_id, "") if event.token_id else None,
         )
-        for event, name, question, thing, identity, query in rows
+        for event, name, question, item, identity, query in rows
     ]
 
 
-def _change(event: Event, thing: JudgedItem | None, reader: Rater) -> ChangeKind:
-    found = ChangeKind(event.field)
+def _change(event: Event, item: JudgedItem | None, reader: Rater) -> ChangeKind:
+    kind = ChangeKind(event.field)
     if not reader.is_owner:
-        found = _AGAIN.get(event.field, found)
-    if found is ChangeKind.VERDICT and thing is not None and thing.item_id is None:
+        kind = _AGAIN.get(event.field, kind)
+    if kind is ChangeKind.VERDICT and item is not None and item.item_id is None:
         return ChangeKind.OUTCOME
-    return found
+    return kind
 
 
-def _standing(session: Session, found: Sequence[Event]) -> tuple[set[int], set[int]]:
-    wanted = select(Event).where(Event.rater_id.in_({event.rater_id for event in found}))
-    if len(found) <= PAGE_SIZE + 1:  # the whole log names more things than a statement may
-        things = {event.judged_item_id for event in found} - {None}
-        answers = {event.query_key for event in found if event.judged_item_id is None} - {None}
-        wanted = wanted.where(or_(Event.judged_item_id.in_(things), Event.query_key.in_(answers)))
+def _current_and_overtaken(session: Session, logged: Sequence[Event]) -> tuple[set[int], set[int]]:
+    statement = select(Event).where(Event.rater_id.in_({event.rater_id for event in logged}))
+    if len(logged) <= PAGE_SIZE + 1:  # the whole log names more things than a statement may
+        item_ids = {event.judged_item_id for event in logged} - {None}
+        answers = {event.query_key for event in logged if event.judged_item_id is None} - {None}
+        statement = statement.where(
+            or_(Event.judged_item_id.in_(item_ids), Event.query_key.in_(answers))
+        )
     rivals: dict[tuple[int, Target], list[Event]] = defaultdict(list)
-    for event in session.scalars(wanted):
+    for event in session.scalars(statement):
         target = _target(event)
         if target is not None:
             rivals[event.rater_id, target].append(event)
@@ -258,11 +262,11 @@ def _target(event: Event) -> Target | None:
     return Target(event.field, query_key=event.query_key)
 
 
-def _letters(session: Session, found: Sequence[Event]) -> dict[tuple[str | None, int | None], str]:
-    named = {event.task_id for event in found if event.task_id and event.query_key}
+def _letters(session: Session, logged: Sequence[Event]) -> dict[tuple[str | None, int | None], str]:
+    task_ids = {event.task_id for event in logged if event.task_id and event.query_key}
     return {
         (task.id, query.id): letter(number)
-        for task in session.scalars(select(Task).where(Task.id.in_(named)))
+        for task in session.scalars(select(Task).where(Task.id.in_(task_ids)))
         for number, query in enumerate(tasks.answers(session, task))
     }
 
@@ -308,7 +312,8 @@ COLUMNS = tuple(_COLUMNS)
 def as_csv(session: Session, reader: Rater) -> bytes:
     """Return all events that `reader` may see, one line each; booleans are 1 and 0."""
     rows = (
-        [int(one) if isinstance(one, bool) else one for one in row] for row in _log(session, reader)
+        [int(value) if isinstance(value, bool) else value for value in row]
+        for row in _log(session, reader)
     )
     return csv_bytes([COLUMNS, *rows])
 

@@ -54,15 +54,15 @@ def lines(session: Session, study: Study) -> list[RaterLine]:
     """Return every rater and machine with their progress, the owner first, removed ones last."""
     judged = _by_rater(session, func.count(), Judgment, Judgment.verdict.is_not(None))
     rated = _by_rater(session, func.count(), QueryRating, QueryRating.quality.is_not(None))
-    seen = _by_rater(session, func.max(Event.received_at), Event)
-    found = [
+    last_seen = _by_rater(session, func.max(Event.received_at), Event)
+    rater_lines = [
         RaterLine(
             *(rater.id, rater.name, rater.is_owner, rater.is_machine, judged.get(rater.id, 0)),
-            *(rated.get(rater.id, 0), seen.get(rater.id), rater.removed_at),
+            *(rated.get(rater.id, 0), last_seen.get(rater.id), rater.removed_at),
         )
         for rater in studies.people_and_machines(session, study)
     ]
-    return sorted(found, key=lambda line: (line.removed_at is not None, not line.is_owner))
+    return sorted(rater_lines, key=lambda line: (line.removed_at is not None, not line.is_owner))
 
 
 def find(session: Session, study: Study, rater_id: int) -> Rater:
@@ -78,15 +78,15 @@ def owner(session: Session, study: Study) -> Rater:
     ).one()
 
 
-def named(session: Session, study: Study, name: str) -> Rater | None:
+def find_named(session: Session, study: Study, name: str) -> Rater | None:
     """Return the rater or machine of that name, or of one that looks like it; else ``None``."""
     everybody = studies.people_and_machines(session, study)
-    found = [rater for rater in everybody if look_alike(rater.name, name)]
-    return min(found, key=lambda rater: rater.name.casefold() != name.casefold(), default=None)
+    alike = [rater for rater in everybody if look_alike(rater.name, name)]
+    return min(alike, key=lambda rater: rater.name.casefold() != name.casefold(), default=None)
 
 
 def add(session: Session, study: Study, name: str, now: datetime) -> Rater:
-    if named(session, study, name) is not None:
+    if find_named(session, study, name) is not None:
         raise NameTaken(name)
     rater = studies.add_rater(session, study, name, now)
     studies.log(session, study, "add rater", studies.rater_subject(rater), None, name, now)
@@ -94,8 +94,8 @@ def add(session: Session, study: Study, name: str, now: datetime) -> Rater:
 
 
 def rename(session: Session, rater: Rater, name: str, now: datetime) -> None:
-    other = named(session, rater.study, name)
-    if other is not None and other.id != rater.id:
+    holder = find_named(session, rater.study, name)
+    if holder is not None and holder.id != rater.id:
         raise NameTaken(name)
     studies.rename_rater(session, rater, name, now)
 
@@ -104,8 +104,8 @@ def removal_cost(session: Session, rater: Rater) -> dict[str, int]:
     """Return how many judgments, ratings (grades and notes) and events (clicks) are a rater's."""
 
     def count(table: type[Any], *where: ColumnElement[bool]) -> int:
-        found = select(func.count()).select_from(table).where(table.rater_id == rater.id, *where)
-        return session.scalar(found) or 0
+        rows = select(func.count()).select_from(table).where(table.rater_id == rater.id, *where)
+        return session.scalar(rows) or 0
 
     return {
         "judgments": count(Judgment, Judgment.verdict.is_not(None)),
@@ -136,8 +136,8 @@ def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
     """Delete a rater with all they gave and what was made of it; the log keeps numbers."""
     study, subject = rater.study, studies.rater_subject(rater)
     about = (LogEntry.study_id == study.id) & (LogEntry.subject == subject)
-    named = about & LogEntry.action.in_(["add rater", "rename rater"])
-    logged = session.execute(select(LogEntry.old, LogEntry.new).where(named))
+    naming = about & LogEntry.action.in_(["add rater", "rename rater"])
+    logged = session.execute(select(LogEntry.old, LogEntry.new).where(naming))
     names = {rater.name, *(name for row in logged for name in row if name)}
     jobs.forget(session, study, rater.id, names)
     cost = removal_cost(session, rater)
@@ -145,12 +145,12 @@ def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
     session.flush()
     for column in belonging_to(Rater.id):
         session.execute(delete(column.table).where(column == rater.id))
-    told = [
+    quoted = [
         column.contains(f"({name})", autoescape=True)  # as settled disputes are logged
         for name in names
         for column in (LogEntry.old, LogEntry.new)
     ]
-    holds = (LogEntry.study_id == study.id) & or_(LogEntry.subject == subject, *told)
+    holds = (LogEntry.study_id == study.id) & or_(LogEntry.subject == subject, *quoted)
     session.execute(update(LogEntry).where(holds).values(old=None, new=None))
     session.execute(delete(Rater).where(Rater.id == rater.id))
     gone = ", ".join(f"{count} {name}" for name, count in cost.items())
@@ -164,8 +164,8 @@ def _stop(session: Session, rater: Rater, now: datetime) -> None:
         raise OwnerStays
     rater.removed_at = rater.removed_at or now
     for way_in in (Invitation, Token):
-        held = (way_in.rater_id == rater.id) & way_in.withdrawn_at.is_(None)
-        session.execute(update(way_in).where(held).values(withdrawn_at=now))
+        open_ways = (way_in.rater_id == rater.id) & way_in.withdrawn_at.is_(None)
+        session.execute(update(way_in).where(open_ways).values(withdrawn_at=now))
 
 
 def _by_rater(
@@ -222,7 +222,7 @@ def invite(
     session: Session, study: Study, name: str, now: datetime, *, days: int = DAYS
 ) -> NewLink:
     """Return an invitation for the rater of that name, who is added if new; see ``make``."""
-    rater = named(session, study, name) or add(session, study, name, now)
+    rater = find_named(session, study, name) or add(session, study, name, now)
     return make(session, rater, now, days=days)
 
 
@@ -247,7 +247,7 @@ def make(session: Session, rater: Rater, now: datetime, *, days: int = DAYS) -> 
 
 def accept(session: Session, study: Study, token: str, now: datetime) -> Invitation:
     """Return the invitation of a link, whose rater it lets in; raises ``NoWayIn``."""
-    found = session.scalar(
+    invitation = session.scalar(
         select(Invitation)
         .join(Rater)
         .where(
@@ -257,26 +257,26 @@ def accept(session: Session, study: Study, token: str, now: datetime) -> Invitat
             Rater.removed_at.is_(None),
         )
     )
-    if found is None or state_of(found.withdrawn_at, found.expires_at, now) != OPEN:
+    if invitation is None or state_of(invitation.withdrawn_at, invitation.expires_at, now) != OPEN:
         raise NoWayIn
-    return found
+    return invitation
 
 
 def withdraw(session: Session, study: Study, invitation_id: int, now: datetime) -> None:
     """Take an invitation back, logged; those who came in by it are out. Raises ``NoWayIn``."""
-    found = session.get(Invitation, invitation_id)
-    if found is None or found.rater.study_id != study.id:
+    invitation = session.get(Invitation, invitation_id)
+    if invitation is None or invitation.rater.study_id != study.id:
         raise NoWayIn(invitation_id)
-    if found.withdrawn_at is None:
-        found.withdrawn_at = now
-        subject = studies.rater_subject(found.rater)
+    if invitation.withdrawn_at is None:
+        invitation.withdrawn_at = now
+        subject = studies.rater_subject(invitation.rater)
         studies.log(session, study, "withdraw invitation", subject, None, None, now)
 
 
 def invitation_lines(
     session: Session, study: Study, now: datetime
 ) -> dict[int, list[InvitationLine]]:
-    found: dict[int, list[InvitationLine]] = defaultdict(list)
+    by_rater: dict[int, list[InvitationLine]] = defaultdict(list)
     for row in session.scalars(
         select(Invitation)
         .join(Rater)
@@ -284,8 +284,8 @@ def invitation_lines(
         .order_by(Invitation.created_at.desc(), Invitation.id.desc())
     ):
         state = state_of(row.withdrawn_at, row.expires_at, now)
-        found[row.rater_id].append(InvitationLine(row.id, row.created_at, row.expires_at, state))
-    return found
+        by_rater[row.rater_id].append(InvitationLine(row.id, row.created_at, row.expires_at, state))
+    return by_rater
 
 
 def state_of(withdrawn_at: datetime | None, expires_at: datetime, now: datetime) -> str:

@@ -70,8 +70,8 @@ def count_try(
     over = or_(Attempt.at <= now - LONGEST_WINDOW, Attempt.at > now + LONGEST_WINDOW)
     session.execute(delete(Attempt).where(over))
     recent = (Attempt.at > now - window) & (Attempt.at <= now + window)
-    counted = select(func.count()).where(Attempt.source == _source(study, name), recent)
-    if (session.scalar(counted) or 0) >= most:
+    tries = select(func.count()).where(Attempt.source == _source(study, name), recent)
+    if (session.scalar(tries) or 0) >= most:
         raise TooManyTries
     session.add(Attempt(source=_source(study, name), at=now))
 
@@ -148,25 +148,25 @@ def current_user(
     the rater who was chosen, else the owner. With `stays_open` invitations change nothing of
     that. A cookie is void once its password or invitation is gone.
     """
-    named = cookie or SessionCookie(rater_id=0)
+    claim = cookie or SessionCookie(rater_id=0)
     values = {
-        "rater_id": named.rater_id,
-        "invitation_id": named.invitation_id,
-        "sign_in": named.sign_in,
+        "rater_id": claim.rater_id,
+        "invitation_id": claim.invitation_id,
+        "sign_in": claim.sign_in,
         "stays_open": stays_open,
     }
-    found = tables(session).execute(_looked_up(), values).one()
-    labels.about(found.kind, Scale.stored(found.scale), found.merging)
-    is_open = found.owner_id is not None
-    study = found.id, found.created_at, is_open
-    stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
-    if stays and (is_open or _holds(named, found, now)):
-        return CurrentUser(*study, found.rater_id, found.is_owner)
-    return CurrentUser(*study, found.owner_id, is_owner=is_open)
+    row = tables(session).execute(_user_query(), values).one()
+    labels.about(row.kind, Scale.stored(row.scale), row.merging)
+    is_open = row.owner_id is not None
+    study = row.id, row.created_at, is_open
+    stays = row.rater_id is not None and row.removed_at is None and not row.is_machine
+    if stays and (is_open or _cookie_holds(claim, row, now)):
+        return CurrentUser(*study, row.rater_id, row.is_owner)
+    return CurrentUser(*study, row.owner_id, is_owner=is_open)
 
 
 @cache
-def _looked_up() -> Select[Any]:
+def _user_query() -> Select[Any]:
     """Return the statement behind `current_user`; the owner is named where nobody signs in."""
     owner = aliased(Rater)
     owner_id = select(func.min(owner.id)).where(owner.study_id == Study.id, owner.is_owner)
@@ -193,15 +193,15 @@ def _looked_up() -> Select[Any]:
     )
 
 
-def _holds(cookie: SessionCookie, found: Row[Any], now: datetime) -> bool:
-    if found.signed_out is not None:
+def _cookie_holds(cookie: SessionCookie, row: Row[Any], now: datetime) -> bool:
+    if row.signed_out is not None:
         by = None
     elif cookie.invitation_id is None:
-        by = found.password if found.is_owner else None
-    elif found.invited_id != cookie.rater_id or found.withdrawn_at or found.expires_at <= now:
+        by = row.password if row.is_owner else None
+    elif row.invited_id != cookie.rater_id or row.withdrawn_at or row.expires_at <= now:
         by = None
     else:
-        by = found.token_hash
+        by = row.token_hash
     return by is not None and hmac.compare_digest(cookie.seal, seal(by))
 
 
@@ -265,13 +265,13 @@ def set_password(session: Session, study: Study, stored: str | None, now: dateti
 
 def setup_key(study: Study, secret: str) -> str:
     """Return the key of the link that sets the first password from another machine."""
-    said = f"set-up/{study.id}/{study.created_at.isoformat()}"
-    return hmac.new(secret.encode(), said.encode(), hashlib.sha256).hexdigest()[:32]
+    purpose = f"set-up/{study.id}/{study.created_at.isoformat()}"
+    return hmac.new(secret.encode(), purpose.encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def is_setup_key(study: Study, secret: str, key: str) -> bool:
-    wanted = setup_key(study, secret).encode()
-    return study.password is None and hmac.compare_digest(wanted, key.encode(errors="replace"))
+    expected = setup_key(study, secret).encode()
+    return study.password is None and hmac.compare_digest(expected, key.encode(errors="replace"))
 
 
 def knock(
@@ -305,10 +305,10 @@ def _normal(password: str) -> str:
 
 
 def _fits_former(stored: str, password: str) -> bool:
-    _, cost, block, lanes, salt, wanted = stored.split("$")
+    _, cost, block, lanes, salt, digest = stored.split("$")
     numbers = {"n": int(cost), "r": int(block), "p": int(lanes), "maxmem": 2**26}
-    found = hashlib.scrypt(password.encode(), salt=b64decode(salt), **numbers)
-    return hmac.compare_digest(found, b64decode(wanted))
+    computed = hashlib.scrypt(password.encode(), salt=b64decode(salt), **numbers)
+    return hmac.compare_digest(computed, b64decode(digest))
 
 
 def seal(secret: str) -> str:

@@ -125,8 +125,8 @@ def withdraw(session: Session, rater: Rater, token_id: int, now: datetime) -> No
 
 def open_ones(session: Session, rater: Rater, now: datetime) -> Sequence[Token]:
     """Return the tokens of a rater that let programs in now."""
-    held = select(Token).where(Token.rater_id == rater.id, Token.withdrawn_at.is_(None))
-    return session.scalars(held.where(Token.expires_at > now)).all()
+    unwithdrawn = select(Token).where(Token.rater_id == rater.id, Token.withdrawn_at.is_(None))
+    return session.scalars(unwithdrawn.where(Token.expires_at > now)).all()
 
 
 def recognise(session: Session, text: str, now: datetime) -> Row[Any] | None:
@@ -135,10 +135,10 @@ def recognise(session: Session, text: str, now: datetime) -> Row[Any] | None:
     The study is the one that is open; pages and numbers speak in its words from then on.
     """
     values = {"token_hash": hashed(text), "now": now}
-    found: Row[Any] | None = tables(session).execute(_held(), values).first()
-    if found is not None:
-        labels.about(found.kind, Scale.stored(found.scale), found.merging)
-    return found
+    row: Row[Any] | None = tables(session).execute(_token_query(), values).first()
+    if row is not None:
+        labels.about(row.kind, Scale.stored(row.scale), row.merging)
+    return row
 
 
 def note_use(session: Session, token_id: int, now: datetime) -> None:
@@ -149,10 +149,10 @@ def note_use(session: Session, token_id: int, now: datetime) -> None:
 
 def of(rater: Rater) -> Select[Token]:
     """Return the statement over a rater's tokens, for the owner over everybody's."""
-    own = select(Token).join(Rater)
+    rows = select(Token).join(Rater)
     if rater.is_owner:
-        return own.where(Rater.study_id == rater.study_id)
-    return own.where(Token.rater_id == rater.id)
+        return rows.where(Rater.study_id == rater.study_id)
+    return rows.where(Token.rater_id == rater.id)
 
 
 def _log(session: Session, token: Token, action: str, now: datetime) -> None:
@@ -162,7 +162,7 @@ def _log(session: Session, token: Token, action: str, now: datetime) -> None:
 
 
 @cache
-def _held() -> Select[Any]:
+def _token_query() -> Select[Any]:
     first = select(func.min(aliased(Study).id)).scalar_subquery()
     return (
         select(Token.id, Token.scopes, Token.used_at, Rater.id.label("rater_id"), Rater.is_owner)

@@ -63,7 +63,7 @@ def report(session: Session, study: Study, now: datetime) -> UserStudyReport:
         categories=by_category(people),
         themes=by_theme(people),
         usability=usability_summary(
-            [score for one in people if (score := one.usability_score) is not None]
+            [score for person in people if (score := person.usability_score) is not None]
         ),
         suggested=tuple(time.since for time in assignments.exposure(session, study).suggested),
         cannot_tell=study.cannot_tell,
@@ -79,27 +79,27 @@ def person(session: Session, participant: Participant, now: datetime) -> Person:
 
 
 def _people(
-    session: Session, study: Study, found: Sequence[Participant], now: datetime
+    session: Session, study: Study, members: Sequence[Participant], now: datetime
 ) -> tuple[Person, ...]:
-    rater_ids = [one.rater_id for one in found if one.rater_id is not None]
-    said, themes = participants.of_raters(session, rater_ids), _themes(session, study)
+    rater_ids = [member.rater_id for member in members if member.rater_id is not None]
+    questionnaires, themes = participants.of_raters(session, rater_ids), _themes(session, study)
     people = []
-    for one in found:
-        closing = said.get(one.rater_id or 0, Questionnaire((None,) * 10, "", ""))
-        answers = tuple(_answers(session, one, now))
-        notes = [(f"note {own.number}", own.row.notes, own.question) for own in answers if own.row]
+    for participant in members:
+        closing = questionnaires.get(participant.rater_id or 0, Questionnaire((None,) * 10, "", ""))
+        answers = tuple(_answers(session, participant, now))
+        notes = [(f"note {a.number}", a.row.notes, a.question) for a in answers if a.row]
         comments = [*notes, ("helped", closing.helped, ""), ("missing", closing.missing, "")]
         person = Person(
-            id=one.id,
-            number=one.number,
-            pseudonym=one.pseudonym,
-            consent=one.consent.number if one.consent else None,
-            agreed_at=one.agreed_at,
-            finished_at=one.finished_at,
+            id=participant.id,
+            number=participant.number,
+            pseudonym=participant.pseudonym,
+            consent=participant.consent.number if participant.consent else None,
+            agreed_at=participant.agreed_at,
+            finished_at=participant.finished_at,
             answers=answers,
             usability=closing.usability,
             comments=tuple(
-                Comment(name, text, themes.get((one.id, name), ()), question)
+                Comment(name, text, themes.get((participant.id, name), ()), question)
                 for name, text, question in comments
                 if text
             ),
@@ -119,26 +119,26 @@ def _answers(session: Session, participant: Participant, now: datetime) -> Itera
     of_run = select(Query).where(Query.run_id == run_id).options(selectinload(Query.results))
     queries = {query.query_id: query for query in session.scalars(of_run)}
     for line in own_questions.lines(session, participant, now):
-        question, own = line.question, line.own
+        question, stored = line.question, line.row
         query, row = queries.get(question.position), rows.get(question.position)
-        shown = zip(query.results, row.verdicts, strict=True) if query and row else ()
+        results = zip(query.results, row.verdicts, strict=True) if query and row else ()
         yield OwnAnswer(
             number=question.position,
             question=question.text,
             category=question.category,
-            conversation=own.conversation,
+            conversation=stored.conversation,
             state=str(line.state),
-            asked_at=own.put_at,
-            answered_at=own.answered_at,
+            asked_at=stored.put_at,
+            answered_at=stored.answered_at,
             response=query.response if query else "",
             row=row,
-            cards=tuple((result.rank, Card(**result.card), verdict) for result, verdict in shown),
+            cards=tuple((result.rank, Card(**result.card), verdict) for result, verdict in results),
         )
 
 
 def _themes(session: Session, study: Study) -> Mapping[tuple[int, str], tuple[str, ...]]:
     """Return the themes of comments, by participant and the comment's name."""
-    found: dict[tuple[int, str], tuple[str, ...]] = defaultdict(tuple)
+    themes: dict[tuple[int, str], tuple[str, ...]] = defaultdict(tuple)
     rows = session.scalars(
         select(CommentTheme)
         .join(Participant, Participant.id == CommentTheme.participant_id)
@@ -146,8 +146,8 @@ def _themes(session: Session, study: Study) -> Mapping[tuple[int, str], tuple[st
         .order_by(CommentTheme.theme)
     )
     for row in rows:
-        found[row.participant_id, row.comment] += (row.theme,)
-    return found
+        themes[row.participant_id, row.comment] += (row.theme,)
+    return themes
 
 
 LONGEST = 60
@@ -175,27 +175,27 @@ def set_category(
     )
     if question is None:
         raise UnknownComment(number)
-    wanted = _tidy(category)
-    if question.category != wanted:
+    new = _tidy(category)
+    if question.category != new:
         about = f"{participants.subject(participant)}, question {number}"
-        old, question.category = question.category, wanted
-        studies.log(session, participant.study, "phase 3 category", about, old, wanted, now)
+        old, question.category = question.category, new
+        studies.log(session, participant.study, "phase 3 category", about, old, new, now)
 
 
 def add(
     session: Session, participant: Participant, comment: str, theme: str, now: datetime
 ) -> None:
     """Put a comment under a theme, logged; a theme that it has already changes nothing."""
-    wanted, known = _tidy(theme), _themes_of(session, participant, comment)
-    if not wanted:
+    new, present = _tidy(theme), _themes_of(session, participant, comment)
+    if not new:
         raise UnfitTheme(theme)
-    if wanted.casefold() in map(str.casefold, known):
+    if new.casefold() in map(str.casefold, present):
         return
     session.add(
-        CommentTheme(participant_id=participant.id, comment=comment, theme=wanted, created_at=now)
+        CommentTheme(participant_id=participant.id, comment=comment, theme=new, created_at=now)
     )
     about = f"{participants.subject(participant)}, {comment}"
-    studies.log(session, participant.study, "phase 3 theme", about, None, wanted, now)
+    studies.log(session, participant.study, "phase 3 theme", about, None, new, now)
     session.flush()
 
 
@@ -203,9 +203,9 @@ def remove(
     session: Session, participant: Participant, comment: str, theme: str, now: datetime
 ) -> None:
     """Take a comment from under a theme, logged; nothing where it is not under it."""
-    known = _themes_of(session, participant, comment)
-    if theme in known:
-        session.delete(known[theme])
+    present = _themes_of(session, participant, comment)
+    if theme in present:
+        session.delete(present[theme])
         about = f"{participants.subject(participant)}, {comment}"
         studies.log(session, participant.study, "phase 3 theme", about, theme, None, now)
         session.flush()
@@ -219,7 +219,7 @@ def _themes_of(session: Session, participant: Participant, comment: str) -> dict
 
 
 def _tidy(text: str) -> str:
-    found = " ".join(text.replace("\x00", "").split())
-    if len(found) > LONGEST:
+    tidied = " ".join(text.replace("\x00", "").split())
+    if len(tidied) > LONGEST:
         raise UnfitTheme(text)
-    return found
+    return tidied

@@ -38,7 +38,7 @@ from relevansi.services.phase_3.participants import PhaseClosed
 from relevansi.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
 from relevansi.services.runs import stored_runs
 from relevansi.services.workers import loop
-from relevansi.services.workers.loop import Lease, Nothing, OutsideWork
+from relevansi.services.workers.loop import Idle, Lease, OutsideWork
 
 
 class State(StrEnum):
@@ -55,9 +55,9 @@ class State(StrEnum):
 WAITING = OwnQuestion.state == str(State.WAITING)
 
 
-def state_of(own: OwnQuestion, now: datetime) -> State:
+def state_of(question: OwnQuestion, now: datetime) -> State:
     """Return the state of a question; interrupted when its caller died."""
-    return State.INTERRUPTED if loop.is_lost(own, now) else State(own.state)
+    return State.INTERRUPTED if loop.is_lost(question, now) else State(question.state)
 
 
 def next_waiting(session: Session) -> OwnQuestion | None:
@@ -77,12 +77,12 @@ def calls_at_once(session: Session) -> int:
     return phase.at_once if phase else 0
 
 
-def waiting_before(session: Session, own: OwnQuestion, now: datetime) -> int:
-    """Return how many questions are on their way or have waited longer than `own`."""
-    earlier = WAITING & (OwnQuestion.put_at < own.put_at)
-    held = loop.are_held(OwnQuestion, now)
-    wanted = select(func.count()).select_from(OwnQuestion).where(or_(held, earlier))
-    return session.scalar(wanted) or 0
+def waiting_before(session: Session, question: OwnQuestion, now: datetime) -> int:
+    """Return how many questions are on their way or have waited longer than `question`."""
+    earlier = WAITING & (OwnQuestion.put_at < question.put_at)
+    is_asked = loop.are_held(OwnQuestion, now)
+    count = select(func.count()).select_from(OwnQuestion).where(or_(is_asked, earlier))
+    return session.scalar(count) or 0
 
 
 TEST_SECONDS = 30
@@ -93,7 +93,7 @@ class QuestionCall(Struct, frozen=True):
     """A question on its way: its lease, the request and the chatbot."""
 
     lease: Lease
-    asked: Message
+    message: Message
     settings: UserStudySettings
 
 
@@ -109,7 +109,7 @@ class Failed(Struct, frozen=True):
 class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
     """The work of asking the chatbot the questions that wait, of any participant."""
 
-    def claim(self, session: Session, now: datetime) -> QuestionCall | Nothing:
+    def claim(self, session: Session, now: datetime) -> QuestionCall | Idle:
         """Return the question that is next, now being asked; else why there is none.
 
         Never more are asked at once than the study allows: the next one is then claimed by a
@@ -117,7 +117,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         """
         waiting = next_waiting(session)
         if waiting is None:
-            return Nothing.MORE
+            return Idle.DONE
         phase = user_studies.lock(session, waiting.participant.study)
         # Between the read and the lock another caller may have taken it.
         waiting = next_waiting(session)
@@ -128,37 +128,37 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
             .where(Participant.study_id == phase.study_id, loop.are_held(OwnQuestion, now))
         )
         if waiting is None or (session.scalar(on_their_way) or 0) >= phase.at_once:
-            return Nothing.MORE
+            return Idle.DONE
         lease = loop.take(session, waiting, now)
         assert lease is not None  # it waited, and only who has the lock takes one
         settings = user_studies.settings(phase)
         return QuestionCall(lease, _message(session, waiting, settings), settings)
 
     def ask(self, call: QuestionCall) -> Answer | Failed:
-        return _answer(call.settings, call.asked)
+        return _answer(call.settings, call.message)
 
     def keep(
         self, session: Session, call: QuestionCall, outcome: Answer | Failed, now: datetime
     ) -> None:
         """Keep an answer with its cards, or why there is none, if it is still waited for."""
-        own = session.get(OwnQuestion, call.lease.key)
-        if own is None:
+        row = session.get(OwnQuestion, call.lease.key)
+        if row is None:
             return
-        events.lock(session, rater(own.participant))
-        own = loop.own(session, OwnQuestion, call.lease)
-        if own is None:
+        events.lock(session, rater(row.participant))
+        row = loop.lock_row(session, OwnQuestion, call.lease)
+        if row is None:
             return
-        entry = _read(own.question, outcome) if isinstance(outcome, Answer) else outcome
+        entry = _read(row.question, outcome) if isinstance(outcome, Answer) else outcome
         if isinstance(entry, Failed):
-            loop.give_back(own, State.FAILED)
-            own.error, own.error_code, own.excerpt = entry.error, entry.code, entry.excerpt or None
+            loop.give_back(row, State.FAILED)
+            row.error, row.error_code, row.excerpt = entry.error, entry.code, entry.excerpt or None
             return
-        loop.give_back(own, State.ANSWERED)
-        own.answered_at = now
-        named = outcome.session_id if isinstance(outcome, Answer) else None
-        if named and user_studies.assigns_sessions(call.settings):
-            own.session_id = named
-        keep_entry(session, own, entry)
+        loop.give_back(row, State.ANSWERED)
+        row.answered_at = now
+        session_id = outcome.session_id if isinstance(outcome, Answer) else None
+        if session_id and user_studies.assigns_sessions(call.settings):
+            row.session_id = session_id
+        keep_entry(session, row, entry)
 
     def unforeseen(self, error: Exception) -> Failed:
         return Failed(UNEXPECTED, type(error).__name__)
@@ -167,22 +167,22 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
 def ask_for_a_test(settings: UserStudySettings, text: str) -> ReadQuery | Failed:
     """Return the chatbot's answer to the owner's test question, asked once; nothing is stored."""
     once = replace(settings, tries=1, answer_seconds=min(settings.answer_seconds, TEST_SECONDS))
-    asked = Message(
+    message = Message(
         message=text,
         session_id="" if user_studies.assigns_sessions(once) else f"test_{secrets.token_hex(8)}",
         user_id="test",
         method=once.search_method,
     )
-    answer = _answer(once, asked)
+    answer = _answer(once, message)
     if isinstance(answer, Failed):
         return answer
     question = Question(position=1, text=text, category="", context_dependent=False)
     return _read(question, answer)
 
 
-def _answer(settings: UserStudySettings, asked: Message) -> Answer | Failed:
+def _answer(settings: UserStudySettings, message: Message) -> Answer | Failed:
     try:
-        return user_studies.chatbot(settings).ask(asked)
+        return user_studies.chatbot(settings).ask(message)
     except CallFailed as failure:
         return Failed(failure.code, str(failure), failure.excerpt)
     except UnfitChatbot as unfit:
@@ -198,14 +198,14 @@ def rater(participant: Participant) -> Rater:
 
 def _read(question: Question, answer: Answer) -> ReadQuery | Failed:
     """Return an answer with its cards, read as ``relevansi collect`` has its file read."""
-    kept = CollectedAnswer(
+    unanswered = CollectedAnswer(
         query_id=question.position,
         question=question.text,
         category=question.category,
         context_dependent=question.context_dependent,
     )
     head = ("timestamp", "thread_id", "user_id", "search_method", "llm", "endpoint")
-    answers = (answered(kept, answer),)
+    answers = (answered(unanswered, answer),)
     run = CollectedRun(**dict.fromkeys(head, ""), total_questions=1, answers=answers)
     try:
         (entry,) = json_runs.read("answer", collected_run_file(run)).queries
@@ -214,26 +214,26 @@ def _read(question: Question, answer: Answer) -> ReadQuery | Failed:
     return entry
 
 
-def keep_entry(session: Session, own: OwnQuestion, entry: ReadQuery) -> None:
-    participant = own.participant
+def keep_entry(session: Session, row: OwnQuestion, entry: ReadQuery) -> None:
+    participant = row.participant
     assert participant.run is not None
-    stored_runs.add_answers(session, {participant.run.id: [(own.question, entry)]})
+    stored_runs.add_answers(session, {participant.run.id: [(row.question, entry)]})
     of_run = Query.run_id == participant.run.id, Query.query_id == entry.query_id
-    own.query_key = session.scalars(select(Query.id).where(*of_run)).one()
-    live_metrics.refresh(session, [rater(participant).id], Query.id == own.query_key)
+    row.query_key = session.scalars(select(Query.id).where(*of_run)).one()
+    live_metrics.refresh(session, [rater(participant).id], Query.id == row.query_key)
 
 
-def _message(session: Session, own: OwnQuestion, settings: UserStudySettings) -> Message:
+def _message(session: Session, row: OwnQuestion, settings: UserStudySettings) -> Message:
     earlier = tuple(
-        (one.question.text, one.query.response)
-        for one in _asked(session, own.participant)
-        if one.query and (one.conversation, one.state) == (own.conversation, State.ANSWERED)
+        (turn.question.text, turn.query.response)
+        for turn in _history(session, row.participant)
+        if turn.query and (turn.conversation, turn.state) == (row.conversation, State.ANSWERED)
     )
     is_theirs = not earlier and user_studies.assigns_sessions(settings)
     return Message(
-        message=own.question.text,
-        session_id="" if is_theirs else own.session_id,
-        user_id=own.participant.run_id or "",
+        message=row.question.text,
+        session_id="" if is_theirs else row.session_id,
+        user_id=row.participant.run_id or "",
         method=settings.search_method,
         earlier=earlier,
     )
@@ -295,7 +295,7 @@ class UnknownQuestion(Missing):
 class OwnQuestionLine(Struct, frozen=True):
     """One question as it is now; ``before`` counts the questions of all that are asked first."""
 
-    own: OwnQuestion
+    row: OwnQuestion
     question: Question
     state: State
     answer_state: QueryState | None
@@ -305,7 +305,7 @@ class OwnQuestionLine(Struct, frozen=True):
 
     @property
     def is_open(self) -> bool:
-        return self.own.closed_at is None
+        return self.row.closed_at is None
 
     @property
     def is_unrated(self) -> bool:
@@ -342,38 +342,38 @@ def ask(
     phase = _begin(session, participant)
     for line in lines(session, participant, now):
         if line.is_open and line.is_rated:
-            done(session, participant, line.question.position, now)
-    asked = _asked(session, participant)
-    for known in asked:
-        if known.closed_at is None:
-            if known.question.text == text:
-                return known.question.position
-            raise QuestionStillOpen(known.question.position)
-    if _left(phase, asked) <= 0:
+            close(session, participant, line.question.position, now)
+    history = _history(session, participant)
+    for earlier in history:
+        if earlier.closed_at is None:
+            if earlier.question.text == text:
+                return earlier.question.position
+            raise QuestionStillOpen(earlier.question.position)
+    if _questions_left(phase, history) <= 0:
         raise NoQuestionLeft
-    _spare(phase, asked, now)
-    conversation, session_id = _conversation(asked, new_conversation)
+    _enforce_pause(phase, history, now)
+    conversation, session_id = _conversation_of(history, new_conversation)
     room = rater(participant).study_id
     question_set = session.scalars(select(QuestionSet).where(QuestionSet.study_id == room)).one()
     question = Question(
         question_set_id=question_set.id,
-        position=len(asked) + 1,
+        position=len(history) + 1,
         text=text,
         key=question_key(text),
         category="",
         context_dependent=any(
-            own.conversation == conversation and own.state == State.ANSWERED for own in asked
+            row.conversation == conversation and row.state == State.ANSWERED for row in history
         ),
     )
-    own = OwnQuestion(
+    row = OwnQuestion(
         conversation=conversation,
         session_id=session_id,
         attempt=0,
         state=str(State.WAITING),
         put_at=now,
     )
-    own.participant, own.question = participant, question
-    session.add_all((question, own))
+    row.participant, row.question = participant, question
+    session.add_all((question, row))
     if participant.run_id is None:
         participant.run = _new_run(phase, question_set, now)
     session.flush()
@@ -387,47 +387,47 @@ def ask_again(session: Session, participant: Participant, position: int, now: da
     ``TooSoon``, ``TriedTooOften`` and ``PhaseClosed``.
     """
     phase = _begin(session, participant)
-    found = _find(session, participant, position)
-    if state_of(found, now) not in {State.FAILED, State.INTERRUPTED}:
+    row = _find(session, participant, position)
+    if state_of(row, now) not in {State.FAILED, State.INTERRUPTED}:
         return
-    asked = _asked(session, participant)
-    if sum(known.attempt for known in asked) >= TRIES_PER_QUESTION * phase.most_questions:
+    history = _history(session, participant)
+    if sum(earlier.attempt for earlier in history) >= TRIES_PER_QUESTION * phase.most_questions:
         raise TriedTooOften
-    _spare(phase, asked, now)
-    found.state, found.put_at = str(State.WAITING), now
-    found.alive_until = found.error = found.error_code = found.excerpt = None
+    _enforce_pause(phase, history, now)
+    row.state, row.put_at = str(State.WAITING), now
+    row.alive_until = row.error = row.error_code = row.excerpt = None
 
 
 def give_up(session: Session, participant: Participant, position: int, now: datetime) -> None:
     """Close a question that failed or was interrupted: it counts as a failed call."""
     events.lock(session, rater(participant))
-    found = _find(session, participant, position)
-    if found.state == State.GIVEN_UP:
+    row = _find(session, participant, position)
+    if row.state == State.GIVEN_UP:
         return
-    if state_of(found, now) not in {State.FAILED, State.INTERRUPTED}:
+    if state_of(row, now) not in {State.FAILED, State.INTERRUPTED}:
         raise UnknownQuestion(position)
     entry = ReadQuery(
         query_id=position,
-        question=found.question.text,
-        category=found.question.category,
+        question=row.question.text,
+        category=row.question.category,
         response="",
         state=QueryState.FAILED,
-        error=found.error or str(State.INTERRUPTED),
-        extra={"error_code": found.error_code, "answer_excerpt": found.excerpt},
+        error=row.error or str(State.INTERRUPTED),
+        extra={"error_code": row.error_code, "answer_excerpt": row.excerpt},
     )
-    keep_entry(session, found, entry)
-    found.state, found.closed_at = str(State.GIVEN_UP), now
+    keep_entry(session, row, entry)
+    row.state, row.closed_at = str(State.GIVEN_UP), now
 
 
-def done(session: Session, participant: Participant, position: int, now: datetime) -> None:
+def close(session: Session, participant: Participant, position: int, now: datetime) -> None:
     """Close an answered question, rated in full or not; raises ``UnknownQuestion``."""
     events.lock(session, rater(participant))
-    found = _find(session, participant, position)
-    if found.state == State.GIVEN_UP:
+    row = _find(session, participant, position)
+    if row.state == State.GIVEN_UP:
         return
-    if found.state != State.ANSWERED:
+    if row.state != State.ANSWERED:
         raise UnknownQuestion(position)
-    found.closed_at = found.closed_at or now
+    row.closed_at = row.closed_at or now
 
 
 def lines(session: Session, participant: Participant, now: datetime) -> tuple[OwnQuestionLine, ...]:
@@ -441,15 +441,15 @@ def lines(session: Session, participant: Participant, now: datetime) -> tuple[Ow
     )
     return tuple(
         OwnQuestionLine(
-            own=own,
+            row=row,
             question=question,
-            state=state_of(own, now),
+            state=state_of(row, now),
             answer_state=QueryState(answer) if answer else None,
             open_judgments=summary.open_judgments if summary else 0,
             quality=summary.quality if summary else None,
-            before=waiting_before(session, own, now) if own.state == State.WAITING else 0,
+            before=waiting_before(session, row, now) if row.state == State.WAITING else 0,
         )
-        for own, question, answer, summary in rows
+        for row, question, answer, summary in rows
     )
 
 
@@ -458,7 +458,7 @@ def allowance(session: Session, participant: Participant) -> int | None:
     phase = session.get(UserStudy, participant.study_id)
     if phase is None or not phase.is_open:
         return None
-    return max(0, _left(phase, _asked(session, participant)))
+    return max(0, _questions_left(phase, _history(session, participant)))
 
 
 def _begin(session: Session, participant: Participant) -> UserStudy:
@@ -469,42 +469,42 @@ def _begin(session: Session, participant: Participant) -> UserStudy:
     return phase
 
 
-def _asked(session: Session, participant: Participant) -> list[OwnQuestion]:
-    wanted = (
+def _history(session: Session, participant: Participant) -> list[OwnQuestion]:
+    in_order = (
         select(OwnQuestion)
         .join(OwnQuestion.question)
         .where(OwnQuestion.participant_id == participant.id)
         .order_by(Question.position)
         .options(contains_eager(OwnQuestion.question))
     )
-    return list(session.scalars(wanted))
+    return list(session.scalars(in_order))
 
 
 def _find(session: Session, participant: Participant, position: int) -> OwnQuestion:
-    for own in _asked(session, participant):
-        if own.question.position == position:
-            return own
+    for row in _history(session, participant):
+        if row.question.position == position:
+            return row
     raise UnknownQuestion(position)
 
 
-def _left(phase: UserStudy, asked: list[OwnQuestion]) -> int:
-    got = sum(own.state != State.GIVEN_UP for own in asked)
-    calls = TRIES_PER_QUESTION * phase.most_questions - sum(own.attempt for own in asked)
-    return min(phase.most_questions - got, calls)
+def _questions_left(phase: UserStudy, history: list[OwnQuestion]) -> int:
+    n_used = sum(row.state != State.GIVEN_UP for row in history)
+    calls = TRIES_PER_QUESTION * phase.most_questions - sum(row.attempt for row in history)
+    return min(phase.most_questions - n_used, calls)
 
 
-def _spare(phase: UserStudy, asked: list[OwnQuestion], now: datetime) -> None:
-    if not asked:
+def _enforce_pause(phase: UserStudy, history: list[OwnQuestion], now: datetime) -> None:
+    if not history:
         return
-    pause = max(own.put_at for own in asked) + timedelta(seconds=phase.pause_seconds) - now
+    pause = max(row.put_at for row in history) + timedelta(seconds=phase.pause_seconds) - now
     if pause > timedelta(0):
         raise TooSoon(-(-pause // timedelta(seconds=1)))
 
 
-def _conversation(asked: list[OwnQuestion], new: bool) -> tuple[int, str]:
-    if asked and not new:
-        return asked[-1].conversation, asked[-1].session_id
-    number = asked[-1].conversation + 1 if asked else 1
+def _conversation_of(history: list[OwnQuestion], new: bool) -> tuple[int, str]:
+    if history and not new:
+        return history[-1].conversation, history[-1].session_id
+    number = history[-1].conversation + 1 if history else 1
     return number, f"relevansi_{secrets.token_hex(8)}"
 
 

@@ -90,16 +90,16 @@ class UnknownParticipant(Missing):
 
 def offered(session: Session, study: Study) -> str:
     """Return a free pseudonym; the choice reveals nothing about the order of participants."""
-    taken = everybody(session, study)
-    free = [name for name in PSEUDONYMS if not _is_among(taken, name)]
+    participants = everybody(session, study)
+    free = [name for name in PSEUDONYMS if not _is_among(participants, name)]
     while not free:
         numbered = f"{secrets.choice(PSEUDONYMS)} {secrets.randbelow(900) + 100}"
-        free = [] if _is_among(taken, numbered) else [numbered]
+        free = [] if _is_among(participants, numbered) else [numbered]
     return secrets.choice(free)
 
 
-def _is_among(taken: Sequence[Participant], pseudonym: str) -> bool:
-    return any(look_alike(one.pseudonym, pseudonym) for one in taken)
+def _is_among(participants: Sequence[Participant], pseudonym: str) -> bool:
+    return any(look_alike(participant.pseudonym, pseudonym) for participant in participants)
 
 
 def subject(participant: Participant) -> str:
@@ -167,10 +167,10 @@ def _keep(
 
 def accept(session: Session, study: Study, token: str, now: datetime) -> ParticipantLink:
     """Return the link of a token, which lets in as often as wanted; raises ``NoWayIn``."""
-    found = _by_token(session, study, token)
-    if found is None or state_of(found.withdrawn_at, found.expires_at, now) != OPEN:
+    link = _by_token(session, study, token)
+    if link is None or state_of(link.withdrawn_at, link.expires_at, now) != OPEN:
         raise NoWayIn
-    return found
+    return link
 
 
 def _by_token(session: Session, study: Study, token: str) -> ParticipantLink | None:
@@ -183,12 +183,12 @@ def _by_token(session: Session, study: Study, token: str) -> ParticipantLink | N
 
 def withdraw_link(session: Session, study: Study, link_id: int, now: datetime) -> None:
     """Take a link back, logged: its holders are out at once; raises ``NoWayIn``."""
-    found = session.get(ParticipantLink, link_id)
-    if found is None or found.study_id != study.id:
+    link = session.get(ParticipantLink, link_id)
+    if link is None or link.study_id != study.id:
         raise NoWayIn(link_id)
-    if found.withdrawn_at is None:
-        found.withdrawn_at = now
-        about = subject(found.participant) if found.participant else study.name
+    if link.withdrawn_at is None:
+        link.withdrawn_at = now
+        about = subject(link.participant) if link.participant else study.name
         studies.log(session, study, "withdraw phase 3 link", about, None, None, now)
 
 
@@ -249,10 +249,10 @@ def agree(
     study = session.get_one(Study, link.study_id)
     phase = user_studies.lock(session, study)
     most = phase.most_newcomers
-    own = link if link.participant_id is not None else _by_token(session, study, token)
-    if (own is None or _is_undecided(own)) and not phase.is_open:
+    personal = link if link.participant_id is not None else _by_token(session, study, token)
+    if (personal is None or _is_undecided(personal)) and not phase.is_open:
         raise PhaseClosed
-    if own is None:
+    if personal is None:
         if not _TOKEN.fullmatch(token):
             raise NoWayIn
         if not _has_room(session, study, f"phase 3/{link.id}/{source}", now, most):
@@ -260,24 +260,26 @@ def agree(
         if was_offered and _is_among(everybody(session, study), pseudonym):
             pseudonym = offered(session, study)
         participant = _add(session, study, pseudonym, now)
-        own = _keep(session, study, participant, token, now, PERSONAL_DAYS)
-    if own.participant is None:
+        personal = _keep(session, study, participant, token, now, PERSONAL_DAYS)
+    if personal.participant is None:
         raise NoWayIn
-    if _is_undecided(own):
-        _let_in(session, own.participant, consent, pseudonym, now)
-    return ParticipantCookie(own.participant.id, own.id, sign_in.seal(own.token_hash))
+    if _is_undecided(personal):
+        _let_in(session, personal.participant, consent, pseudonym, now)
+    return ParticipantCookie(
+        personal.participant.id, personal.id, sign_in.seal(personal.token_hash)
+    )
 
 
 def find(session: Session, study: Study, participant_id: int) -> Participant:
-    found = session.get(Participant, participant_id)
-    if found is None or found.study_id != study.id:
+    participant = session.get(Participant, participant_id)
+    if participant is None or participant.study_id != study.id:
         raise UnknownParticipant(participant_id)
-    return found
+    return participant
 
 
 def everybody(session: Session, study: Study) -> list[Participant]:
-    wanted = select(Participant).where(Participant.study_id == study.id)
-    return list(session.scalars(wanted.order_by(Participant.number)))
+    of_study = select(Participant).where(Participant.study_id == study.id)
+    return list(session.scalars(of_study.order_by(Participant.number)))
 
 
 def rename(session: Session, participant: Participant, pseudonym: str) -> None:
@@ -363,21 +365,21 @@ class Questionnaire(Struct, frozen=True):
         return tuple(n for n, answer in enumerate(self.usability, start=1) if answer is None)
 
 
-def answer(session: Session, rater: Rater, item: str, said: str | None, click: Click) -> None:
+def answer(session: Session, rater: Rater, item: str, value: str | None, click: Click) -> None:
     """Record a rater's answer to one item; ``None`` takes it back.
 
     The same event twice changes nothing. Raises ``UnfitAnswer`` for an unknown item or an
     answer outside 1 to 5, and ``EventIdTaken``.
     """
     if item in USABILITY_ITEMS:
-        if said is not None and said not in {str(n) for n in range(LEAST, MOST + 1)}:
-            raise UnfitAnswer(f"{said!r} is not within {LEAST} to {MOST}")
+        if value is not None and value not in {str(n) for n in range(LEAST, MOST + 1)}:
+            raise UnfitAnswer(f"{value!r} is not within {LEAST} to {MOST}")
     elif item in COMMENTS:
-        said = (said or "")[:MOST_NOTES] or None
+        value = (value or "")[:MOST_NOTES] or None
     else:
         raise UnfitAnswer(f"the questionnaire has no {item!r}")
     events.lock(session, rater)
-    events.record(session, rater, Target(item), said, click)
+    events.record(session, rater, Target(item), value, click)
 
 
 def of_rater(session: Session, rater: Rater) -> Questionnaire:
@@ -388,14 +390,14 @@ def of_raters(session: Session, rater_ids: list[int]) -> dict[int, Questionnaire
     rows = session.scalars(
         select(QuestionnaireAnswer).where(QuestionnaireAnswer.rater_id.in_(rater_ids))
     )
-    said = {(row.rater_id, row.item): row for row in rows}
+    answers = {(row.rater_id, row.item): row for row in rows}
     return {
         rater_id: Questionnaire(
             tuple(
-                row.score if (row := said.get((rater_id, item))) else None
+                row.score if (row := answers.get((rater_id, item))) else None
                 for item in USABILITY_ITEMS
             ),
-            *(row.text if (row := said.get((rater_id, item))) else "" for item in COMMENTS),
+            *(row.text if (row := answers.get((rater_id, item))) else "" for item in COMMENTS),
         )
         for rater_id in rater_ids
     }
@@ -427,7 +429,7 @@ def copies(session: Session, participant: Participant) -> Sequence[LogEntry]:
     if participant.agreed_at is None:
         return ()
     since = LogEntry.at >= participant.agreed_at
-    return session.scalars(_made(participant.study).where(since)).all()
+    return session.scalars(_exports_logged(participant.study).where(since)).all()
 
 
 def copies_before_last(session: Session, study: Study) -> Sequence[LogEntry]:
@@ -435,12 +437,14 @@ def copies_before_last(session: Session, study: Study) -> Sequence[LogEntry]:
     last = select(func.max(LogEntry.at)).where(
         LogEntry.study_id == study.id, LogEntry.action == WITHDRAWN
     )
-    return session.scalars(_made(study).where(LogEntry.at <= last.scalar_subquery())).all()
+    return session.scalars(
+        _exports_logged(study).where(LogEntry.at <= last.scalar_subquery())
+    ).all()
 
 
-def _made(study: Study) -> Select[LogEntry]:
-    made = LogEntry.action == EXPORTED
-    return select(LogEntry).where(LogEntry.study_id == study.id, made).order_by(LogEntry.id)
+def _exports_logged(study: Study) -> Select[LogEntry]:
+    is_export = LogEntry.action == EXPORTED
+    return select(LogEntry).where(LogEntry.study_id == study.id, is_export).order_by(LogEntry.id)
 
 
 def withdraw(session: Session, participant: Participant, now: datetime) -> None:
@@ -471,8 +475,8 @@ def _delete_room(session: Session, room: int) -> None:
     queries = select(Query.id).where(Query.run_id.in_(runs)).scalar_subquery()
     sets = select(QuestionSet.id).where(QuestionSet.study_id == room).scalar_subquery()
     questions = select(Question.id).where(Question.question_set_id.in_(sets)).scalar_subquery()
-    for said in (Event, Judgment, QueryRating, StoredSummary, QuestionnaireAnswer):
-        session.execute(delete(said).where(said.rater_id.in_(raters)))
+    for table in (Event, Judgment, QueryRating, StoredSummary, QuestionnaireAnswer):
+        session.execute(delete(table).where(table.rater_id.in_(raters)))
     session.execute(delete(Result).where(Result.query_key.in_(queries)))
     session.execute(delete(Query).where(Query.run_id.in_(runs)))
     session.execute(delete(JudgedItem).where(JudgedItem.question_id.in_(questions)))

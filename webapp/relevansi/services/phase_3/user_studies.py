@@ -64,65 +64,65 @@ def find(session: Session, study: Study) -> UserStudy | None:
 
 def open_or_make(session: Session, study: Study, now: datetime) -> UserStudy:
     """Return phase 3 of a study, made closed and with our own consent text if it is new."""
-    found = find(session, study)
-    if found is None:
-        found = UserStudy(study_id=study.id, created_at=now)
-        session.add(found)
+    phase = find(session, study)
+    if phase is None:
+        phase = UserStudy(study_id=study.id, created_at=now)
+        session.add(phase)
         session.flush()
         write_consent(session, study, default_consent(), now)
-    return found
+    return phase
 
 
 def lock(session: Session, study: Study) -> UserStudy:
     """Return phase 3 of a study once no other transaction changes it; raises ``NotSetUp``."""
-    found = session.scalar(
+    phase = session.scalar(
         select(UserStudy).where(UserStudy.study_id == study.id).with_for_update()
     )
-    if found is None:
+    if phase is None:
         raise NotSetUp
-    return found
+    return phase
 
 
-def settings(found: UserStudy | None) -> UserStudySettings:
-    if found is None:
+def settings(phase: UserStudy | None) -> UserStudySettings:
+    if phase is None:
         return UserStudySettings()
     return UserStudySettings(
-        **{name: getattr(found, name) for name in UserStudySettings.__struct_fields__}
+        **{name: getattr(phase, name) for name in UserStudySettings.__struct_fields__}
     )
 
 
-def set_settings(session: Session, study: Study, wanted: UserStudySettings, now: datetime) -> None:
+def set_settings(session: Session, study: Study, values: UserStudySettings, now: datetime) -> None:
     """Set phase 3, logging each change; raises ``UnfitChatbot``. Closed, it may lack a chatbot."""
-    if wanted.is_open or wanted.endpoint:
-        chatbot(wanted)
-    found = open_or_make(session, study, now)
-    for name, old in asdict(settings(found)).items():
-        new = getattr(wanted, name)
+    if values.is_open or values.endpoint:
+        chatbot(values)
+    phase = open_or_make(session, study, now)
+    for name, old in asdict(settings(phase)).items():
+        new = getattr(values, name)
         if old != new:
-            setattr(found, name, new)
+            setattr(phase, name, new)
             studies.log(session, study, f"phase 3 {name}", study.name, str(old), str(new), now)
 
 
-def chatbot(wanted: UserStudySettings) -> Chatbot:
+def chatbot(values: UserStudySettings) -> Chatbot:
     """Return the chatbot that answers participants; raises ``UnfitChatbot``, of stored keys too."""
-    if not wanted.endpoint:
+    if not values.endpoint:
         raise UnfitChatbot("endpoint", mark("Please fill this in."))
-    patience = Patience(seconds=wanted.answer_seconds, tries=wanted.tries)
-    mapping = _mapping(wanted)
+    patience = Patience(seconds=values.answer_seconds, tries=values.tries)
+    mapping = _mapping(values)
     try:
-        found = Chatbot(wanted.endpoint, mapping, patience)
+        client = Chatbot(values.endpoint, mapping, patience)
     except UnusableAddress as wrong:
         raise UnfitChatbot("endpoint", mark("This is not an http or https address.")) from wrong
-    if public_address(found.address) != found.address:
+    if public_address(client.address) != client.address:
         why = mark("An address with a password, a key or a question mark in it is not kept.")
         raise UnfitChatbot("endpoint", why)
-    return found
+    return client
 
 
-def assigns_sessions(wanted: UserStudySettings) -> bool:
+def assigns_sessions(values: UserStudySettings) -> bool:
     """Whether the chatbot names its sessions itself, according to its mapping."""
     try:
-        return _mapping(wanted).assigns_sessions
+        return _mapping(values).assigns_sessions
     except UnfitChatbot:
         return False
 
@@ -137,10 +137,10 @@ def write_consent(session: Session, study: Study, texts: Mapping[str, str], now:
     """Return the version of these texts (by language): a new one if any differs, logged."""
     before = consent(session, study)
     number = max((row.number for row in before.values()), default=0)
-    wanted = {language: texts[language].strip() for language in LANGUAGES}
-    if {language: row.text for language, row in before.items()} == wanted:
+    stripped = {language: texts[language].strip() for language in LANGUAGES}
+    if {language: row.text for language, row in before.items()} == stripped:
         return number
-    for language, text in wanted.items():
+    for language, text in stripped.items():
         session.add(
             ConsentText(
                 study_id=study.id, number=number + 1, language=language, text=text, created_at=now
@@ -159,16 +159,16 @@ def default_consent() -> dict[str, str]:
     return {code: texts.get(code, texts[SOURCE_LANGUAGE]).strip() for code in LANGUAGES}
 
 
-def _mapping(wanted: UserStudySettings) -> mappings.Mapping:
-    if wanted.api == OPENAI:
-        return mappings.openai(wanted.model or wanted.llm)
-    if wanted.api != MAPPING:
+def _mapping(values: UserStudySettings) -> mappings.Mapping:
+    if values.api == OPENAI:
+        return mappings.openai(values.model or values.llm)
+    if values.api != MAPPING:
         return mappings.CONTRACT
     try:
-        found = mappings.read(MAPPING_NAME, wanted.mapping.encode())
+        mapping = mappings.read(MAPPING_NAME, values.mapping.encode())
     except mappings.UnusableMapping as wrong:
         raise UnfitChatbot("mapping", str(wrong)) from wrong
-    if any(_SECRET.search(name) and "{env:" not in text for name, text in found.headers.items()):
+    if any(_SECRET.search(name) and "{env:" not in text for name, text in mapping.headers.items()):
         why = mark("A header that holds a key names an environment variable: {env:NAME}.")
         raise UnfitChatbot("mapping", why)
-    return found
+    return mapping

@@ -45,16 +45,16 @@ FIGURES: Mapping[str, frozenset[QueryState]] = {
 
 def machines(session: Session, study: Study, compared: Sequence[Run]) -> list[Rater]:
     """Return the machine judges that judged cards of these runs, the one with most first."""
-    found = [rater for rater in studies.people_and_machines(session, study) if rater.is_machine]
+    judges = [rater for rater in studies.people_and_machines(session, study) if rater.is_machine]
     scope = Query.run_id.in_([run.id for run in compared])
-    said = verdicts.by_rater(session, scope, [rater.id for rater in found])
-    judged = {rater.id: len(said[rater.id].by_thing) for rater in found}
-    return sorted((one for one in found if judged[one.id]), key=lambda one: -judged[one.id])
+    by_judge = verdicts.by_rater(session, scope, [judge.id for judge in judges])
+    judged = {judge.id: len(by_judge[judge.id].by_thing) for judge in judges}
+    return sorted((judge for judge in judges if judged[judge.id]), key=lambda j: -judged[j.id])
 
 
-def machine_named(session: Session, study: Study, name: str) -> Rater:
+def find_machine(session: Session, study: Study, name: str) -> Rater:
     """Return the machine judge of that name; raises ``UnknownRater``."""
-    rater = raters.named(session, study, name)
+    rater = raters.find_named(session, study, name)
     if rater is None or not rater.is_machine:
         raise UnknownRater(name)
     return rater
@@ -77,26 +77,26 @@ def of_runs(
     scope = Query.run_id.in_([run.id for run in compared])
     places = select(Query.id, Question.position).join_from(Query, Question).where(scope)
     positions = dict(session.execute(places).all())
-    said = reports.verdicts_under(session, study, scope, rule)
+    by_people = reports.verdicts_under(session, study, scope, rule)
     by_machine = verdicts.of_rater(session, scope, machine.id) if machine else Verdicts()
     judged: dict[str, _Judged] = {run.id: {} for run in compared}
     for query in verdicts.asked_queries(session, scope):
         judged[query.run_id][positions[query.key]] = (
-            said.summary(query, cannot_tell=study.cannot_tell),
+            by_people.summary(query, cannot_tell=study.cannot_tell),
             by_machine.summary(query, cannot_tell=study.cannot_tell),
         )
     sampling = samples.sampling(session, compared[0].question_set_id)
     sample = None if sampling is None else frozenset(sampling.sample)
     alone = [(run.id, None) for run in compared]
     pairs = [(first.id, second.id) for first, second in combinations(compared, 2)]
-    both = [one for of_run in judged.values() for one in of_run.items()]
+    summaries = [entry for of_run in judged.values() for entry in of_run.items()]
     return MachineHelp(
         machine=machine.name if machine is not None else None,
         rule=rule.name,
         names=chosen_runs.names_of(compared),
         sampling=sampling,
-        questions=len({position for position, _ in both}),
-        machine_open=len({position for position, (_, found) in both if _is_open(found)}),
+        questions=len({position for position, _ in summaries}),
+        machine_open=len({position for position, pair in summaries if _is_open(pair[1])}),
         figures=tuple(
             _helped(figure, first, second, judged, sample)
             for listed in (alone, pairs)
@@ -146,16 +146,16 @@ def _helped(
     if sample is None:
         sample = {place for place, (people, _) in values.items() if people is not None}
     sampled = [place for place in values if place in sample]
-    known = [values[place] for place in sampled if values[place][0] is not None]
-    found = assisted_mean(
-        [people for people, _ in known if people is not None],
-        [machine for _, machine in known],
+    rated = [values[place] for place in sampled if values[place][0] is not None]
+    mean = assisted_mean(
+        [people for people, _ in rated if people is not None],
+        [machine for _, machine in rated],
         [machine for place, (_, machine) in values.items() if place not in sample],
         is_difference=second is not None,
     )
     runs = [judged[run] for run in (first, second) if run is not None]
     waiting = sum(not all(run[place][0].complete for run in runs) for place in sampled)
-    return HelpedFigure(figure, first, second, found, waiting)
+    return HelpedFigure(figure, first, second, mean, waiting)
 
 
 def _values(figure: str, judged: _Judged) -> dict[int, tuple[float | None, float | None]]:
@@ -171,8 +171,8 @@ def _values(figure: str, judged: _Judged) -> dict[int, tuple[float | None, float
         for place, (people, machine) in sorted(judged.items())
         if machine.state in FIGURES[figure]
     }
-    known = [machine for _, machine, _ in listed.values() if machine is not None]
-    middle = fmean(known) if known else 0.0
+    machine_values = [machine for _, machine, _ in listed.values() if machine is not None]
+    middle = fmean(machine_values) if machine_values else 0.0
     return {
         place: (people, middle if machine is None and not is_open else machine)
         for place, (people, machine, is_open) in listed.items()

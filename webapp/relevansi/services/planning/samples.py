@@ -81,16 +81,16 @@ class UnknownPlan(Missing):
 
 def question_sets(session: Session, study: Study) -> list[QuestionSet]:
     # The oldest first: their letters are in this order.
-    found = select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id)
-    return list(session.scalars(found))
+    of_study = select(QuestionSet).where(QuestionSet.study_id == study.id)
+    return list(session.scalars(of_study.order_by(QuestionSet.id)))
 
 
 def question_set(session: Session, study: Study, id_: int) -> QuestionSet:
     """Return one of the study's question sets; raises ``UnknownPlan``."""
-    found = session.get(QuestionSet, id_)
-    if found is None or found.study_id != study.id:
+    chosen = session.get(QuestionSet, id_)
+    if chosen is None or chosen.study_id != study.id:
         raise UnknownPlan(id_)
-    return found
+    return chosen
 
 
 def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
@@ -142,18 +142,19 @@ def in_force(session: Session, question_set_id: int) -> PlanningRule | None:
     return session.scalar(newest.order_by(PlanningRule.id.desc()).limit(1))
 
 
-def every(session: Session, question_set_id: int) -> list[ChosenRule]:
+def rules_of(session: Session, question_set_id: int) -> list[ChosenRule]:
     """Return all rules that a question set had, the earliest first, as reports name them."""
-    wanted = select(PlanningRule).where(PlanningRule.question_set_id == question_set_id)
-    return [stated(session, rule) for rule in session.scalars(wanted.order_by(PlanningRule.id))]
+    rules = select(PlanningRule).where(PlanningRule.question_set_id == question_set_id)
+    return [chosen_rule(session, rule) for rule in session.scalars(rules.order_by(PlanningRule.id))]
 
 
 def sampling(session: Session, question_set_id: int) -> ChosenRule | None:
     """Return the newest rule of a question set that drew questions; ``None`` if none did."""
-    return next((rule for rule in reversed(every(session, question_set_id)) if rule.sample), None)
+    latest_first = reversed(rules_of(session, question_set_id))
+    return next((rule for rule in latest_first if rule.sample), None)
 
 
-def stated(session: Session, rule: PlanningRule) -> ChosenRule:
+def chosen_rule(session: Session, rule: PlanningRule) -> ChosenRule:
     drawn = session.scalars(
         select(Question.position)
         .join_from(SampledQuestion, Question, Question.id == SampledQuestion.question_id)
@@ -168,7 +169,7 @@ def stated(session: Session, rule: PlanningRule) -> ChosenRule:
     )
 
 
-def end(
+def end_rule(
     session: Session,
     question_set_id: int,
     now: datetime,
@@ -184,7 +185,7 @@ def end(
 
 
 def verdicts(session: Session, question_set_id: int) -> int:
-    found = session.scalar(
+    count = session.scalar(
         select(func.count())
         .select_from(Judgment)
         .join(Rater, Rater.id == Judgment.rater_id)
@@ -196,7 +197,7 @@ def verdicts(session: Session, question_set_id: int) -> int:
             Rater.is_machine.is_(False),
         )
     )
-    return found or 0
+    return count or 0
 
 
 def _close(session: Session, rule: PlanningRule, now: datetime, outcome: RuleOutcome) -> None:
@@ -249,21 +250,22 @@ def finish(session: Session, study: Study, question_set: QuestionSet, now: datet
     Then the questions not drawn stay unasked; a rule that is stopped early leaves them to be
     asked in the usual order. Raises ``NoRule``.
     """
-    found = of_set(session, study, question_set)
-    is_rated = found is not None and found.rated == found.drawn
+    sample = of_set(session, study, question_set)
+    is_rated = sample is not None and sample.rated == sample.drawn
     outcome = RuleOutcome.REACHED if is_rated else RuleOutcome.STOPPED
-    end(session, question_set.id, now, outcome)
+    end_rule(session, question_set.id, now, outcome)
 
 
-def store(session: Session, rule: PlanningRule, whole: QuestionSet) -> None:
+def store(session: Session, rule: PlanningRule, question_set: QuestionSet) -> None:
     """Draw the sample that the seed and the size of a rule make of a question set."""
-    ids = {one.position: one.id for one in whole.questions}  # ids say nothing elsewhere
+    # By their positions: ids differ from one database to another.
+    ids = {question.position: question.id for question in question_set.questions}
     size = rule.settings.get("size")
     if not isinstance(size, int):  # of a proof pack it may be anything
         raise ValueError("size")  # noqa: TRY004 - a wrong value, as others of a pack
     drawn = random_order([*ids], rule.seed)[:size]
-    for position, question in enumerate(drawn, start=1):
-        key = {"rule_id": rule.id, "question_id": ids[question]}
+    for position, number in enumerate(drawn, start=1):
+        key = {"rule_id": rule.id, "question_id": ids[number]}
         session.merge(SampledQuestion(**key, position=position, stratum=""))
     session.flush()
 
@@ -296,11 +298,11 @@ def of_runs(
         run.name: {query.position: query for query in run.queries}
         for run in judged_runs(session, study, runs, merging)
     }
-    chosen = stated(session, rule)
+    chosen = chosen_rule(session, rule)
 
     def is_rated(position: int) -> bool:
-        asked = [queries[position] for queries in judged.values() if position in queries]
-        states = [one.summary.complete or one.summary.state for one in asked]
+        answers = [queries[position] for queries in judged.values() if position in queries]
+        states = [answer.summary.complete or answer.summary.state for answer in answers]
         return all(state in {True, QueryState.UNREADABLE} for state in states)
 
     rated = sum(map(is_rated, chosen.sample))
@@ -310,16 +312,16 @@ def of_runs(
     each = (*zip(judged), *combinations(judged, 2))
     for figure, names in product(FIGURES if is_shown else (), each):
         compared = [judged[name] for name in names]
-        found = sampled_mean(
+        mean = sampled_mean(
             [_value(figure, place, *compared) for place in places],
             chosen.of,
             highest=highest_value(figure),
             is_difference=len(names) > 1,
         )
         if grew or chosen.is_stratified:
-            found = replace(found, interval=NO_INTERVAL)
-        if found.values:
-            figures.append(SampledFigure(figure, names, found))
+            mean = replace(mean, interval=NO_INTERVAL)
+        if mean.values:
+            figures.append(SampledFigure(figure, names, mean))
     return QuestionSample(rule=chosen, rated=rated, figures=tuple(figures))
 
 
@@ -370,11 +372,15 @@ def rating_plan(
     names = chosen_runs.names_of(compared)
     if pair is not None and len({*pair} & {*names}) < chosen_runs.FEWEST:
         raise NotAPair(pair)
-    found = dict(_rated_pairs(session, study, compared, wish.figure))
-    chosen = next((one for one in found if pair is None or {*one} == {*pair}), None)
+    differences_of = dict(_rated_pairs(session, study, compared, wish.figure))
     if pair is None:
-        varying = {one: mixture(differences) for one, differences in found.items()}
-        chosen = max(found, key=lambda one: getattr(varying[one], "deviation", 0.0), default=None)
+        deviations = {
+            rated: getattr(mixture(differences), "deviation", 0.0)
+            for rated, differences in differences_of.items()
+        }
+        chosen = max(deviations, key=deviations.__getitem__, default=None)
+    else:
+        chosen = next((rated for rated in differences_of if {*rated} == {*pair}), None)
     pairs = _pairs_compared(session, study, chosen) if chosen and not wish.deviation else 1
     demand = replace(wish.demand, level=wish.demand.level / pairs)
     return plan(
@@ -382,7 +388,7 @@ def rating_plan(
         effort(session, study, question_set, raters) if question_set else None,
         has=len(question_set.questions) if question_set else 0,
         pair=(names[chosen[0]], names[chosen[1]]) if chosen else None,
-        differences=found[chosen] if chosen else (),
+        differences=differences_of[chosen] if chosen else (),
     )
 
 
@@ -400,16 +406,16 @@ def _rated_pairs(
     if len(compared) < chosen_runs.FEWEST:
         return
     judged = judged_runs(session, study, compared, reports.rule_of(session, study))
-    for one, other in combinations(judged, 2):
-        values = paired_values(figure, one, other).values()
-        yield (one.run, other.run), tuple(first - second for first, second in values)
+    for first_run, second_run in combinations(judged, 2):
+        values = paired_values(figure, first_run, second_run).values()
+        yield (first_run.run, second_run.run), tuple(first - second for first, second in values)
 
 
 def effort(
     session: Session, study: Study, question_set: QuestionSet, raters: int | None = None
 ) -> RatingEffort:
     in_set = Question.question_set_id == question_set.id
-    things = session.scalar(
+    n_items = session.scalar(
         select(func.count())
         .select_from(JudgedItem)
         .join(Question, Question.id == JudgedItem.question_id)
@@ -423,13 +429,13 @@ def effort(
     )
     present = studies.present(session, study)
     count = raters or max(len(present), 1)
-    paces = [standing.rater_standing(session, one).pace for one in present]
-    known = [pace for pace in paces if pace is not None]
-    asked = max(len(question_set.questions), 1)
+    progress = [standing.rater_standing(session, rater) for rater in present]
+    paces = [line.pace for line in progress if line.pace is not None]
+    n_questions = max(len(question_set.questions), 1)
     return RatingEffort(
-        things=(things or 0) / asked,
-        answers=(answers or 0) / asked,
+        things=(n_items or 0) / n_questions,
+        answers=(answers or 0) / n_questions,
         raters=count,
         times=min(study.overlap or count, count),
-        pace=median(known) if known else None,
+        pace=median(paces) if paces else None,
     )

@@ -65,18 +65,19 @@ def settled_orders(
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     pooled = _pooled(session, [run.id for run in runs], unasked(session, study.id))
-    given = _given(session, study, pooled)
+    by_rater = _verdict_codes(session, study, pooled)
     if rule.rater is not None:
-        own = given.get(rule.rater.id, np.full(pooled.pristine.size, NOTHING, dtype=np.int8))
+        codes = by_rater.get(rule.rater.id, np.full(pooled.pristine.size, NOTHING, dtype=np.int8))
         state_of = np.array([*states(study).values()], dtype=np.int8)
-        found = np.where(own == NOTHING, pooled.pristine, state_of[own])
+        item_states = np.where(codes == NOTHING, pooled.pristine, state_of[codes])
     else:
-        found = _merged(session, study, pooled, given, is_adjudicated=rule.name == ADJUDICATED)
+        is_adjudicated = rule.name == ADJUDICATED
+        item_states = _merged(session, study, pooled, by_rater, is_adjudicated=is_adjudicated)
     if study.cannot_tell != "left_out":
-        found[found == CANNOT_TELL] = NOT_RELEVANT
+        item_states[item_states == CANNOT_TELL] = NOT_RELEVANT
     return metrics.settled_orders(
         pooled.lists,
-        found.reshape(pooled.lists.top.shape[::2]),
+        item_states.reshape(pooled.lists.top.shape[::2]),
         names=names,
         positions=pooled.positions,
     )
@@ -110,43 +111,46 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
         .where(Query.run_id.in_(run_ids))
         .order_by(Question.position, Question.id)
     ).all()
-    asked = [row for row in every if row.question_id not in left_out]
+    answers = [row for row in every if row.question_id not in left_out]
     results = connection.execute(
         select(Result.query_key, Result.rank, func.coalesce(Result.judged_item_id, verdicts.HOLE))
         .join(Query, Query.id == Result.query_key)
         .where(Query.run_id.in_(run_ids))
     ).all()
-    positions = dict.fromkeys((row.question_id, row.position) for row in asked)
+    positions = dict.fromkeys((row.question_id, row.position) for row in answers)
     question_places = {question: place for place, (question, _) in enumerate(positions)}
     run_places = {run: place for place, run in enumerate(run_ids)}
-    cells = {row.id: (question_places[row.question_id], run_places[row.run_id]) for row in asked}
+    cells = {row.id: (question_places[row.question_id], run_places[row.run_id]) for row in answers}
     # Each listed thing at its rank, and the emptiness of each empty list at rank 0.
-    found = [(*cells[key], thing, rank) for key, rank, thing in results if key in cells]
-    found += [
-        (*cells[row.id], row.emptiness_id, 0) for row in asked if row.emptiness_id is not None
+    listings = [(*cells[key], item_id, rank) for key, rank, item_id in results if key in cells]
+    listings += [
+        (*cells[row.id], row.emptiness_id, 0) for row in answers if row.emptiness_id is not None
     ]
-    questions, of_run, things, ranks = np.array(found, dtype=np.int64).reshape(-1, 4).T
-    pairs, seen, at_pair = np.unique(
-        np.stack([questions, things]), axis=1, return_index=True, return_inverse=True
+    questions, of_run, item_ids, ranks = np.array(listings, dtype=np.int64).reshape(-1, 4).T
+    pairs, firsts, at_pair = np.unique(
+        np.stack([questions, item_ids]), axis=1, return_index=True, return_inverse=True
     )
-    columns = np.empty_like(seen)  # of each question in the order in which its things were listed
-    columns[np.lexsort((seen, pairs[0]))] = np.arange(seen.size) - np.searchsorted(*pairs[[0, 0]])
+    # The items of each question get columns in the order in which they were listed.
+    columns = np.empty_like(firsts)
+    columns[np.lexsort((firsts, pairs[0]))] = np.arange(firsts.size) - np.searchsorted(
+        *pairs[[0, 0]]
+    )
     width = int(columns.max(initial=-1)) + 1
     shape = len(positions), len(run_ids), width
-    top, whole = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
+    top, below = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
     reciprocal, succeeds = np.zeros(shape), np.zeros(shape, dtype=bool)
     at = np.stack([questions, of_run, columns[at_pair]])
     succeeds[tuple(at)] = True
     listed, ranks = tuple(at[:, ranks > 0]), ranks[ranks > 0]
     np.add.at(top, listed, ranks <= CUTOFF)
-    np.add.at(whole, listed, 1)
+    np.add.at(below, listed, 1)
     np.maximum.at(reciprocal, listed, 1 / ranks)
     has_results = np.zeros(shape[:2], dtype=bool)
     has_success = np.zeros(shape[:2], dtype=bool)
-    for row in asked:
+    for row in answers:
         has_results[cells[row.id]] = row.state == QueryState.RESULTS
         has_success[cells[row.id]] = row.state != QueryState.UNREADABLE
-    places = np.full(1 + int(things.max(initial=0)), -1)
+    places = np.full(1 + int(item_ids.max(initial=0)), -1)
     own_places, is_hole = pairs[0] * width + columns, pairs[1] == verdicts.HOLE
     places[pairs[1][~is_hole]] = own_places[~is_hole]
     pristine = np.full(len(positions) * width, ABSENT, dtype=np.int8)
@@ -156,7 +160,7 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
         runs=tuple(run_ids),
         questions=tuple(question for question, _ in positions),
         positions=tuple(position for _, position in positions),
-        lists=PooledLists(top, whole, reciprocal, succeeds, has_results, has_success),
+        lists=PooledLists(top, below, reciprocal, succeeds, has_results, has_success),
         places=places,
         pristine=pristine,
     )
@@ -166,59 +170,60 @@ def _merged(
     session: Session,
     study: Study,
     pooled: _Pooled,
-    given: Mapping[int, Codes],
+    by_rater: Mapping[int, Codes],
     *,
     is_adjudicated: bool,
 ) -> Codes:
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
-    people = {one.id for one in studies.raters(session, study)} & given.keys()
+    people = {rater.id for rater in studies.raters(session, study)} & by_rater.keys()
     state_of = states(study)
     codes = np.array([*state_of.values()], dtype=np.int8)
+    no_votes = np.zeros(pooled.pristine.size, np.int16)
     votes = np.stack(
         [
-            sum((given[one] == number for one in people), np.zeros(pooled.pristine.size, np.int16))
+            np.sum([by_rater[rater] == number for rater in people] or [no_votes], axis=0)
             for number in range(len(codes))
         ]
     )
     unsure, decided = votes[codes == CANNOT_TELL].sum(axis=0), votes[codes != CANNOT_TELL]
     awaited = _awaited(session, study, pooled, people)
-    left = np.repeat(awaited, pooled.lists.top.shape[-1]) - unsure - decided.sum(axis=0)
-    left = np.maximum(left, 0)
-    said = pooled.pristine.copy()
-    said[(unsure > 0) & (decided.sum(axis=0) + left == 0)] = CANNOT_TELL
+    to_come = np.repeat(awaited, pooled.lists.top.shape[-1]) - unsure - decided.sum(axis=0)
+    to_come = np.maximum(to_come, 0)
+    item_states = pooled.pristine.copy()
+    item_states[(unsure > 0) & (decided.sum(axis=0) + to_come == 0)] = CANNOT_TELL
     if verdicts.merging_of(study) is verdicts.lower_median:  # of two middle grades the lower
         yes, no = (votes[codes == code].sum(axis=0) for code in (RELEVANT, NOT_RELEVANT))
-        said[yes - no > left] = RELEVANT
-        said[no - yes > left] = NOT_RELEVANT
+        item_states[yes - no > to_come] = RELEVANT
+        item_states[no - yes > to_come] = NOT_RELEVANT
         is_card = pooled.lists.whole.any(axis=1).ravel()
-        said[is_card & (yes + no > 0) & (no - yes == left)] = NOT_RELEVANT
+        item_states[is_card & (yes + no > 0) & (no - yes == to_come)] = NOT_RELEVANT
     else:  # each grade has votes of its own
         second, first = np.sort(decided, axis=0)[-2:]
         leads = codes[codes != CANNOT_TELL][decided.argmax(axis=0)]
-        said = np.where(first - second > left, leads, said)
+        item_states = np.where(first - second > to_come, leads, item_states)
     if is_adjudicated:
         decisions = select(Adjudication.judged_item_id, Adjudication.verdict)
-        for thing, verdict in session.execute(decisions):
-            if thing < pooled.places.size and pooled.places[thing] >= 0:
-                said[pooled.places[thing]] = state_of[verdict]
-    return said
+        for item_id, verdict in session.execute(decisions):
+            if item_id < pooled.places.size and pooled.places[item_id] >= 0:
+                item_states[pooled.places[item_id]] = state_of[verdict]
+    return item_states
 
 
-def _given(session: Session, study: Study, pooled: _Pooled) -> dict[int, Codes]:
+def _verdict_codes(session: Session, study: Study, pooled: _Pooled) -> dict[int, Codes]:
     """Return the verdicts of each rater who gave any, as places in ``states``, else ``NOTHING``.
 
     They come in one row for each rater and kind of verdict.
     """
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
-    things = func.aggregate_strings(cast(Judgment.judged_item_id, String), " ")
+    item_ids = func.aggregate_strings(cast(Judgment.judged_item_id, String), " ")
     rows = tables(session).execute(
-        select(Judgment.rater_id, Judgment.verdict, things)
+        select(Judgment.rater_id, Judgment.verdict, item_ids)
         .where(Judgment.verdict.is_not(None))
         .group_by(Judgment.rater_id, Judgment.verdict)
     )
-    found: dict[int, Codes] = {}
+    by_rater: dict[int, Codes] = {}
     numbers = {verdict: number for number, verdict in enumerate(states(study))}
     for rater_id, verdict, listed in rows:
         assert verdict is not None
@@ -227,8 +232,8 @@ def _given(session: Session, study: Study, pooled: _Pooled) -> dict[int, Codes]:
         places = places[places >= 0]
         if places.size:
             nothing = np.full(pooled.pristine.size, NOTHING, dtype=np.int8)
-            found.setdefault(rater_id, nothing)[places] = numbers[verdict]
-    return found
+            by_rater.setdefault(rater_id, nothing)[places] = numbers[verdict]
+    return by_rater
 
 
 def _awaited(
@@ -237,12 +242,12 @@ def _awaited(
     """Return how many raters each question is to have, of those who judged any of the set."""
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
-    present = {one.id for one in studies.present(session, study)}
-    own = assignments.by_rater(session, study)
+    present = {rater.id for rater in studies.present(session, study)}
+    assigned = assignments.by_rater(session, study)
     counts = np.zeros(len(pooled.questions), dtype=np.int64)
     for rater_id in judging & present:
-        if rater_id not in own:
+        if rater_id not in assigned:
             counts += 1
         else:
-            counts += np.isin(pooled.questions, list(own[rater_id]))
+            counts += np.isin(pooled.questions, list(assigned[rater_id]))
     return np.minimum(counts, study.overlap or counts)

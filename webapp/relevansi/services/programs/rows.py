@@ -183,14 +183,14 @@ class UnjudgedResults(Struct):
 def run_rows(session: Session, study: Study, among: Container[str] | None = None) -> list[RunRow]:
     """Return runs of a study in its order, all or those `among` some ids; by its usual rule."""
     rater, rule = studies.raters(session, study)[0], reports.rule_of(session, study)
-    found = []
+    rows = []
     for overview in runs.overviews(session, rater):
         run = overview.run
         if among is not None and run.id not in among:
             continue
         state = reports.state(session, study, Query.run_id == run.id, rule)
         latency = runs.latency_of(session, run.id)
-        found.append(
+        rows.append(
             RunRow(
                 id=run.id,
                 search_method=run.search_method,
@@ -206,13 +206,13 @@ def run_rows(session: Session, study: Study, among: Container[str] | None = None
                 latency_ms=asdict(latency) if latency else None,
             )
         )
-    return found
+    return rows
 
 
-def question_rows(session: Session, study: Study, wanted: InPages) -> Page[QuestionRow]:
+def question_rows(session: Session, study: Study, page: InPages) -> Page[QuestionRow]:
     """Return questions in the order of their ids."""
     of_study = select(Question).join(QuestionSet).where(QuestionSet.study_id == study.id)
-    ids, following = _page(session, of_study, Question.id, wanted)
+    ids, following = _page(session, of_study, Question.id, page)
     rows = (
         select(*(Question.id, Question.position, Question.external_id, Question.text))
         .add_columns(Question.category, Question.context_dependent)
@@ -225,40 +225,40 @@ def question_rows(session: Session, study: Study, wanted: InPages) -> Page[Quest
     n = n.group_by(JudgedItem.question_id)
     items = dict(session.execute(n).all())
     unjudged = dict(session.execute(n.where(~_is_judged(study))).all())
-    found = [
+    page_rows = [
         QuestionRow(**row._mapping, items=items.get(row.id, 0), unjudged=unjudged.get(row.id, 0))
         for row in session.execute(rows)
     ]
-    return Page(found, following)
+    return Page(page_rows, following)
 
 
-def item_rows(session: Session, study: Study, wanted: OfItems) -> Page[ItemRow]:
+def item_rows(session: Session, study: Study, filters: OfItems) -> Page[ItemRow]:
     """Return items in the order of their ids."""
-    things = _things(session, study, wanted)
-    if wanted.unjudged:
-        things = things.where(~_is_judged(study))
-    ids, following = _page(session, things, JudgedItem.id, wanted)
-    n = _given(study).with_only_columns(Judgment.judged_item_id, func.count())
+    items = _items(session, study, filters)
+    if filters.unjudged:
+        items = items.where(~_is_judged(study))
+    ids, following = _page(session, items, JudgedItem.id, filters)
+    n = _verdicts_of(study).with_only_columns(Judgment.judged_item_id, func.count())
     n = n.where(Judgment.judged_item_id.in_(ids)).group_by(Judgment.judged_item_id)
-    given = dict(session.execute(n).all())
-    rows = things.where(JudgedItem.id.in_(ids)).order_by(JudgedItem.id)
-    found = [
+    n_verdicts = dict(session.execute(n).all())
+    rows = items.where(JudgedItem.id.in_(ids)).order_by(JudgedItem.id)
+    page_rows = [
         ItemRow(
             *(row.id, row.question_id, row.run_id, row.identity, row.content),
             fields=_fields(row.card),
-            verdicts=given.get(row.id, 0),
+            verdicts=n_verdicts.get(row.id, 0),
         )
         for row in tables(session).execute(rows)
     ]
-    return Page(found, following)
+    return Page(page_rows, following)
 
 
 def result_rows(
-    session: Session, study: Study, run_id: str, rule: Rule, wanted: InPages
+    session: Session, study: Study, run_id: str, rule: Rule, page: InPages
 ) -> Page[ResultRow]:
     """Return the results of a run, in pages of so many questions by their query ids."""
     of_run = Query.run_id == runs.find(session, study, run_id).id
-    ids, following = _page(session, select(Query).where(of_run), Query.query_id, wanted)
+    ids, following = _page(session, select(Query).where(of_run), Query.query_id, page)
     return Page(_results(session, study, of_run & Query.query_id.in_(ids), rule), following)
 
 
@@ -275,42 +275,42 @@ def unjudged(session: Session, study: Study, run_id: str, k: int) -> UnjudgedRes
     )
 
 
-def judgment_rows(session: Session, study: Study, wanted: OfJudgments) -> Page[JudgmentRow]:
+def judgment_rows(session: Session, study: Study, filters: OfJudgments) -> Page[JudgmentRow]:
     """Return the verdicts in force, in pages of so many items."""
     scale = Scale.stored(study.scale)
-    things = _things(session, study, wanted).with_only_columns(JudgedItem.id)
-    given = _given(study, _named(session, study, wanted.rater))
-    given = given.where(Judgment.judged_item_id.in_(things))
-    ids, following = _page(session, given, Judgment.judged_item_id, wanted)
+    items = _items(session, study, filters).with_only_columns(JudgedItem.id)
+    judgments = _verdicts_of(study, _rater_ids(session, study, filters.rater))
+    judgments = judgments.where(Judgment.judged_item_id.in_(items))
+    ids, following = _page(session, judgments, Judgment.judged_item_id, filters)
     rows = (
-        given.join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
+        judgments.join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
         .with_only_columns(Judgment.judged_item_id, JudgedItem.question_id, Rater.name)
         .add_columns(Judgment.verdict, Judgment.changed_at)
         .where(Judgment.judged_item_id.in_(ids))
         .order_by(Judgment.judged_item_id, Rater.id)
     )
-    found = [
+    page_rows = [
         JudgmentRow(item, of, name, verdict, _relevant(scale, verdict), at)
         for item, of, name, verdict, at in session.execute(rows)
     ]
-    return Page(found, following)
+    return Page(page_rows, following)
 
 
-def rating_rows(session: Session, study: Study, wanted: OfJudgments) -> Page[RatingRow]:
+def rating_rows(session: Session, study: Study, filters: OfJudgments) -> Page[RatingRow]:
     """Return the grades and notes, in pages of so many answers."""
     scope = reports.in_study(study)
-    if wanted.run is not None:
-        scope &= Query.run_id == runs.find(session, study, wanted.run).id
-    if wanted.question is not None:
-        scope &= Query.question_id == wanted.question
+    if filters.run is not None:
+        scope &= Query.run_id == runs.find(session, study, filters.run).id
+    if filters.question is not None:
+        scope &= Query.question_id == filters.question
     rated = (
         select(QueryRating)
         .join(Rater, Rater.id == QueryRating.rater_id)
         .join(Query, Query.id == QueryRating.query_key)
-        .where(Rater.id.in_(_named(session, study, wanted.rater)), scope)
+        .where(Rater.id.in_(_rater_ids(session, study, filters.rater)), scope)
         .where(QueryRating.quality.is_not(None) | (QueryRating.notes != ""))
     )
-    ids, following = _page(session, rated, Query.id, wanted)
+    ids, following = _page(session, rated, Query.id, filters)
     rows = (
         rated.with_only_columns(Query.id, Query.run_id, Query.query_id, Query.question_id)
         .add_columns(Rater.name, QueryRating.quality, QueryRating.notes, QueryRating.changed_at)
@@ -322,32 +322,32 @@ def rating_rows(session: Session, study: Study, wanted: OfJudgments) -> Page[Rat
 
 def judgment_row(session: Session, rater: Rater, item: int) -> JudgmentRow:
     """Return a rater's own verdict on an item, as it stands."""
-    row, thing = session.get(Judgment, (rater.id, item)), session.get_one(JudgedItem, item)
+    row, judged_item = session.get(Judgment, (rater.id, item)), session.get_one(JudgedItem, item)
     verdict, at = (row.verdict, row.changed_at) if row else (None, None)
     relevant = _relevant(Scale.stored(rater.study.scale), verdict)
-    return JudgmentRow(item, thing.question_id, rater.name, verdict, relevant, at)
+    return JudgmentRow(item, judged_item.question_id, rater.name, verdict, relevant, at)
 
 
 def rating_row(session: Session, rater: Rater, run_id: str, query_id: int) -> RatingRow:
     """Return a rater's own grade of an answer, as it stands."""
-    asked = (Query.run_id == run_id) & (Query.query_id == query_id)
-    query = session.scalars(select(Query).where(asked)).one()
+    of_answer = (Query.run_id == run_id) & (Query.query_id == query_id)
+    query = session.scalars(select(Query).where(of_answer)).one()
     row = session.get(QueryRating, (rater.id, query.id))
-    said = (row.quality, row.notes, row.changed_at) if row else (None, "", None)
-    return RatingRow(query.id, run_id, query_id, query.question_id, rater.name, *said)
+    rating = (row.quality, row.notes, row.changed_at) if row else (None, "", None)
+    return RatingRow(query.id, run_id, query_id, query.question_id, rater.name, *rating)
 
 
 def _page(
-    session: Session, rows: Select[Any], key: InstrumentedAttribute[int], wanted: InPages
+    session: Session, rows: Select[Any], key: InstrumentedAttribute[int], page: InPages
 ) -> tuple[Sequence[int], int | None]:
     """Return the keys of the page that is wanted, and where the one behind it begins."""
-    after = rows.with_only_columns(key).where(key >= wanted.cursor).distinct()
-    found = session.scalars(after.order_by(key).limit(wanted.limit + 1)).all()
-    behind = found[wanted.limit] if len(found) > wanted.limit else None
-    return found[: wanted.limit], behind
+    after = rows.with_only_columns(key).where(key >= page.cursor).distinct()
+    keys = session.scalars(after.order_by(key).limit(page.limit + 1)).all()
+    behind = keys[page.limit] if len(keys) > page.limit else None
+    return keys[: page.limit], behind
 
 
-def _things(session: Session, study: Study, wanted: OfItems | OfJudgments) -> Select[Any]:
+def _items(session: Session, study: Study, filters: OfItems | OfJudgments) -> Select[Any]:
     rows = (
         select(JudgedItem.id, JudgedItem.question_id, JudgedItem.run_id, StoredItem.identity)
         .add_columns(JudgedItem.content, JudgedItem.card)
@@ -356,10 +356,10 @@ def _things(session: Session, study: Study, wanted: OfItems | OfJudgments) -> Se
         .outerjoin(StoredItem, StoredItem.id == JudgedItem.item_id)
         .where(QuestionSet.study_id == study.id)
     )
-    if wanted.question is not None:
-        rows = rows.where(JudgedItem.question_id == wanted.question)
-    if wanted.run is not None:
-        of_run = Query.run_id == runs.find(session, study, wanted.run).id
+    if filters.question is not None:
+        rows = rows.where(JudgedItem.question_id == filters.question)
+    if filters.run is not None:
+        of_run = Query.run_id == runs.find(session, study, filters.run).id
         rows = rows.where(JudgedItem.id.in_(verdicts.judged_items(of_run)))
     return rows
 
@@ -372,7 +372,7 @@ def _results(
     *,
     down_to: int = LARGEST_INTEGER,
 ) -> list[ResultRow]:
-    said = reports.verdicts_under(session, study, scope, rule)
+    ratings = reports.verdicts_under(session, study, scope, rule)
     rows = (
         select(Query.run_id.label("run"), Query.query_id, Query.question_id.label("question"))
         .add_columns(Question.external_id, Result.rank, Result.judged_item_id.label("item"))
@@ -384,18 +384,18 @@ def _results(
         .where(scope, Result.rank <= down_to)
         .order_by(Query.query_id, Result.rank)
     )
-    found = [dict(row) for row in tables(session).execute(rows).mappings()]
+    results = [dict(row) for row in tables(session).execute(rows).mappings()]
     return [
         ResultRow(
             title=shown(row.pop("card"), row.pop("shared")).title,
-            relevance=said.scale.numbers[said.by_thing.get(row["item"])],
+            relevance=ratings.scale.numbers[ratings.by_thing.get(row["item"])],
             **row,
         )
-        for row in found
+        for row in results
     ]
 
 
-def _given(study: Study, raters: Sequence[int] | None = None) -> Select[Any]:
+def _verdicts_of(study: Study, raters: Sequence[int] | None = None) -> Select[Any]:
     """Return the statement over verdicts of raters, of all people if none are named."""
     of_people = (Rater.study_id == study.id) & ~Rater.is_machine
     return (
@@ -408,18 +408,17 @@ def _given(study: Study, raters: Sequence[int] | None = None) -> Select[Any]:
 def _is_judged(study: Study) -> ColumnElement[bool]:
     """Return the condition on ``JudgedItem`` that a person gave a verdict on it."""
     people = select(Rater.id).where(Rater.study_id == study.id, ~Rater.is_machine)
-    given = (Judgment.judged_item_id == JudgedItem.id) & Judgment.verdict.is_not(None)
-    return exists().where(given, Judgment.rater_id.in_(people)).correlate(JudgedItem)
+    has_verdict = (Judgment.judged_item_id == JudgedItem.id) & Judgment.verdict.is_not(None)
+    return exists().where(has_verdict, Judgment.rater_id.in_(people)).correlate(JudgedItem)
 
 
-def _named(session: Session, study: Study, rater: str | None) -> list[int]:
+def _rater_ids(session: Session, study: Study, rater: str | None) -> list[int]:
     if rater is None:
-        return [one.id for one in studies.raters(session, study)]
+        return [person.id for person in studies.raters(session, study)]
     everybody = studies.people_and_machines(session, study)
-    found = [one.id for one in everybody if one.name == rater]
-    if not found:
-        raise reports.UnknownRater(rater)
-    return found
+    if ids := [person.id for person in everybody if person.name == rater]:
+        return ids
+    raise reports.UnknownRater(rater)
 
 
 def _fields(stored: dict[str, Any] | None) -> dict[str, Any]:

@@ -393,7 +393,7 @@ def _planning(
 ) -> Mapping[str, Any]:
     """Return the rules of a study and what follows from them; none of one run without a rule."""
     sets = _by_set(packed)
-    had = {key: samples.every(session, key) for key in sets}
+    had = {key: samples.rules_of(session, key) for key in sets}
     sets = {key: runs for key, runs in sets.items() if had[key] or len(runs) > 1}
     if not sets:
         return {}

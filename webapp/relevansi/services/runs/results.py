@@ -213,7 +213,7 @@ def examine(session: Session, study: Study, report: ResultsReport) -> ResultsRep
         turns_blind=not refused and is_open and _compete(session, study, report, previews),
         refused=refused,
         fits=max(highest, 2) if is_above and not refused else None,
-        known_raters=tuple(name for name in names if raters.named(session, study, name)),
+        known_raters=tuple(name for name in names if raters.find_named(session, study, name)),
     )
 
 

@@ -90,7 +90,7 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
     by_name: dict[str, list[Judged]] = {}
     for grade in group.judged:
         by_name.setdefault(rater_name(grade.rater or rater), []).append(grade)
-    graders = {name: raters.named(session, study, name) for name in by_name}
+    graders = {name: raters.find_named(session, study, name) for name in by_name}
     for grader in filter(None, graders.values()):
         if grader.is_machine or not confirmed:
             raise KnownRater(grader.name)

@@ -35,7 +35,7 @@ from relevansi.records import (
 )
 from relevansi.services.judging import changes
 from relevansi.services.workers import loop
-from relevansi.services.workers.loop import ASKING, Lease, Nothing, OutsideWork
+from relevansi.services.workers.loop import ASKING, Idle, Lease, OutsideWork
 
 IMPORTING, READING, STORING, PACK = "importing", "reading", "storing", "proof pack"
 NAMES = (IMPORTING, READING, STORING, PACK)
@@ -46,7 +46,7 @@ KEPT_FOR = timedelta(days=1)
 MOST_ATTEMPTS = 3
 """A work whose holder died so often would end the next one too."""
 
-TOLD_AT_MOST = 100
+REPORTS_AT_MOST = 100
 """How often the row of a work is written to say how far it is, however many its steps."""
 
 Finish: TypeAlias = Callable[[Session, Study, datetime], dict[str, Any]]
@@ -92,7 +92,7 @@ class JobCall(Struct, frozen=True):
     lease: Lease
     study_id: int
     kind: str
-    wanted: Mapping[str, Any]
+    order: Mapping[str, Any]
 
 
 JobOutcome: TypeAlias = "ExportedFile | Finish | JobFailure"
@@ -104,50 +104,50 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
     kinds: Mapping[str, Make] = field(compare=False)
     """The function of each kind of jobs by its name."""
 
-    def claim(self, session: Session, now: datetime) -> JobCall | Nothing:
+    def claim(self, session: Session, now: datetime) -> JobCall | Idle:
         # There may be some later while somebody holds a work: they may have died just now.
-        nothing = Nothing.MORE
+        idle = Idle.DONE
         for row in session.scalars(
             select(LongWork).where(_is_open()).order_by(LongWork.put_down_at)
         ):
             is_held = row.state == ASKING and not loop.is_lost(row, now)
             lease = None if is_held else loop.take(session, row, now)
             if lease is None:
-                nothing = Nothing.YET
+                idle = Idle.RETRY
                 continue
             if row.attempt > MOST_ATTEMPTS:
                 _end(row, DIED, now)
                 continue
             row.study_state = changes.state(session, session.get_one(Study, row.study_id))
             return JobCall(lease, row.study_id, row.kind, row.wanted)
-        return nothing
+        return idle
 
     def ask(self, call: JobCall) -> JobOutcome:
-        told = 0
+        reported = 0
 
-        def tell(done: int, of: int) -> None:
-            nonlocal told
-            if 0 < done < of and (done - told) * TOLD_AT_MOST < of:
+        def tell(steps_done: int, of: int) -> None:
+            nonlocal reported
+            if 0 < steps_done < of and (steps_done - reported) * REPORTS_AT_MOST < of:
                 return
-            told = done
+            reported = steps_done
             with suppress(*outages.KINDS), self.database.writing() as session:
-                row = loop.own(session, LongWork, call.lease)
+                row = loop.lock_row(session, LongWork, call.lease)
                 if row is None:
                     raise Cancelled
-                row.steps_done, row.steps = done, of
+                row.steps_done, row.steps = steps_done, of
                 session.commit()
 
         try:
             with self.database.reading() as session, bounded.within(bounded.JOB):
                 study = session.get_one(Study, call.study_id)
-                return self.kinds[call.kind](session, study, call.wanted, tell)
+                return self.kinds[call.kind](session, study, call.order, tell)
         except Failure as failure:
             return _failed(failure)
         except Cancelled:
             return OUR_FAULT  # for nobody: its row is gone, or begun anew
 
     def keep(self, session: Session, call: JobCall, outcome: JobOutcome, now: datetime) -> None:
-        row = loop.own(session, LongWork, call.lease)
+        row = loop.lock_row(session, LongWork, call.lease)
         if row is None:
             return
         if callable(outcome):
@@ -164,7 +164,7 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
 
 
 def enqueue(
-    session: Session, study: Study, kind: str, wanted: Mapping[str, Any], now: datetime
+    session: Session, study: Study, kind: str, order: Mapping[str, Any], now: datetime
 ) -> str:
     """Return the id of the work for what is wanted, in JSON; a new one if none is good enough.
 
@@ -175,14 +175,14 @@ def enqueue(
     state = changes.state(session, study)
     same = (LongWork.study_id == study.id) & (LongWork.kind == kind)
     for row in session.scalars(select(LongWork).where(same)):
-        if row.wanted != wanted:
+        if row.wanted != order:
             continue
         is_of_now = row.state == DONE and row.study_state == state
         if is_of_now or row.state in {WAITING, ASKING}:
             return row.id
         session.delete(row)
     row = LongWork(
-        id=secrets.token_hex(16), study_id=study.id, kind=kind, wanted=dict(wanted),
+        id=secrets.token_hex(16), study_id=study.id, kind=kind, wanted=dict(order),
         put_down_at=now, state=WAITING, token_id=token_id(session),
     )  # fmt: skip
     session.add(row)
@@ -200,12 +200,12 @@ def find(session: Session, study: Study, work_id: str) -> LongWork:
 def of_kinds(
     session: Session, study: Study, kinds: Iterable[str], now: datetime
 ) -> Sequence[LongWork]:
-    own = select(LongWork).where(
+    of_study = select(LongWork).where(
         LongWork.study_id == study.id,
         LongWork.kind.in_(kinds),
         LongWork.put_down_at > now - KEPT_FOR,
     )
-    return session.scalars(own.order_by(LongWork.put_down_at.desc())).all()
+    return session.scalars(of_study.order_by(LongWork.put_down_at.desc())).all()
 
 
 def file(session: Session, study: Study, work_id: str) -> ExportedFile:
@@ -230,8 +230,8 @@ def forget(session: Session, study: Study, rater_id: int, names: Collection[str]
         is_of_them = work.wanted.get("rule") == rater_id
         if is_of_them or any(look_alike(text, name) for text in texts for name in names):
             session.delete(work)
-    spelled = [one for name in names for one in (name.encode(), json.dumps(name)[1:-1].encode())]
-    words = b"|".join(rb"(?<!\w)%b(?!\w)" % re.escape(one) for one in spelled)
+    spellings = {*names, *(json.dumps(name)[1:-1] for name in names)}
+    words = b"|".join(rb"(?<!\w)%b(?!\w)" % re.escape(text.encode()) for text in spellings)
     holds = re.compile(words, re.IGNORECASE)
     for upload in session.scalars(select(Upload).where(Upload.study_id == study.id)):
         if any(holds.search(data or b"") for data in (upload.data, upload.report)):
@@ -241,8 +241,8 @@ def forget(session: Session, study: Study, rater_id: int, names: Collection[str]
     open_now = (LongWork.study_id == study.id) & (LongWork.state == ASKING)
     anew = update(LongWork).where(open_now).values(state=WAITING, alive_until=None, steps_done=0)
     session.execute(anew)
-    made = (LongWork.study_id == study.id) & LongWork.data.is_not(None)
-    session.execute(delete(LongWork).where(made))
+    with_file = (LongWork.study_id == study.id) & LongWork.data.is_not(None)
+    session.execute(delete(LongWork).where(with_file))
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -253,8 +253,8 @@ def _texts(value: Any) -> Iterator[str]:
         yield from value
         yield from _texts([*value.values()])
     elif isinstance(value, list):
-        for one in value:
-            yield from _texts(one)
+        for part in value:
+            yield from _texts(part)
 
 
 def is_any_open(session: Session) -> bool:

@@ -47,9 +47,9 @@ def storing(files: Sequence[Upload], decisions: Mapping[str, FileDecision]) -> d
     return {**reading(files), "decisions": decided}
 
 
-def read_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
+def read_files(session: Session, study: Study, order: Mapping[str, Any], tell: Tell) -> Finish:
     """Return that the files are read and wait for a decision; raises ``UnknownUpload``."""
-    opened = _opened(session, study, wanted, tell)
+    opened = _opened(session, study, order, tell)
     # Before the transaction that clicks wait for: it may take as long again.
     read = {
         token: file_formats.with_differing_texts(
@@ -61,19 +61,19 @@ def read_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: 
     def finish(session: Session, study: Study, _now: datetime) -> dict[str, Any]:
         for token, file in read.items():
             waiting_files.keep_read(waiting_files.find(session, study, token), file)
-        return {"runs": [], "left": wanted["tokens"], "stored": False}
+        return {"runs": [], "left": order["tokens"], "stored": False}
 
     return finish
 
 
-def store_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
+def store_files(session: Session, study: Study, order: Mapping[str, Any], tell: Tell) -> Finish:
     """Return how the files are stored as was decided; raises ``UnknownUpload``."""
-    read = _opened(session, study, wanted, tell)
+    read = _opened(session, study, order, tell)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
-        decisions = {t: FileDecision(**given) for t, given in wanted["decisions"].items()}
-        runs, left = waiting_files.store(session, study, read, decisions, now)
-        return {"runs": runs, "left": left, "stored": True}
+        decisions = {t: FileDecision(**values) for t, values in order["decisions"].items()}
+        runs, waiting = waiting_files.store(session, study, read, decisions, now)
+        return {"runs": runs, "left": waiting, "stored": True}
 
     return finish
 
@@ -84,11 +84,11 @@ def importing(
     return {**reading(files), "decision": asdict(decision), "blind": blind, "confirm": confirm}
 
 
-def import_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
+def import_files(session: Session, study: Study, order: Mapping[str, Any], tell: Tell) -> Finish:
     """Return how waiting files are stored that nobody looks at before; see ``stored``."""
-    opened = _opened(session, study, wanted, tell)
-    decision, blind = FileDecision(**wanted["decision"]), wanted["blind"]
-    confirm = wanted.get("confirm", 0)
+    opened = _opened(session, study, order, tell)
+    decision, blind = FileDecision(**order["decision"]), order["blind"]
+    confirm = order.get("confirm", 0)
     store = stored(study, opened.values(), decision, blind=blind, confirm=confirm)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
@@ -113,8 +113,9 @@ def stored(
     on files that are stored, ``grades`` how many each rater got. Storing raises ``Undecided``, and
     ``WouldChange`` unless what it changes are so many as `confirm` says.
     """
-    read = [file_formats.with_known_columns(study, file) for file in files]
-    refused = [problem for file in read for problem in file_formats.why_refused(file)]
+    columned = [file_formats.with_known_columns(study, file) for file in files]
+    refused = [problem for file in columned for problem in file_formats.why_refused(file)]
+    in_order = sorted(columned, key=lambda file: -FORMATS.index(file.format))
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         runs: list[str] = []
@@ -122,31 +123,31 @@ def stored(
         grades: dict[str, int] = {}
         remarks: list[Problem] = []
         file_formats.lock(session, study)
-        known = {run.id for run in stored_runs.in_order(session, study)}
+        before = {run.id for run in stored_runs.in_order(session, study)}
         if blind is not None and not refused:
             switched = replace(studies.switches(study), blind=blind)
             studies.set_switches(session, study, switched, now)
         with confirmations.confirmed(session, study, confirm, now):
-            for file in sorted([] if refused else read, key=lambda one: -FORMATS.index(one.format)):
-                done = file_formats.store(session, study, file, decision, newcomers, now)
-                if not done.is_done:
-                    raise Undecided(done.report.name)
-                runs.extend(done.runs)
-                grades |= getattr(done.report, "grades", {})
-                remarks += done.report.problems
-        if added := [run for run in dict.fromkeys(runs) if run not in known]:
+            for file in [] if refused else in_order:
+                outcome = file_formats.store(session, study, file, decision, newcomers, now)
+                if not outcome.is_done:
+                    raise Undecided(outcome.report.name)
+                runs.extend(outcome.runs)
+                grades |= getattr(outcome.report, "grades", {})
+                remarks += outcome.report.problems
+        if added := [run for run in dict.fromkeys(runs) if run not in before]:
             studies.log(session, study, "import", ", ".join(added), None, None, now)
-        told = {"problems": refused, "remarks": remarks}
-        listed = {name: list(map(asdict, several)) for name, several in told.items()}
+        problems_by_kind = {"problems": refused, "remarks": remarks}
+        listed = {name: list(map(asdict, several)) for name, several in problems_by_kind.items()}
         return {"runs": runs, "grades": grades, **listed}
 
     return finish
 
 
 def _opened(
-    session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
+    session: Session, study: Study, order: Mapping[str, Any], tell: Tell
 ) -> dict[str, OpenedFile]:
-    files = [waiting_files.find(session, study, token) for token in wanted["tokens"]]
+    files = [waiting_files.find(session, study, token) for token in order["tokens"]]
     of, before = sum(file.questions for file in files), 0
     read: dict[str, OpenedFile] = {}
     for file in files:
@@ -156,9 +157,9 @@ def _opened(
     return read
 
 
-def _after(before: int, own: int, of: int, tell: Tell) -> Tell:
+def _after(before: int, share: int, of: int, tell: Tell) -> Tell:
     """Tell of a file, which may count its bytes, as of so many of all questions."""
-    return lambda done, total: tell(before + own * done // max(total, 1), of)
+    return lambda steps_done, total: tell(before + share * steps_done // max(total, 1), of)
 
 
 def packing(run_id: str | None, rule: Rule) -> dict[str, Any]:
@@ -166,17 +167,15 @@ def packing(run_id: str | None, rule: Rule) -> dict[str, Any]:
     return {"run": run_id, "rule": rule.rater.id if rule.rater else rule.name}
 
 
-def make_pack(
-    session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
-) -> ExportedFile:
+def make_pack(session: Session, study: Study, order: Mapping[str, Any], tell: Tell) -> ExportedFile:
     from relevansi.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
 
-    chosen = wanted["rule"]
+    chosen = order["rule"]
     if isinstance(chosen, int):
         rule = reports.of_rater(raters.find(session, study, chosen))
     else:
         rule = reports.rule_of(session, study, chosen)
-    return packs.pack(session, study, wanted["run"], rule, tell=tell)
+    return packs.pack(session, study, order["run"], rule, tell=tell)
 
 
 KINDS: Mapping[str, Make] = {

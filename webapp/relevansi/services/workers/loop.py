@@ -66,9 +66,9 @@ def take(session: Session, row: LeasedRow, now: datetime) -> Lease | None:
     return Lease(type(row), tuple(inspect(row).identity), row.attempt)
 
 
-def renew(session: Session, held: Iterable[Lease], now: datetime) -> None:
+def renew(session: Session, leases: Iterable[Lease], now: datetime) -> None:
     """Note that the holders live; a lease that another one took is not renewed."""
-    for lease in held:
+    for lease in leases:
         table = inspect(lease.table)
         key = zip(table.primary_key, lease.key, strict=True)
         session.execute(
@@ -79,7 +79,7 @@ def renew(session: Session, held: Iterable[Lease], now: datetime) -> None:
         )
 
 
-def own(session: Session, table: type[RowT], lease: Lease) -> RowT | None:
+def lock_row(session: Session, table: type[RowT], lease: Lease) -> RowT | None:
     """Return the row of a lease, which stays as it is now until the transaction ends."""
     row = session.get(table, lease.key, populate_existing=True, with_for_update=True)
     if row is None or (row.state, row.attempt) != (ASKING, lease.attempt):
@@ -101,18 +101,18 @@ CallT = TypeVar("CallT")
 OutcomeT = TypeVar("OutcomeT")
 
 
-class Nothing(StrEnum):
+class Idle(StrEnum):
     """Why there is nothing to ask: later there may be, or it is over."""
 
-    YET = "yet"
-    MORE = "more"
+    RETRY = "retry"
+    DONE = "done"
 
 
 class OutsideWork(ABC, Generic[CallT, OutcomeT]):
     """One kind of work: it knows what is next, how it is asked, and how the outcome is kept."""
 
     @abstractmethod
-    def claim(self, session: Session, now: datetime) -> CallT | Nothing:
+    def claim(self, session: Session, now: datetime) -> CallT | Idle:
         """Return the next call, its lease taken; else why there is none."""
 
     @abstractmethod
@@ -181,9 +181,9 @@ class WorkLoop:
 
     def _run(self, work: OutsideWork[Any, Any]) -> None:
         try:
-            seen = -1
-            while self._stays(work, seen):
-                seen = self._wakes
+            wakes_seen = -1
+            while self._stays(work, wakes_seen):
+                wakes_seen = self._wakes
                 while self._step(work):
                     pass
         except Exception as error:
@@ -192,9 +192,9 @@ class WorkLoop:
                 self.failure = error
                 self._leave(work)
 
-    def _stays(self, work: OutsideWork[Any, Any], seen: int) -> bool:
+    def _stays(self, work: OutsideWork[Any, Any], wakes_seen: int) -> bool:
         with self._changed:
-            stays = seen != self._wakes and not self._is_closing
+            stays = wakes_seen != self._wakes and not self._is_closing
             if not stays:
                 self._leave(work)
             return stays
@@ -208,11 +208,11 @@ class WorkLoop:
             return False
         with self._storing() as session:
             call = work.claim(session, self._now())
-        if call is Nothing.YET:
+        if call is Idle.RETRY:
             with self._changed:
                 self._changed.wait(GLANCE)
             return True
-        if call is Nothing.MORE:
+        if call is Idle.DONE:
             return False
         with self._changed:
             self._held.add(call.lease)
@@ -235,10 +235,10 @@ class WorkLoop:
             self.kept += 1
 
     def _beat(self) -> None:
-        while (held := self._held_now()) is not None:
+        while (leases := self._held_now()) is not None:
             try:
                 with self._storing() as session:
-                    renew(session, held, self._now())
+                    renew(session, leases, self._now())
             except Exception:
                 self._logger.exception("a lease could not be renewed")  # perhaps the next time
 

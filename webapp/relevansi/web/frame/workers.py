@@ -37,7 +37,7 @@ class Workers(WorkLoop):
         with database.reading() as session:
             if jobs.is_any_open(session):
                 left.append((JobWork(database, kinds.KINDS), 1))
-            for rater_id, at_once in calls.at_work(session):
+            for rater_id, at_once in calls.running_judges(session):
                 left.append((JudgeWork(rater_id, self._app.config["JUDGE"]), at_once))
             if at_once := own_questions.calls_at_once(session):
                 left.append((QuestionWork(), at_once))

@@ -158,8 +158,8 @@ def _below(
     mistake: DecisionMistake | None = None,
 ) -> dict[str, Any]:
     """Return the marks below one card, none until it is judged; `key` names it to a blind task."""
-    doubtful = [c for c in card.asked if c.outcome in {Outcome.FAIL, Outcome.MISSING}]
-    likely = next((check.constraint for check in (*doubtful, *card.asked)), "")
+    doubtful = [c for c in card.relevant_checks if c.outcome in {Outcome.FAIL, Outcome.MISSING}]
+    likely = next((check.constraint for check in (*doubtful, *card.relevant_checks)), "")
     return {
         "number": shown.number,
         "card": None if shown.relevance is None else card,

@@ -252,7 +252,7 @@ def _why_not(judge: MachineJudge, work: calls.Work) -> str:
     if judge.language != judges.LANGUAGE:
         asked_otherwise = judges.OtherLanguage(judge.rater.name)
         return f"{asked_otherwise.sentence()}. {gettext(judges.OtherLanguage.remedy)}"
-    if not work.left:
+    if not work.n_open:
         return gettext("It has judged every card of the study.")
     return ""
 

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from wtforms import Form
 
 from relevansi.services.people import history
-from relevansi.services.people.history import ChangeKind, WantedEvents
+from relevansi.services.people.history import ChangeKind, EventFilters
 from relevansi.web.frame import access
 from relevansi.web.frame.forms import UNUSABLE, WholeField, checked
 from relevansi.web.frame.htmx import attached
@@ -28,7 +28,7 @@ class UndoForm(Form):
 @blueprint.get("/")
 def show() -> str:
     changed = request.args.get("change", "")
-    wanted = WantedEvents(
+    wanted = EventFilters(
         rater=request.args.get("rater", type=int),
         question=request.args.get("question", type=int),
         change=ChangeKind(changed) if changed in list(ChangeKind) else None,

@@ -304,7 +304,7 @@ def give_up(position: int) -> Response:
 @questions_blueprint.post("/<int:position>/done")
 def done(position: int) -> Response:
     with writing() as (session, participant):
-        own_questions.done(session, participant, position, access.now())
+        own_questions.close(session, participant, position, access.now())
         session.commit()
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
 
@@ -374,8 +374,8 @@ def _asked(line: OwnQuestionLine, problem: str = "", status: int = 200) -> Respo
         "phase_3/own_questions/_asking.html",
         status=status,
         line=line,
-        waited=max(0, ceil((access.now() - line.own.put_at).total_seconds())),
-        why=gettext(WHY.get(line.own.error_code or "", NO_USE)),
+        waited=max(0, ceil((access.now() - line.row.put_at).total_seconds())),
+        why=gettext(WHY.get(line.row.error_code or "", NO_USE)),
         problem=problem,
     )
 

@@ -101,7 +101,7 @@ def _page(session: Session, owner: Rater) -> dict[str, Any]:
     if wanted is None and not sets:
         return {"chosen": None, "plan": _plan(session, owner.study, None)}
     chosen = sets[-1] if wanted is None else samples.question_set(session, owner.study, wanted)
-    had = samples.every(session, chosen.id)
+    had = samples.rules_of(session, chosen.id)
     runs = samples.runs_of(session, owner.study, chosen.id)
     return {
         "sets": [
