@@ -60,7 +60,7 @@ def keep() -> None:
             make(made, documents=documents)
             sqlite_files.take(made, taken)
             data = lzma.compress(taken.read_bytes(), preset=9)
-            demo.kept(documents=documents).write_bytes(data)
+            demo.packed_study(documents=documents).write_bytes(data)
 
 
 def make(file: Path, *, documents: bool = False) -> None:

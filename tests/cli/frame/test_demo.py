@@ -93,8 +93,8 @@ def test_a_restored_study_is_marked_and_closed_to_other_users(demo_file: Path) -
 def test_a_study_that_cannot_be_read_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (cut_off := tmp_path / "study.sqlite.xz").write_bytes(demo.kept().read_bytes()[:10_000])
-    monkeypatch.setattr(demo, "kept", lambda **_: cut_off)
+    (cut_off := tmp_path / "study.sqlite.xz").write_bytes(demo.packed_study().read_bytes()[:10_000])
+    monkeypatch.setattr(demo, "packed_study", lambda **_: cut_off)
     (instance := tmp_path / "instance").mkdir()
 
     with pytest.raises(lzma.LZMAError):

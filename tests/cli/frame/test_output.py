@@ -13,7 +13,8 @@ import pytest
 from rich.console import Console
 
 from relevansi.cli.frame import output
-from relevansi.cli.frame.output import TerminalTable, printed, say, write, write_json, write_pieces
+from relevansi.cli.frame.output import printed, say, write, write_json, write_pieces
+from relevansi.exporters.frame.tables import Column, Table, stacked, text_table, word
 from tests.cli.judged_runs import HYBRID
 from tests.cli.relevansi import process
 
@@ -83,7 +84,7 @@ def test_steps_are_not_shown_without_a_terminal(capsys: pytest.CaptureFixture[st
 
 
 def test_a_bar_shows_how_many_are_done_and_which(terminal: io.StringIO) -> None:
-    with output.bar(3, done=1, name="question 1") as bar:
+    with output.bar(3, completed=1, name="question 1") as bar:
         bar.advance(name="question 2")
         bar.say("q2: [red]no answer[/red]")
     with output.steps() as tell:
@@ -97,12 +98,10 @@ def test_a_bar_shows_how_many_are_done_and_which(terminal: io.StringIO) -> None:
 
 
 def test_a_table_has_its_title_its_headings_and_its_rows() -> None:
-    table = TerminalTable("Runs", boxed=False)
-    table.left("method")
-    table.right("cards")
-    table.row("hybrid", "7")
-    table.row(["api_only", "dense"], "12")
-    lines = printed([table, "Two runs."], width=40).decode().splitlines()
+    rows = ((word("hybrid"), word("7")), (stacked(("api_only", "dense"), ()), word("12")))
+    columns = (Column("method"), Column("cards", numeric=True))
+    table = Table("runs", "Runs", columns, rows, ("Two runs.",))
+    lines = printed([table], width=40, boxed=False).decode().splitlines()
 
     assert lines[0].strip() == "Runs"
     assert [line.split() for line in lines[1:]] == [
@@ -115,10 +114,9 @@ def test_a_table_has_its_title_its_headings_and_its_rows() -> None:
 
 
 def test_markup_and_control_characters_are_printed_as_text() -> None:
-    table = TerminalTable("[bold]")
-    table.left("[red]heading[/red]")
-    table.row("a\x1b[31mb")
-    table.row("x" * 90)  # folded, it loses nothing
+    folded = "x" * 90  # it loses nothing
+    headings = [Column("[red]heading[/red]")]
+    table = text_table("", "[bold]", headings, [["a\x1b[31mb"], [folded]])
     text = printed([table, "[link]"], width=60).decode()
 
     assert text.count("x") == 90

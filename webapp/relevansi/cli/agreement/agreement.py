@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from msgspec.structs import asdict
 
 from relevansi.cli.frame import options
-from relevansi.cli.frame import output as progress
-from relevansi.cli.frame.options import formats
-from relevansi.cli.frame.output import document_text, say, write, write_json
+from relevansi.cli.frame.options import Reply, replies
+from relevansi.cli.frame.output import notice, steps
 from relevansi.exporters.agreement import report as words
 from relevansi.i18n import gettext
 from relevansi.importers.runs import problems
@@ -25,8 +23,8 @@ WIDTH = 120
 
 
 @click.command("agreement")
-@formats("table", *words.FORMATS)
-def agreement_command(file_format: str, output: Path | None) -> None:
+@replies("table", *words.FORMATS)
+def agreement_command(reply: Reply) -> None:
     """Show how far the study's raters agree, with one another and with themselves.
 
     \b
@@ -44,34 +42,34 @@ def agreement_command(file_format: str, output: Path | None) -> None:
     undefined is null, and why_undefined one of too_few_raters, not_two_raters,
     no_shared_item, one_label.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    with options.reading() as (session, study), progress.steps() as tell:
+    with options.reading() as (session, study), steps() as tell:
         report = agreement.report(session, study, tell=tell)
-    if file_format == "table":
-        write(document_text(words.document(report), width=WIDTH), output)
+    if reply.file_format == "table":
+        reply.document(words.document(report), width=WIDTH)
     else:
         today = options.now().astimezone().date()
-        write(words.FORMATS[file_format].render(report, today), output)
+        reply.write(words.FORMATS[reply.file_format].render(report, today))
 
 
 @click.command("conflicts")
 @click.argument("folders", metavar="[DIR...]", nargs=-1, type=click.Path(path_type=Path))
-@formats("table", "json")
-def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | None) -> None:
+@replies("table", "json")
+def conflicts_command(folders: Sequence[Path], reply: Reply) -> None:
     """Show where verdicts by hand on the same property differ from run to run.
 
     Each DIR holds a run's results.json (V2) and its manual_input.json. Without any the runs of the
     study are compared by the decisions on whole cards, made or imported run by run.
     """
-    found = agreement.compare(judged_runs(folders) if folders else _judged_in_study())
+    report = agreement.compare(judged_runs(folders) if folders else _judged_in_study())
     for remark in (
-        *map(problems.message, found.problems),
-        *(words.contradicts_itself(*one) for one in found.self_contradictions),
+        *map(problems.message, report.problems),
+        *(words.contradicts_itself(*place) for place in report.self_contradictions),
     ):
-        say(f"relevansi: {remark}", err=True)
-    if file_format == "json":
-        write_json(_document(found), output)
+        notice(remark)
+    if reply.is_json:
+        reply.json(_conflicts_json(report))
     else:
-        write(document_text(words.conflict_document(found), width=WIDTH), output)
+        reply.document(words.conflict_document(report), width=WIDTH)
 
 
 def _judged_in_study() -> list[JudgedRun]:
@@ -112,7 +110,7 @@ def _bytes(folder: Path, name: str) -> bytes:
         ) from failure
 
 
-def _document(report: ConflictReport) -> dict[str, Any]:
+def _conflicts_json(report: ConflictReport) -> dict[str, Any]:
     return {
         "pairs_judged_more_than_once": report.pairs_judged_more_than_once,
         "contradictions": [
@@ -124,5 +122,5 @@ def _document(report: ConflictReport) -> dict[str, Any]:
             for (query_id, property_id), by_run in report.contradictions.items()
         ],
         "favours": dict(report.favours),
-        "sign_tests": [asdict(test) for test in report.sign_tests],
+        "sign_tests": report.sign_tests,
     }

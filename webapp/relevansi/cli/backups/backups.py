@@ -46,8 +46,8 @@ def backup_command(file: Path, *, replace: bool) -> None:
             file = Path(ending.enter_context(tempfile.TemporaryDirectory())) / "relevansi.backup"
         about = backups.back_up(opened, file, options.now(), replace=replace)
         if piped:
-            with file.open("rb") as made:
-                output.write_pieces(iter(lambda: made.read(PIECE), b""))
+            with file.open("rb") as backup:
+                output.write_pieces(iter(lambda: backup.read(PIECE), b""))
     say(_summary(about) if piped else f"{file}: {_summary(about)}", err=piped)
 
 
@@ -66,7 +66,7 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
     with _opened() as opened:
         where = opened.description
         try:
-            about, kept = backups.restore(
+            about, earlier = backups.restore(
                 opened, file, options.now(), replace=replace, as_superuser=as_superuser
             )
         except DatabaseInUse as refused:
@@ -75,8 +75,8 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
                 raise
             raise DatabaseInUseBy(*refused.args, address=served) from refused
     say(f"{where}: {_summary(about)}")
-    if kept is not None:
-        say(gettext("The earlier database is kept: %(name)s", name=kept))
+    if earlier is not None:
+        say(gettext("The earlier database is kept: %(name)s", name=earlier))
     _warn_of_server(
         mark("Relevansi at %(address)s ran during the restore: stop it, and start it again.")
     )
@@ -120,7 +120,7 @@ def move_command(database_url: str) -> None:
     from relevansi.services.backups import backups
 
     old_url = Settings.from_environment().database_url
-    new = _other(old_url, with_driver(database_url))
+    new = _target(old_url, with_driver(database_url))
     with closing(Database(old_url)) as source, closing(Database(new)) as target:
         if source.is_missing():
             raise backups.NoDatabaseYet(source.description)
@@ -162,7 +162,7 @@ def move_command(database_url: str) -> None:
         )
 
 
-def _other(old: str, new: str) -> str:
+def _target(old: str, new: str) -> str:
     try:
         url = make_url(new)
         is_known = url.get_backend_name() in ENGINES and bool(url.database)

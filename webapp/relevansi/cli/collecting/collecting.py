@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relevansi.cli.frame import options as database
-from relevansi.cli.frame import output as progress
+from relevansi.cli.frame import options
 from relevansi.cli.frame.options import FILE, naming, timeout_option, tries_option
-from relevansi.cli.frame.output import say
+from relevansi.cli.frame.output import bar, notice, say
 from relevansi.cli.frame.serving import LOOPBACK, listen
 from relevansi.cli.runs import importing
 from relevansi.config import resource
@@ -76,7 +75,7 @@ def collect_command(
     output: Path,
     mapping: Path | None,
     api: str,
-    **options: Any,
+    **settings: Any,
 ) -> None:
     """Put the questions to a chatbot in order, write test_results.json, import it.
 
@@ -92,22 +91,22 @@ def collect_command(
     if mapping is not None:
         spoken = mappings.read(mapping.name, mapping.read_bytes())
     else:
-        spoken = mappings.openai(options["model"] or llm) if api == "openai" else mappings.CONTRACT
+        spoken = mappings.openai(settings["model"] or llm) if api == "openai" else mappings.CONTRACT
     mappings.filled(spoken.headers)  # a missing setting is reported before anything is begun
     with naming("--endpoint"):
-        chatbot = Chatbot(endpoint, spoken, Patience(options["timeout"], options["tries"]))
-    part = options["first"], options["last"], options["limit"]
+        chatbot = Chatbot(endpoint, spoken, Patience(settings["timeout"], settings["tries"]))
+    part = settings["first"], settings["last"], settings["limit"]
     chosen = _chosen(questions or resource("seeds") / "questions.json", *part)
     plan = collection.CollectionPlan(chosen, method, llm, chatbot)
-    collected = collection.unfinished(plan, output) if options["resume"] else None
-    if options["resume"] and collected is None:
+    collected = collection.unfinished(plan, output) if settings["resume"] else None
+    if settings["resume"] and collected is None:
         say(gettext("Nothing was interrupted here: a new collection begins."), err=True)
     elif collected is not None and collected.is_finished:
         say(gettext("This collection is finished already: nothing is asked."), err=True)
     if collected is None:
-        collected = collection.begin(plan, output, database.now().astimezone())
-    collected = _asked(collected, plan)
-    keeps = options["keep_unanswered"] or collected.is_finished
+        collected = collection.begin(plan, output, options.now().astimezone())
+    collected = _ask_rest(collected, plan)
+    keeps = settings["keep_unanswered"] or collected.is_finished
     if not (collected.has_answers or keeps):
         collected.file.unlink()
         raise click.ClickException(
@@ -117,8 +116,8 @@ def collect_command(
             )
         )
     collected = collection.finish(collected)
-    _tell(collected, plan)
-    if not options["no_import"]:
+    _report(collected, plan)
+    if not settings["no_import"]:
         _import(collected)
     if not collected.has_answers:
         raise click.ClickException(gettext("The chatbot answered none of the questions."))
@@ -132,7 +131,7 @@ def chatbot_command(port: int | None) -> None:
 
     listener = listen(LOOPBACK, port, first=demo_server.PORT)
     with listener:
-        server = demo_server.made(listener)
+        server = demo_server.server_on(listener)
         say(gettext("The demo chatbot is at %(address)s", address=demo_server.address(listener)))
         say(gettext("Stop it with Ctrl+C."))
         server.serve_forever()
@@ -147,7 +146,7 @@ def _chosen(
 
     questions, remarks = read(path.name, path.read_bytes())
     for remark in problems.remarks(remarks):
-        say(f"relevansi: {remark.text}", err=True)
+        notice(remark.text)
     part = collection.part_of(questions, first, last, limit)
     if not part:
         numbers = [question.query_id for question in questions]
@@ -159,60 +158,62 @@ def _chosen(
             )
         )
     for number, turns in collection.without_earlier_turns(questions, part).items():
-        told = gettext(
+        warning = gettext(
             "Question %(id)s depends on earlier turns that are not asked: %(turns)s.",
             id=number,
             turns=", ".join(map(str, turns)),
         )
-        say(f"relevansi: {told}", err=True)
+        notice(warning)
     return part
 
 
-def _asked(collected: Collection, plan: CollectionPlan) -> Collection:
+def _ask_rest(collected: Collection, plan: CollectionPlan) -> Collection:
     from relevansi.services.collecting import collection
 
     if collected.is_finished:
         return collected
     total, method = collected.run.total_questions, collected.run.search_method
-    with progress.bar(total, done=len(collected.run.answers), name=method) as bar:
+    n_answers = len(collected.run.answers)
+    with bar(total, completed=n_answers, name=method) as progress:
         try:
             for further in collection.ask_rest(collected, plan):
                 collected, answer = further, further.run.answers[-1]
                 if answer.error:
-                    told = gettext("Question %(id)s: %(why)s", id=answer.query_id, why=answer.error)
-                    bar.say(told)
-                bar.at(len(collected.run.answers))
+                    progress.say(
+                        gettext("Question %(id)s: %(why)s", id=answer.query_id, why=answer.error)
+                    )
+                progress.at(len(collected.run.answers))
         except KeyboardInterrupt:
-            bar.stop()
-            told = gettext(
+            progress.stop()
+            advice = gettext(
                 "Interrupted after %(done)s of %(total)s questions; the same command with "
                 "--resume goes on.",
                 done=len(collected.run.answers),
                 total=total,
             )
-            raise click.ClickException(told) from None
+            raise click.ClickException(advice) from None
     return collected
 
 
-def _tell(collected: Collection, plan: CollectionPlan) -> None:
+def _report(collected: Collection, plan: CollectionPlan) -> None:
     if collected.run.endpoint != plan.endpoint:
-        told = gettext(
+        remark = gettext(
             "The chatbot is at %(address)s; nothing is at %(given)s. Give that address next time.",
             address=collected.run.endpoint,
             given=plan.endpoint,
         )
-        say(f"relevansi: {told}", err=True)
+        notice(remark)
     failed = sum(bool(answer.error) for answer in collected.run.answers)
-    asked = ngettext("%(n)s question", "%(n)s questions", len(collected.run.answers))
-    told = gettext("%(asked)s asked, %(failed)s failed", asked=asked, failed=failed)
-    say(f"{collected.file}: {told}")
+    questions = ngettext("%(n)s question", "%(n)s questions", len(collected.run.answers))
+    counts = gettext("%(asked)s asked, %(failed)s failed", asked=questions, failed=failed)
+    say(f"{collected.file}: {counts}")
 
 
 def _import(collected: Collection) -> None:
     from relevansi.services.runs.file_formats import RUN, FileDecision
 
     decision = FileDecision(method=collected.run.search_method or "", llm=collected.run.llm or "")
-    with database.opened() as opened:
+    with options.opened() as opened:
         file = importing.opened_file(collected.file, RUN)
         stored = importing.store_file(opened, file, decision, set())
-    importing.tell(stored.report)
+    importing.report_run(stored.report)

@@ -48,7 +48,7 @@ def running() -> Iterator[None]:
         return
     say(gettext("The demo chatbot is at %(address)s", address=address(listener)))
     with listener:
-        server = made(listener)
+        server = server_on(listener)
         thread = Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
@@ -58,7 +58,7 @@ def running() -> Iterator[None]:
             thread.join()
 
 
-def made(listener: socket.socket) -> BaseWSGIServer:
+def server_on(listener: socket.socket) -> BaseWSGIServer:
     """Return the server of the demo chatbot, which answers once it serves."""
     from werkzeug.serving import make_server
 
@@ -85,13 +85,13 @@ def application(bot: DemoBot) -> Callable[..., Any]:
             return _json(405, {"detail": "Method Not Allowed"})
         request.max_content_length = LARGEST_BODY
         try:
-            asked = json.decode(request.get_data(), type=ChatBody)
+            body = json.decode(request.get_data(), type=ChatBody)
         except RequestEntityTooLarge:
             return _json(413, {"detail": "Request Entity Too Large"})
         except (DecodeError, UnicodeDecodeError, RecursionError) as wrong:
             return _json(422, {"detail": [{"msg": str(wrong)}]})
         try:
-            reply = bot.answer(asked.message, asked.method, asked.session_id)
+            reply = bot.answer(body.message, body.method, body.session_id)
             return _json(200, reply)
         except Exception as failure:  # noqa: BLE001 (reported to the client, and logged)
             _log.exception("the demo chatbot failed")

@@ -10,8 +10,7 @@ import click
 from msgspec import Struct
 
 from relevansi.cli.frame import options
-from relevansi.cli.frame import output as progress
-from relevansi.cli.frame.output import is_standard, say, write
+from relevansi.cli.frame.output import is_standard, notice, steps, write
 from relevansi.i18n import gettext
 from relevansi.services.comparisons import chosen_runs
 
@@ -30,7 +29,7 @@ FORMATS = ("markdown", "latex", "html", "xlsx", "json")
 @click.option("--input", "rated", metavar="FILE FILE...", help="Two rated CSVs or more.")
 @click.option("--names", help="What to call the rated CSVs, with commas between.")
 @click.argument("others", nargs=-1, metavar="")
-@click.option("--rule", help='"majority", "adjudicated" or "rater NAME".')
+@options.rule_option
 @click.option(
     "--figures", metavar="NAMES", help="Other figures than the headline, as `nDCG@10,AP,RBP(0.8)`."
 )
@@ -68,9 +67,9 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
     compared by their counts, without a database; with --phase they are of its methods or LLMs.
     """
     to = _destination(formats, spelled, output)
-    given = [one for one in (first, rated) if one is not None]
-    chosen_twice = len(given) > 1 or (phase is not None and first is not None)
-    if chosen_twice or (not given and (others or phase is None)):
+    is_chosen_twice = first is not None and (rated is not None or phase is not None)
+    is_chosen = first is not None or rated is not None
+    if is_chosen_twice or (not is_chosen and (others or phase is None)):
         raise click.UsageError(gettext("Say either --phase, --runs or --input."))
     if names is not None and rated is None:
         raise click.UsageError(gettext("--names goes with --input."))
@@ -87,7 +86,8 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
             )
         _sum_up(to)
     else:
-        _write(_report(phase, (*given, *others), rule, figures or ""), to)
+        run_ids = (first, *others) if first is not None else others
+        _write(_report(phase, run_ids, rule, figures or ""), to)
 
 
 class Destination(Struct, frozen=True):
@@ -156,9 +156,9 @@ def _of_files(paths: Sequence[str], names: str | None, phase: int | None) -> Com
         RatedCsv(path, Path(path).read_bytes(), label)
         for path, label in zip(paths, labels, strict=True)
     ]
-    report, found = rated_comparisons.compare_files(files, phase=phase)
-    for problem in found:
-        say(f"relevansi: {problems.message(problem)}", err=True)
+    report, remarks = rated_comparisons.compare_files(files, phase=phase)
+    for problem in remarks:
+        notice(problems.message(problem))
     return report
 
 
@@ -166,16 +166,13 @@ def _sum_up(to: Destination) -> None:
     """Write the summary of phase 3, and log that there is a copy of what participants gave."""
     from relevansi.exporters.phase_3 import summary
     from relevansi.services.phase_3 import findings, participants
-    from relevansi.services.study import studies
 
     now = options.now()
     today = now.astimezone().date()
-    with options.opened() as used, used.writing() as session:
-        study = studies.open_or_make(session, now)
+    with options.writing() as (session, study):
         report = findings.report(session, study, now)
         for file_format in to.formats:
             participants.note_export(session, study, summary.file_name(file_format, today), now)
-        session.commit()
     to.write(
         lambda file_format: summary.file_name(file_format, today),
         lambda file_format: summary.FORMATS[file_format].render(report, today),
@@ -183,14 +180,14 @@ def _sum_up(to: Destination) -> None:
 
 
 def _report(
-    phase: int | None, named: tuple[str, ...], rule: str | None, figures: str
+    phase: int | None, run_ids: tuple[str, ...], rule: str | None, figures: str
 ) -> ComparisonReport:
     from relevansi.services.comparisons import comparisons
     from relevansi.services.runs import reports
     from relevansi.services.study import studies
 
-    wanted = studies.figures_in(figures)
-    with options.reading() as (session, study), progress.steps() as tell:
+    names = studies.figures_in(figures)
+    with options.reading() as (session, study), steps() as tell:
         chosen = reports.rule_of(session, study, rule)
-        ids = chosen_runs.of_phase(session, study, phase) if phase else named
-        return comparisons.report(session, study, ids, chosen, tell=tell, figures=wanted)
+        ids = chosen_runs.of_phase(session, study, phase) if phase else run_ids
+        return comparisons.report(session, study, ids, chosen, tell=tell, figures=names)

@@ -17,25 +17,17 @@ from relevansi.chatbot import client
 from relevansi.chatbot.answers import detail
 from relevansi.chatbot.failures import CallFailed
 from relevansi.cli.frame import options
-from relevansi.cli.frame.options import formats
-from relevansi.cli.frame.output import document_text, shown, write, write_json
+from relevansi.cli.frame.options import Reply, replies
+from relevansi.cli.frame.output import document_text, one_line
 from relevansi.cli.runs.importing import choices_of, reading_options
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
-from relevansi.exporters.frame.tables import (
-    Column,
-    Document,
-    Section,
-    Table,
-    markdown,
-    word,
-)
+from relevansi.exporters.frame.tables import Column, Document, Section, Table, text_table
 from relevansi.i18n import gettext, mark
 from relevansi.importers.results.formats import Choices
 from relevansi.metrics.comparisons.gate import GateDifference, GateRequest, Outcome
 from relevansi.metrics.judging.registry import Unit
 from relevansi.services.comparisons import gate
 from relevansi.services.comparisons.gate import AnswerCounts, GateReport
-from relevansi.services.study import studies
 
 ADDRESS = "/api/v1/gates"
 TOKEN = "RELEVANSI_TOKEN"  # noqa: S105 - the name of a variable
@@ -85,8 +77,8 @@ FLOORS = {
 @click.option("--method", default="", help="Search method, as a label of the run.")
 @click.option("--llm", default="", help="LLM, as a label of the run.")
 @reading_options
-@click.option("--rule", help='"majority", "adjudicated" or "rater NAME".')
-@formats("table", "json", "markdown")
+@options.rule_option
+@replies("table", "json", "markdown")
 @click.option(
     "--url",
     envvar="RELEVANSI_URL",
@@ -94,9 +86,8 @@ FLOORS = {
 )
 def gate_command(
     paths: Sequence[Path],
-    file_format: str,
-    output: Path | None,
     *,
+    reply: Reply,
     url: str | None,
     floors: Sequence[str],
     figures: str,
@@ -134,14 +125,15 @@ def gate_command(
         report = _of_server(url, files, request, choices, ask=ask)
     else:
         report = _gated(files, request, choices, ask=ask)
-    if file_format == "json":
-        write_json(to_builtins(report), output)
-    elif file_format == "markdown":
-        write(markdown(_document(report)), output)
-    else:
-        document = _document(report, unjudged=True)
-        head = f"{shown(document.title)}.\n{shown(document.subtitle)}\n".encode()
-        write(head + document_text(document, width=WIDTH), output)
+    match reply.file_format:
+        case "json":
+            reply.json(report)
+        case "markdown":
+            reply.document(_document(report))
+        case _:
+            document = _document(report, unjudged=True)
+            head = f"{one_line(document.title)}.\n{one_line(document.subtitle)}\n".encode()
+            reply.write(head + document_text(document, width=WIDTH))
     raise SystemExit(report.exit_code)
 
 
@@ -152,10 +144,8 @@ def _gated(
     with options.reading() as (_, study):
         run = gate.read(study, files, choices)
     if ask:
-        with options.opened() as database, database.writing() as session:
-            study = studies.open_or_make(session, options.now())
+        with options.writing() as (session, study):
             turns_blind = gate.keep_run(session, study, run, request, options.now())
-            session.commit()
     with options.reading() as (session, study):
         return gate.gate(session, study, run, request, turns_blind=turns_blind)
 
@@ -256,18 +246,18 @@ def _first_line(report: GateReport) -> str:
 
 def _findings(report: GateReport) -> Iterator[tuple[Outcome, str]]:
     """Yield what is decided of the figures, in words, each once with the figures it is true of."""
-    named: dict[tuple[Outcome, str], list[str]] = {}
-    for one in report.figures:
-        name, unit = figure_name(one.figure), unit_of(one.figure)
-        if one.difference is not None:
-            finding = _of_difference(unit, one.difference, report)
-            named.setdefault((one.difference.outcome, finding), []).append(name)
-        if one.floor is not None and one.floor_outcome is not None:
+    figures_of: dict[tuple[Outcome, str], list[str]] = {}
+    for line in report.figures:
+        name, unit = figure_name(line.figure), unit_of(line.figure)
+        if line.difference is not None:
+            finding = _of_difference(unit, line.difference, report)
+            figures_of.setdefault((line.difference.outcome, finding), []).append(name)
+        if line.floor is not None and line.floor_outcome is not None:
             if report.request.strict:
                 name = gettext("%(figure)s, lower end of its interval", figure=name)
-            finding = gettext(FLOORS[one.floor_outcome], floor=notation.four(one.floor, unit))
-            named.setdefault((one.floor_outcome, finding), []).append(name)
-    for (outcome, finding), names in named.items():
+            finding = gettext(FLOORS[line.floor_outcome], floor=notation.four(line.floor, unit))
+            figures_of.setdefault((line.floor_outcome, finding), []).append(name)
+    for (outcome, finding), names in figures_of.items():
         yield outcome, f"{', '.join(names)}: {finding}"
 
 
@@ -358,13 +348,13 @@ def _answers(name: str, answers: AnswerCounts) -> str:
 
 def _figures(report: GateReport) -> Table:
     rows = []
-    for one in report.figures:
-        unit, difference = unit_of(one.figure), one.difference
-        value = notation.four(one.value, unit)
-        if one.upper is not None and one.value != one.upper:
-            upper = notation.four(one.upper, unit)
+    for line in report.figures:
+        unit, difference = unit_of(line.figure), line.difference
+        value = notation.four(line.value, unit)
+        if line.upper is not None and line.value != line.upper:
+            upper = notation.four(line.upper, unit)
             value = gettext("%(value)s, at most %(upper)s", value=value, upper=upper)
-        row = [figure_name(one.figure), value, notation.four(one.baseline, unit)]
+        row = [figure_name(line.figure), value, notation.four(line.baseline, unit)]
         if difference is None:
             row += [notation.UNDEFINED] * 4
         else:
@@ -391,29 +381,23 @@ def _figures(report: GateReport) -> Table:
         "figure, unless the empty list is rated a correct one. What nobody judged counts as not "
         "relevant; at most: as relevant."
     )
-    return _table("figures", gettext("Figures of the gate"), headings, rows, note)
+    columns = map(Column, headings)
+    return text_table("figures", gettext("Figures of the gate"), columns, rows, note)
 
 
 def _unjudged(report: GateReport) -> Table:
     headings = (gettext("Question"), "id", gettext("Rank"), gettext("Item"), gettext("Title"))
     rows = [
         (
-            notation.number(one.position),
-            one.external_id or notation.UNDEFINED,
-            notation.UNDEFINED if one.rank is None else notation.number(one.rank),
-            gettext("empty list") if one.rank is None else one.item,
-            one.title,
+            notation.number(result.position),
+            result.external_id or notation.UNDEFINED,
+            notation.UNDEFINED if result.rank is None else notation.number(result.rank),
+            gettext("empty list") if result.rank is None else result.item,
+            result.title,
         )
-        for one in report.unjudged
+        for result in report.unjudged
     ]
     n = len(rows) - MOST_LISTED
     more = [gettext("%(n)s more; --format json lists all.", n=n)] if n > 0 else []
-    title = gettext("Results without a verdict")
-    return _table("unjudged", title, headings, rows[:MOST_LISTED], *more)
-
-
-def _table(
-    name: str, title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *notes: str
-) -> Table:
-    cells = tuple(tuple(map(word, row)) for row in rows)
-    return Table(name, title, tuple(map(Column, headings)), cells, notes)
+    title, columns = gettext("Results without a verdict"), map(Column, headings)
+    return text_table("unjudged", title, columns, rows[:MOST_LISTED], *more)

@@ -12,14 +12,11 @@ from relevansi.chatbot import mappings
 from relevansi.chatbot.client import Chatbot, Endpoint, Patience, full_address
 from relevansi.chatbot.failures import RETRIEVER
 from relevansi.cli.evaluations.scoring import questions_in
-from relevansi.cli.frame import output as progress
-from relevansi.cli.frame.options import FILE, naming, timeout_option, tries_option
-from relevansi.cli.frame.output import is_standard, say, write
+from relevansi.cli.frame.options import FILE, OUTPUT, naming, timeout_option, tries_option
+from relevansi.cli.frame.output import bar, is_standard, notice, say, write
 from relevansi.i18n import gettext, ngettext
 from relevansi.services.evaluations import json_answering
 from relevansi.services.evaluations.json_answering import Answering
-
-_OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.group("answer")
@@ -31,7 +28,7 @@ def answer_command() -> None:
 @click.option("--endpoint", help="OpenAI-compatible, up to /chat/completions or with it.")
 @click.option("--questions", type=FILE, help="Questions with contexts and what is expected (JSON).")
 @click.option(
-    "-o", "--output", type=_OUTPUT, help="Outputs by id (JSON Lines), for score json-v2 --outputs."
+    "-o", "--output", type=OUTPUT, help="Outputs by id (JSON Lines), for score json-v2 --outputs."
 )
 @click.option("--resume", is_flag=True, help="Ask only what has no answer in the output yet.")
 @click.option(
@@ -91,60 +88,64 @@ def json_v2_command(
     mappings.filled(mapping.headers)
     with naming("--endpoint"):
         chatbot = Chatbot(endpoint, mapping, patience)
-    asked_for_contexts = None
+    context_source = None
     if retriever is not None:
         json_answering.retriever_headers()
         with naming("--retriever"):
             address = full_address(retriever)
-        asked_for_contexts = Endpoint(address, patience, who=RETRIEVER)
-    asked = questions_in(questions)
+        context_source = Endpoint(address, patience, who=RETRIEVER)
+    question_set = questions_in(questions)
     if retriever is None:
-        _tell_without(sum(not question.contexts for question in asked.questions))
+        _warn_without_contexts(sum(not each.contexts for each in question_set.questions))
     names = ("index_version", "adapter_id", "registry_model_id")
-    stated = {name: options[name] for name in names} | {"model_id": options["model"]}
-    head = json_answering.head(asked, chatbot, stated, asked_for_contexts) | limit
-    answering = json_answering.begin(asked, output, head, resume=options["resume"])
-    failed = _ask(answering, chatbot, asked_for_contexts, options["at_once"])
-    _tell_without(answering.n_without)
-    total, left = len(answering.questions), len(answering.unanswered)
-    said = gettext("%(done)s of %(total)s questions answered", done=total - left, total=total)
-    say(f"{answering.path}: {said}")
-    if left > failed:
+    provenance = {name: options[name] for name in names} | {"model_id": options["model"]}
+    head = json_answering.head(question_set, chatbot, provenance, context_source) | limit
+    answering = json_answering.begin(question_set, output, head, resume=options["resume"])
+    failed = _ask(answering, chatbot, context_source, options["at_once"])
+    _warn_without_contexts(answering.n_without)
+    total, unanswered = len(answering.questions), len(answering.unanswered)
+    progress = gettext(
+        "%(done)s of %(total)s questions answered", done=total - unanswered, total=total
+    )
+    say(f"{answering.path}: {progress}")
+    if unanswered > failed:
         ended = gettext(
             "Ended after several failed calls in a row; %(n)s questions have no answer. "
             "--resume asks them again.",
-            n=left,
+            n=unanswered,
         )
         raise click.ClickException(ended)
-    if left:
-        unanswered = gettext("%(n)s questions have no answer; --resume asks them again.", n=left)
-        raise click.ClickException(unanswered)
-
-
-def _tell_without(n: int) -> None:
-    if n:
-        told = ngettext(
-            "%(n)s question has no contexts: its references will count as wrong.",
-            "%(n)s questions have no contexts: their references will count as wrong.",
-            n,
+    if unanswered:
+        raise click.ClickException(
+            gettext("%(n)s questions have no answer; --resume asks them again.", n=unanswered)
         )
-        say(f"relevansi: {told}", err=True)
+
+
+def _warn_without_contexts(n: int) -> None:
+    if n:
+        notice(
+            ngettext(
+                "%(n)s question has no contexts: its references will count as wrong.",
+                "%(n)s questions have no contexts: their references will count as wrong.",
+                n,
+            )
+        )
 
 
 def _ask(answering: Answering, chatbot: Chatbot, retriever: Endpoint | None, at_once: int) -> int:
     """Ask what is left under a progress bar; return how many calls failed."""
     failed = 0
     outcomes = json_answering.ask_rest(answering, chatbot, retriever, at_once=at_once)
-    total, done = len(answering.questions), len(answering.answered)
-    with progress.bar(total, done=done) as bar, closing(outcomes):
+    total, completed = len(answering.questions), len(answering.answered)
+    with bar(total, completed=completed) as progress, closing(outcomes):
         try:
             for row_id, why in outcomes:
                 if why:
                     failed += 1
-                    bar.say(gettext("Question %(id)s: %(why)s", id=row_id, why=why))
-                bar.at(len(answering.answered))
+                    progress.say(gettext("Question %(id)s: %(why)s", id=row_id, why=why))
+                progress.at(len(answering.answered))
         except KeyboardInterrupt:
-            bar.stop()
+            progress.stop()
             interrupted = gettext(
                 "Interrupted after %(done)s of %(total)s questions; the same command with "
                 "--resume goes on.",
@@ -167,7 +168,7 @@ def eval_set_command() -> None:
 @click.option(
     "-o",
     "--output",
-    type=_OUTPUT,
+    type=OUTPUT,
     required=True,
     help="The set; its name without the ending is the set's name.",
 )
@@ -176,8 +177,8 @@ def make_command(questions: Path, n: int, seed: int, output: Path) -> None:
 
     Prints the version of the set: name@SHA-1 of the file, which is canonical JSON.
     """
-    asked = questions_in(questions)
-    data, version, topics = json_answering.make_dev_set(asked, output.stem, n, seed)
+    question_set = questions_in(questions)
+    data, version, topics = json_answering.make_dev_set(question_set, output.stem, n, seed)
     write(data, output)
     say(version, err=is_standard(output))
     for topic, count in topics.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,18 +11,11 @@ from typing import Any
 import click
 
 from relevansi import labels, notation
-from relevansi.cli.frame.options import FILE, FiniteRange, formats
-from relevansi.cli.frame.output import (
-    TerminalTable,
-    document_text,
-    printed,
-    say,
-    write,
-    write_json,
-    write_pieces,
-)
+from relevansi.cli.frame.options import FILE, WIDTH, FiniteRange, Reply, replies
+from relevansi.cli.frame.output import notice, printed, write_pieces
 from relevansi.exporters.evaluations import score_documents as documents
 from relevansi.exporters.evaluations.score_documents import ScoredRow, WaitingRows
+from relevansi.exporters.frame.tables import Column, Table, text_table
 from relevansi.exporters.gold.constraint_reports import constraints_json
 from relevansi.i18n import gettext, mark
 from relevansi.importers.evaluations import expected_json
@@ -47,11 +40,16 @@ def up_to(highest: int) -> Callable[[str], Fraction]:
     """The type of an option: a number from 0, kept exactly as the decimal that the user wrote."""
 
     def number(written: str) -> Fraction:
-        found = exact_number(written)
-        if found is None or not 0 <= found <= highest:
-            says = gettext("%(value)s is not a number from 0 to %(highest)s.")
-            raise click.BadParameter(says % {"value": written, "highest": highest})
-        return found
+        value = exact_number(written)
+        if value is None or not 0 <= value <= highest:
+            raise click.BadParameter(
+                gettext(
+                    "%(value)s is not a number from 0 to %(highest)s.",
+                    value=written,
+                    highest=highest,
+                )
+            )
+        return value
 
     return number
 
@@ -60,8 +58,6 @@ first_rows = click.option(
     "--n", "first", type=click.IntRange(min=1), help="Score the first N rows only."
 )
 
-
-WIDTH = 100
 
 MISSING_NOTES = {
     MissingRule.COUNTED: mark(
@@ -76,54 +72,76 @@ MISSING_NOTES = {
 
 
 def constraints_table(report: ConstraintReport) -> bytes:
-    whole = report.totals
-    figures = _new(gettext("Figure"), gettext("Value"))
-    for name, found in headline_figures(report).items():
-        figures.row(gettext(CONSTRAINT_MEASURES[name].label), notation.four(found.value))
-    figures.section()
-    for constraint, found in whole.pca.items():
-        figures.row(gettext(CONSTRAINT_LABELS[constraint]), notation.four(found.value))
-    matrix = _new("", gettext("Met"), gettext("Not met"))
-    matrix.row(gettext("Has data"), f"TP {whole.matrix.tp}", f"FN {whole.matrix.fn}")
-    matrix.row(gettext("No data"), f"FP {whole.matrix.fp}", f"TN {whole.matrix.tn}")
-    rate, mean = gettext("Query success rate"), gettext("Mean CPR")
-    categories = _new(gettext("Category"), gettext("Questions"), rate, gettext("Results"), mean)
-    for name, part in report.categories.items():
-        success = f"{part.n_successful} ({notation.four(part.success_rate)})"
-        cpr = notation.four(part.mean_cpr)
-        n_queries, n_cards = str(part.n_queries), str(part.n_properties)
-        categories.row(labels.category(name), n_queries, success, n_cards, cpr)
+    totals, matrix = report.totals, report.totals.matrix
+    figures = [
+        *(
+            (CONSTRAINT_MEASURES[name].label, figure)
+            for name, figure in headline_figures(report).items()
+        ),
+        *((CONSTRAINT_LABELS[name], figure) for name, figure in totals.pca.items()),
+    ]
     counts = gettext(
         "%(queries)s questions, %(cards)s cards, threshold %(threshold)s",
-        queries=whole.n_queries,
-        cards=whole.n_properties,
+        queries=totals.n_queries,
+        cards=totals.n_properties,
         threshold=notation.number(float(report.threshold)),
     )
-    note = gettext(MISSING_NOTES[report.missing])
-    return printed((counts, figures, matrix, categories, note), width=WIDTH)
+    parts = (
+        counts,
+        _table(
+            (gettext("Figure"), gettext("Value")),
+            ((gettext(label), notation.four(figure.value)) for label, figure in figures),
+        ),
+        _table(
+            ("", gettext("Met"), gettext("Not met")),
+            (
+                (gettext("Has data"), f"TP {matrix.tp}", f"FN {matrix.fn}"),
+                (gettext("No data"), f"FP {matrix.fp}", f"TN {matrix.tn}"),
+            ),
+        ),
+        _table(
+            (
+                gettext("Category"),
+                gettext("Questions"),
+                gettext("Query success rate"),
+                gettext("Results"),
+                gettext("Mean CPR"),
+            ),
+            (
+                (
+                    labels.category(name),
+                    str(part.n_queries),
+                    f"{part.n_successful} ({notation.four(part.success_rate)})",
+                    str(part.n_properties),
+                    notation.four(part.mean_cpr),
+                )
+                for name, part in report.categories.items()
+            ),
+        ),
+        gettext(MISSING_NOTES[report.missing]),
+    )
+    return printed(parts, width=WIDTH)
 
 
-def _new(first: str, *others: str) -> TerminalTable:
-    table = TerminalTable()
-    table.left(first)
-    table.right(*others)
-    return table
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    columns = (Column(heading, numeric=n > 0) for n, heading in enumerate(headings))
+    return text_table("", "", columns, rows)
 
 
 ITEM_FORMATS = ("json", "csv")
 """The formats that hold every item; the others hold the summary."""
 
 
-def tell(found: Problem) -> None:
-    say(f"relevansi: {problems.message(found)}", err=True)
+def warn(problem: Problem) -> None:
+    notice(problems.message(problem))
 
 
 def questions_in(path: Path) -> JsonQuestionSet:
     """Return the questions with expected JSON answers in a file, its problems printed."""
-    asked = expected_json.read_questions(path.name, path.read_bytes())
-    for problem in asked.problems:
-        tell(problem)
-    return asked
+    question_set = expected_json.read_questions(path.name, path.read_bytes())
+    for problem in question_set.problems:
+        warn(problem)
+    return question_set
 
 
 def _write(
@@ -132,19 +150,16 @@ def _write(
     head: Mapping[str, Any],
     figures: Figures,
     rows: WaitingRows,
-    file_format: str,
-    output: Path | None,
+    reply: Reply,
 ) -> None:
     """Write all items, the summary as a table for the terminal, or a report."""
-    if file_format not in ITEM_FORMATS:
-        report = documents.report(kind, name, head, figures)
-        writer = documents.WRITERS.get(file_format)
-        write(writer(report) if writer else document_text(report, width=WIDTH), output)
-        return
-    pieces = documents.json_file(head, rows)
-    if file_format == "csv":
-        pieces = documents.csv_file(documents.COLUMNS[kind], rows)
-    write_pieces(pieces, output)
+    match reply.file_format:
+        case "json":
+            write_pieces(documents.json_file(head, rows), reply.output)
+        case "csv":
+            write_pieces(documents.csv_file(documents.COLUMNS[kind], rows), reply.output)
+        case _:
+            reply.document(documents.report(kind, name, head, figures))
 
 
 @click.group("score")
@@ -162,7 +177,7 @@ def score_command() -> None:
 @click.option("--gate", is_flag=True, help="Exit with 1 when the gate is not passed.")
 @click.option("--min-average", type=up_to(100), default="95", show_default=True)
 @click.option("--min-pass-rate", type=up_to(1), default="0.98", show_default=True)
-@formats(*ALL_FORMATS)
+@replies(*ALL_FORMATS)
 def json_v2_command(
     *,
     file: Path | None,
@@ -170,8 +185,7 @@ def json_v2_command(
     outputs: Path | None,
     provenance: Path | None,
     gate: bool,
-    file_format: str,
-    output: Path | None,
+    reply: Reply,
     **options: Any,
 ) -> None:
     """Score JSON answers, in FILE or as --questions and --outputs joined by id.
@@ -194,7 +208,7 @@ def json_v2_command(
     with WaitingRows() as rows:
         answered = _answered(file, questions, outputs, provenance)
         for problem in answered.problems:
-            tell(problem)
+            warn(problem)
         subset, prompt = options["subset"], options["prompt"]
         limits = Gate(options["min_average"], options["min_pass_rate"])
         settings = ScoringSettings(
@@ -205,15 +219,15 @@ def json_v2_command(
             prompt=_file(prompt) if prompt else None,
         )
         head, figures = scoring.score_json(
-            settings, answered, lambda row: rows.add(row.result), tell
+            settings, answered, lambda row: rows.add(row.result), warn
         )
         for name, n in sorted(head["too_long"].items()):
-            say(f"relevansi: {documents.too_long(name, n)}", err=True)
-        names = [one.name for one in (file, questions, outputs, subset, prompt) if one]
-        _write("json-v2", " + ".join(names), head, figures, rows, file_format, output)
+            notice(documents.too_long(name, n))
+        names = [path.name for path in (file, questions, outputs, subset, prompt) if path]
+        _write("json-v2", " + ".join(names), head, figures, rows, reply)
     deciding = head["subset"] or head["summary"]
     if gate and not deciding["gate_passed"]:
-        told = gettext(
+        refusal = gettext(
             "The gate is not passed: mean score %(average)s (at least %(min_average)s), schema "
             "pass rate %(rate)s (at least %(min_rate)s).",
             average=notation.four(deciding["eval_score_avg"]),
@@ -221,7 +235,7 @@ def json_v2_command(
             rate=notation.four(deciding["schema_pass_rate"]),
             min_rate=notation.number(float(limits.min_pass_rate)),
         )
-        raise click.ClickException(told)
+        raise click.ClickException(refusal)
 
 
 def _answered(
@@ -231,15 +245,18 @@ def _answered(
         return expected_json.read(file.name, file.read_bytes())
     if file is not None or questions is None or outputs is None:
         raise click.UsageError(gettext("Say either FILE or both --questions and --outputs."))
-    stated: Any = None
+    sources: Any = None
     if provenance is not None:
-        stated, _ = load(provenance.name, provenance.read_bytes(), expected="object")
-        if not isinstance(stated, dict):
-            said = gettext("%(file)s is not a JSON object with provenance fields.")
-            raise click.ClickException(said % {"file": provenance.name})
+        sources, _ = load(provenance.name, provenance.read_bytes(), expected="object")
+        if not isinstance(sources, dict):
+            raise click.ClickException(
+                gettext(
+                    "%(file)s is not a JSON object with provenance fields.", file=provenance.name
+                )
+            )
     with outputs.open("rb") as stream:
         data = questions.read_bytes()
-        return expected_json.join(questions.name, data, outputs.name, stream, stated)
+        return expected_json.join(questions.name, data, outputs.name, stream, sources)
 
 
 def _file(path: Path) -> NamedBytes:
@@ -258,15 +275,14 @@ def _file(path: Path) -> NamedBytes:
     show_default=True,
     help="What is asked but not on a card: not passed, or left out.",
 )
-@formats("table", "json")
+@replies("table", "json")
 def constraints_command(
     results: Path,
     gold: Path,
     manual: Path | None,
     threshold: Fraction | None,
     missing: str,
-    file_format: str,
-    output: Path | None,
+    reply: Reply,
 ) -> None:
     """Check the cards of a V2 run against gold questions.
 
@@ -280,19 +296,19 @@ def constraints_command(
                      num_properties, mean_cpr, strict_success, is_success,
                      confusion_category}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    report, found = scoring.constraint_scoring(
+    report, remarks = scoring.constraint_scoring(
         _file(gold),
         _file(results),
         _file(manual) if manual else None,
         threshold=threshold,
         missing=MissingRule(missing),
     )
-    for problem in found:
-        tell(problem)
-    if file_format == "json":
-        write_json(constraints_json(report), output)
+    for problem in remarks:
+        warn(problem)
+    if reply.is_json:
+        reply.json(constraints_json(report))
     else:
-        write(constraints_table(report), output)
+        reply.write(constraints_table(report))
 
 
 @score_command.command("answers")
@@ -313,15 +329,14 @@ def constraints_command(
 @click.option(
     "--keep-citations", is_flag=True, help="Let citations count as words in exact match and F1."
 )
-@formats(*ALL_FORMATS)
+@replies(*ALL_FORMATS)
 def answers_command(
     *,
     file: Path,
     embedder: str | None,
     embedder_model: str | None,
-    file_format: str,
-    output: Path | None,
-    **stated: Any,
+    reply: Reply,
+    **limits: Any,
 ) -> None:
     """Score answers with citations, one JSON object per line of FILE.
 
@@ -336,15 +351,15 @@ def answers_command(
     A judge's figures stand beside: faithfulness_judge, avg_faithfulness_judge.
     """  # noqa: D301
     chosen = _embedder(embedder, embedder_model)
-    settings = ScoringSettings(EvaluationKind.ANSWERS, chosen, **stated)
-    _score_rows(settings, file, file_format, output)
+    settings = ScoringSettings(EvaluationKind.ANSWERS, chosen, **limits)
+    _score_rows(settings, file, reply)
 
 
 @score_command.command("chunks")
 @click.argument("file", type=FILE)
 @first_rows
-@formats(*ALL_FORMATS)
-def chunks_command(file: Path, first: int | None, file_format: str, output: Path | None) -> None:
+@replies(*ALL_FORMATS)
+def chunks_command(file: Path, first: int | None, reply: Reply) -> None:
     """Score retrieved chunks by the words they share with the expected answer.
 
     \b
@@ -354,24 +369,22 @@ def chunks_command(file: Path, first: int | None, file_format: str, output: Path
     no strategy stand under "" where others do.
     """  # noqa: D301
     settings = ScoringSettings(EvaluationKind.CHUNKS, first=first)
-    _score_rows(settings, file, file_format, output)
+    _score_rows(settings, file, reply)
 
 
-def _score_rows(
-    settings: ScoringSettings, path: Path, file_format: str, output: Path | None
-) -> None:
+def _score_rows(settings: ScoringSettings, path: Path, reply: Reply) -> None:
     with WaitingRows() as rows, path.open("rb") as file:
 
         def take(row: ScoredRow) -> None:
-            if file_format in ITEM_FORMATS:
+            if reply.file_format in ITEM_FORMATS:
                 rows.add(row.result)
 
-        head, figures = scoring.score_rows(settings, path.name, file, take, tell)
+        head, figures = scoring.score_rows(settings, path.name, file, take, warn)
         if not head["summary"]["count"]:
             raise click.ClickException(
                 gettext("Not one row of %(file)s could be scored.", file=path.name)
             )
-        _write(str(settings.kind), path.name, head, figures, rows, file_format, output)
+        _write(str(settings.kind), path.name, head, figures, rows, reply)
 
 
 def _embedder(chosen: str | None, model: str | None) -> Embedder | None:

@@ -13,30 +13,29 @@ from pathlib import Path
 from typing import Any, cast
 
 import click
-from msgspec import to_builtins
+from msgspec.structs import asdict
 from sqlalchemy.orm import Session
 
 from relevansi import labels, notation
 from relevansi.chatbot.failures import CallFailed
 from relevansi.cli.frame import options
 from relevansi.cli.frame.commands import AppFactory
-from relevansi.cli.frame.options import FILE, Command, formats, output_option
+from relevansi.cli.frame.options import FILE, WIDTH, Command, Reply, output_option, replies
 from relevansi.cli.frame.output import (
-    TerminalTable,
     is_standard,
+    notice,
     printed,
     say,
     steps,
     write,
     write_files,
-    write_json,
 )
 from relevansi.db import engine
 from relevansi.db.tables.study import Study
 from relevansi.exporters.comparisons.words import positions
 from relevansi.exporters.exports import metrics_tables
-from relevansi.exporters.exports.metrics_tables import measures_markdown
 from relevansi.exporters.frame.csv_cells import CsvStyle
+from relevansi.exporters.frame.tables import Column, Table, text_table
 from relevansi.i18n import gettext, ngettext
 from relevansi.importers.runs import csv_ratings, problems
 from relevansi.metrics.judging.figures import RunReport, totals, undefined
@@ -52,8 +51,6 @@ from relevansi.services.runs.reports import Rule
 from relevansi.services.runs.runs import SourceComparison
 from relevansi.services.study import studies
 
-WIDTH = 100
-
 
 def by_rule(command: Command) -> Command:
     """Add the options for whose judgments count; the command gets the name of their ``rule``."""
@@ -65,12 +62,12 @@ def by_rule(command: Command) -> Command:
         help="How several raters' judgments become one.",
     )
     @wraps(command)
-    def named(*args: Any, rater: str | None, rule: str | None, **own: Any) -> Any:
+    def with_rule(*args: Any, rater: str | None, rule: str | None, **options: Any) -> Any:
         if rater and rule:
             raise click.UsageError(gettext("Say either --rater or --rule."))
-        return command(*args, rule=f"rater {rater}" if rater else rule, **own)
+        return command(*args, rule=f"rater {rater}" if rater else rule, **options)
 
-    return cast("Command", named)
+    return cast("Command", with_rule)
 
 
 @click.command("metrics")
@@ -84,16 +81,15 @@ def by_rule(command: Command) -> Command:
     metavar="NAMES",
     help="Other figures than the headline of the study, as `nDCG@10,AP,RBP(0.8)`.",
 )
-@formats("table", "json", "markdown", "csv")
+@replies("table", "json", "markdown", "csv")
 @click.option("--explain", is_flag=True, help="Print what each figure and column means.")
 def metrics_command(
     run_id: str | None,
     rated_file: Path | None,
     rule: str | None,
     figures: str | None,
-    file_format: str,
-    output: Path | None,
     *,
+    reply: Reply,
     explain: bool,
 ) -> None:
     """Print the figures of a run, or recompute those of a rated CSV.
@@ -101,7 +97,7 @@ def metrics_command(
     Without --run and --input the newest data/evaluation/**/evaluation_rated_*.csv is taken.
     """
     if explain:
-        write(measures_markdown().encode(), output)
+        reply.write(metrics_tables.measures_markdown().encode())
         return
     if run_id is None and rated_file is None and not rule:
         rated_file = _newest_rated(Path())
@@ -112,62 +108,59 @@ def metrics_command(
     if rated_file is not None and figures:
         raise click.UsageError(gettext("A rated CSV has no grades: --figures needs --run."))
     names = studies.figures_in(figures or "")
-    found: Sequence[Problem] = ()
+    remarks: Sequence[Problem] = ()
     if rated_file is not None:
         rated = csv_ratings.read(rated_file.name, rated_file.read_bytes())
-        report, found = rated.report, rated.problems
+        report, remarks = rated.report, rated.problems
     else:
         assert run_id is not None
         with options.reading() as (session, study):
             chosen = reports.rule_of(session, study, rule)
             report = reports.in_words(session, study, run_id, chosen, figures=names)
-    for problem in found:
-        say(f"relevansi: {problems.message(problem)}", err=True)
-    if found and not report.rows:
+    for problem in remarks:
+        notice(problems.message(problem))
+    if remarks and not report.rows:
         raise SystemExit(1)
-    if file_format == "json":
-        write_json(_document(report, found, from_file=rated_file is not None), output)
+    if reply.is_json:
+        reply.json(_figures_json(report, remarks, from_file=rated_file is not None))
     else:
-        write(FORMATS[file_format](report), output)
+        reply.write(FORMATS[reply.file_format](report))
 
 
 def _newest_rated(folder: Path) -> Path | None:
     """Return the newest rated CSV below `folder`, by its name and then its time, and name it."""
-    found = (folder / "data" / "evaluation").rglob("evaluation_rated_*.csv")
+    paths = (folder / "data" / "evaluation").rglob("evaluation_rated_*.csv")
     newest = max(
-        (path for path in found if path.is_file()),
+        (path for path in paths if path.is_file()),
         key=lambda path: (re.findall(r"\d{4,}", path.stem), path.stat().st_mtime, path),
         default=None,
     )
     if newest is None:
         return None
-    told = gettext("%(file)s is the newest rated CSV here.", file=newest)
-    say(f"relevansi: {told}", err=True)
+    notice(gettext("%(file)s is the newest rated CSV here.", file=newest))
     return newest
 
 
-def _document(report: RunReport, found: Sequence[Problem], *, from_file: bool) -> dict[str, object]:
+def _figures_json(
+    report: RunReport, remarks: Sequence[Problem], *, from_file: bool
+) -> dict[str, object]:
     document: dict[str, object] = {**metrics_tables.metrics_json(report)}
     if from_file:
         document["undefined"] = [
             {"figure": figure, "why": str(why), "query_ids": list(ids)}
             for (figure, why), ids in undefined(report).items()
         ]
-    if found:
-        document["problems"] = [problems.to_dict(problem) for problem in found]
+    if remarks:
+        document["problems"] = [problems.to_dict(problem) for problem in remarks]
     return document
 
 
-def _table(report: RunReport) -> Iterator[TerminalTable | str]:
-    whole = totals(report)
-    table = TerminalTable(f"{report.run} ({labels.rule(report.rule)})")
-    (name, *numbers), rows = metrics_tables.figure_table(report, whole)
-    table.left(name)
-    table.right(*numbers)
-    for row in rows:
-        table.row(*row)
-    yield table
-    yield from metrics_tables.sentences(report, whole)
+def _figures(report: RunReport) -> Iterator[Table | str]:
+    run_totals = totals(report)
+    (name, *numbers), rows = metrics_tables.figure_table(report, run_totals)
+    columns = (Column(name), *(Column(heading, numeric=True) for heading in numbers))
+    yield text_table("", f"{report.run} ({labels.rule(report.rule)})", columns, rows)
+    yield from metrics_tables.sentences(report, run_totals)
     for (name, why), ids in undefined(report).items():
         yield gettext(
             "%(figure)s has no value for %(questions)s: %(why)s",
@@ -178,12 +171,10 @@ def _table(report: RunReport) -> Iterator[TerminalTable | str]:
 
 
 FORMATS: Mapping[str, Callable[[RunReport], bytes]] = {
-    "table": lambda report: printed(_table(report), width=WIDTH),
+    "table": lambda report: printed(_figures(report), width=WIDTH),
     "markdown": lambda report: metrics_tables.metrics_markdown(report).encode(),
     "csv": metrics_tables.metrics_csv,
 }
-
-
 PACK, PAGE = "proof-pack", "html"
 OPTIONS: Mapping[str, Sequence[str]] = {
     "style": ("csv", "wide-csv", "long-csv"),
@@ -225,7 +216,7 @@ def export_command(
     output: Path | None,
     *,
     excel: bool,
-    **own: Any,
+    **own_options: Any,
 ) -> None:
     """Write the rated run ID as a file, to the standard output unless -o says where.
 
@@ -241,7 +232,8 @@ def export_command(
     """
     if run_id is None and file_format != PACK:
         raise click.UsageError(gettext("Name a run; only --format proof-pack takes all of them."))
-    given = _options(file_format, style=CsvStyle.EXCEL if excel else None, **own)
+    style = CsvStyle.EXCEL if excel else None
+    own_options = _options_of(file_format, {"style": style, **own_options})
     if file_format == PAGE and rule:
         raise click.UsageError(
             gettext(
@@ -255,17 +247,17 @@ def export_command(
         if file_format == PACK:
             data = _pack(session, study, run_id, chosen)
         elif file_format == PAGE:
-            with page_maker(create_app) as made:
-                data = made(session, study, run_id or "", chosen)
+            with page_maker(create_app) as printer:
+                data = printer(session, study, run_id or "", chosen)
             if studies.is_blind(session, study):
                 notes = [gettext("The study is blind: the file names neither method, LLM nor run.")]
         else:
-            file = exports.export(session, study, run_id or "", chosen, file_format, **given)
+            file = exports.export(session, study, run_id or "", chosen, file_format, **own_options)
             data, notes = file.data, file.notes
             if labels.scale().top > 1:
                 notes = [labels.rule(chosen.name), *notes]
     for note in notes:
-        say(f"relevansi: {note}", err=True)
+        notice(note)
     if (
         file_format == "beir"
         and output is not None
@@ -278,17 +270,18 @@ def export_command(
         write(data, output, private=file_format == PACK)
 
 
-def _options(file_format: str, **stated: Any) -> dict[str, Any]:
-    """Return what was stated of the options of this format; those of others are refused."""
-    given = {name: value for name, value in stated.items() if value}
-    for name in given:
+def _options_of(file_format: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of this format that were used; those of other formats are refused."""
+    used = {name: value for name, value in options.items() if value}
+    for name in used:
         if file_format not in OPTIONS[name]:
             if name == "style":
                 raise click.UsageError(gettext("--excel goes with the CSV formats."))
             formats = ", ".join(OPTIONS[name])
-            said = gettext("--%(name)s goes with --format %(formats)s.", name=name, formats=formats)
-            raise click.UsageError(said)
-    return given
+            raise click.UsageError(
+                gettext("--%(name)s goes with --format %(formats)s.", name=name, formats=formats)
+            )
+    return used
 
 
 def _pack(session: Session, study: Study, run_id: str | None, rule: Rule) -> bytes:
@@ -327,8 +320,8 @@ TOKEN = "RELEVANSI_PUSH_TOKEN"  # noqa: S105 - the name of a variable
     show_default=True,
     help="How several raters' judgments become one.",
 )
-@click.option("--format", "file_format", type=click.Choice(["table", "json"]), default="table")
-def push_command(to: str, endpoint: str, run_id: str, rule: str, file_format: str) -> None:
+@replies("table", "json")
+def push_command(to: str, endpoint: str, run_id: str, rule: str, reply: Reply) -> None:
     """Push the judgments of a run to the tool that its results came from.
 
     To phoenix they go as annotations of the documents of its spans, to opensearch as a list of
@@ -341,30 +334,30 @@ def push_command(to: str, endpoint: str, run_id: str, rule: str, file_format: st
         chosen = reports.rule_of(session, study, rule)
         file = exports.export(session, study, run_id, chosen, pushes.FORMS[to])
     for note in file.notes:
-        say(f"relevansi: {note}", err=True)
+        notice(note)
     try:
-        done = pushes.push(file.data, to, endpoint, token=os.environ.get(TOKEN, ""))
+        result = pushes.push(file.data, to, endpoint, token=os.environ.get(TOKEN, ""))
     except CallFailed as failed:
         raise click.ClickException(str(failed)) from None
-    if file_format == "json":
-        write_json({"run": run_id, "rule": chosen.name, **to_builtins(done)})
+    if reply.is_json:
+        reply.json({"run": run_id, "rule": chosen.name, **asdict(result)})
     else:
-        counted = gettext(
+        counts = gettext(
             "%(address)s: %(accepted)s accepted, %(refused)s refused. Rule: %(rule)s.",
-            address=done.address,
-            accepted=notation.number(done.n_accepted),
-            refused=notation.number(sum(len(one.items) for one in done.refused)),
+            address=result.address,
+            accepted=notation.number(result.n_accepted),
+            refused=notation.number(sum(len(refusal.items) for refusal in result.refused)),
             rule=labels.rule(chosen.name),
         )
-        there = gettext("This list was there already.") if done.was_there else ""
-        say(" ".join(filter(None, [counted, there, done.name])))
-    for one in done.refused:
-        named, more = ", ".join(one.items[:MOST_NAMED]), len(one.items) - MOST_NAMED
+        repeated = gettext("This list was there already.") if result.was_there else ""
+        say(" ".join(filter(None, [counts, repeated, result.name])))
+    for refusal in result.refused:
+        items, more = ", ".join(refusal.items[:MOST_NAMED]), len(refusal.items) - MOST_NAMED
         if more > 0:
-            named = gettext("%(listed)s and %(n)s more", listed=named, n=more)
-        why = f"{one.status}: {one.detail}" if one.status else one.detail
-        say(f"relevansi: {gettext('refused')}: {named} ({why})", err=True)
-    if done.refused:
+            items = gettext("%(listed)s and %(n)s more", listed=items, n=more)
+        why = f"{refusal.status}: {refusal.detail}" if refusal.status else refusal.detail
+        notice(f"{gettext('refused')}: {items} ({why})")
+    if result.refused:
         raise SystemExit(1)
 
 
@@ -404,26 +397,26 @@ def export_tree_command(
         )
     _write(new)
     for note in notes:
-        say(f"relevansi: {note}", err=True)
-    told = gettext(
+        notice(note)
+    counts = gettext(
         "%(folder)s: %(new)s files written, %(replaced)s replaced, %(same)s there already",
         folder=folder,
         new=len(new) - len(different),
         replaced=len(different),
         same=len(files) - len(new),
     )
-    say(told)
+    say(counts)
 
 
 def _write(files: Mapping[Path, bytes]) -> None:
     parents = {parent for path in files for parent in path.parents}
-    made = sorted((parent for parent in parents if not parent.exists()), reverse=True)
+    new_folders = sorted((parent for parent in parents if not parent.exists()), reverse=True)
     try:
-        for parent in reversed(made):
+        for parent in reversed(new_folders):
             parent.mkdir(exist_ok=True)
         write_files({path: [data] for path, data in files.items()})
     except BaseException:
-        for parent in made:
+        for parent in new_folders:
             with suppress(OSError):
                 parent.rmdir()
         raise
@@ -463,18 +456,18 @@ def check_command(paths: Sequence[Path]) -> None:
     for rater, run_id, query_id, column, stored, computed in figures:
         say(f"{rater}  {run_id}/{query_id}  {column}: {stored} != {computed}")
     for name in prompts:
-        said = gettext(
+        line = gettext(
             "The prompt of %(name)s is not the one with the recorded SHA-256. Restore a "
             "backup in which it is, or make a new machine judge.",
             name=name,
         )
-        say(said)
+        say(line)
     if prompts:
         wrong.append(ngettext("%(n)s prompt differs.", "%(n)s prompts differ.", len(prompts)))
     for line in _compared(sources) if paths else ():
         say(line)
-    others = {other.path for _, other in sources.differing} | {one.path for one in sources.unknown}
-    if n := len(others):
+    unlike = {file.path for _, file in sources.differing} | {file.path for file in sources.unknown}
+    if n := len(unlike):
         wrong.append(ngettext("%(n)s source file differs.", "%(n)s source files differ.", n))
     if wrong:
         raise click.ClickException(" ".join(wrong))
@@ -487,20 +480,20 @@ def _compared(sources: SourceComparison) -> Iterator[str]:
             "Equal: %(n)s source files have the SHA-256 that was recorded.",
             len({file.sha256 for file in sources.equal}),
         )
-    for file, other in sources.differing:
+    for file, on_disk in sources.differing:
         yield gettext(
             "%(path)s differs from the file of %(made)s: SHA-256 %(found)s, recorded "
             "%(recorded)s. Put the original back, or import this file as one of its own.",
-            path=str(other.path),
+            path=str(on_disk.path),
             made=gettext(file.origin, id=file.id),
-            found=other.sha256,
+            found=on_disk.sha256,
             recorded=file.sha256,
         )
-    for other in sources.unknown:
+    for on_disk in sources.unknown:
         yield gettext(
             "%(path)s is not the file of any run or evaluation: SHA-256 %(found)s.",
-            path=str(other.path),
-            found=other.sha256,
+            path=str(on_disk.path),
+            found=on_disk.sha256,
         )
     for file in sources.absent:
         yield gettext(

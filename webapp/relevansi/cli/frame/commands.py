@@ -77,7 +77,8 @@ COMMANDS = {
 MODULES = {
     "frame.demo": ("demo",),
     "frame.serving": ("serve", "upgrade"),
-    "runs.importing": ("import", "delete-run", "runs"),
+    "runs.importing": ("import",),
+    "runs.runs": ("delete-run", "runs"),
     "study.settings": ("study",),
     "people.raters": ("invite", "raters", "token"),
     "agreement.agreement": ("agreement", "conflicts"),
@@ -139,7 +140,7 @@ def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
             sys.stderr.close()
             sys.exit(1)
         except Exception as failure:
-            message = _known(failure)
+            message = _message(failure)
             if message is None:
                 raise
             _tell(message)
@@ -150,7 +151,7 @@ def _tell(message: str) -> None:
     say("relevansi: " + " ".join(message.split()), err=True)
 
 
-def _known(failure: Exception) -> str | None:
+def _message(failure: Exception) -> str | None:
     from sqlalchemy.exc import OperationalError
 
     from relevansi.config import UnusableSetting
@@ -160,17 +161,17 @@ def _known(failure: Exception) -> str | None:
     if isinstance(failure, Failure):
         return failure.line()
     if isinstance(failure, OSError) and failure.filename is not None:
-        said = DISK.get(errno.errorcode.get(failure.errno or 0, ""))
+        sentence = DISK.get(errno.errorcode.get(failure.errno or 0, ""))
         name = os.fsdecode(failure.filename)
-        return gettext(said) % {"name": name} if said else f"{name}: {failure.strerror}"
-    found, original = outage(failure), getattr(failure, "orig", None)
+        return gettext(sentence) % {"name": name} if sentence else f"{name}: {failure.strerror}"
+    cause, original = outage(failure), getattr(failure, "orig", None)
     if isinstance(failure, UnicodeEncodeError):
         name = str(failure.object)[:80]
     elif original is not None or isinstance(failure, OSError):
         name = str(original or failure)
     else:
         name = " ".join(map(str, failure.args))
-    if found is Outage.DAMAGED:
+    if cause is Outage.DAMAGED:
         return DamagedDatabase(name).line()
     texts: dict[object, str] = {
         Outage.FULL: gettext("The disk is full or failing (%(name)s). Nothing was stored."),
@@ -185,7 +186,7 @@ def _known(failure: Exception) -> str | None:
         OSError: "%(name)s",
     }
     for kind, text in texts.items():
-        if kind is found or (isinstance(kind, type) and isinstance(failure, kind)):
+        if kind is cause or (isinstance(kind, type) and isinstance(failure, kind)):
             return text % {"name": name}
     return None
 
@@ -193,6 +194,6 @@ def _known(failure: Exception) -> str | None:
 def _language() -> str:
     """Return the user's language as the environment states it, else English."""
     names = ("RELEVANSI_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
-    stated = next(filter(None, map(os.environ.get, names)), None) or locale.getlocale()[0] or ""
-    code = stated[:2].lower()
+    locale_name = next(filter(None, map(os.environ.get, names)), None) or locale.getlocale()[0]
+    code = (locale_name or "")[:2].lower()
     return code if code in LANGUAGES else SOURCE_LANGUAGE

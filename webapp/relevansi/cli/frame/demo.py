@@ -86,7 +86,7 @@ def prepared_demo(*, documents: bool = False, fresh: bool = False) -> Settings:
     return settings
 
 
-def kept(*, documents: bool = False) -> Path:
+def packed_study(*, documents: bool = False) -> Path:
     """Return the file with a demo's study; that of documents is there in two languages."""
     if not documents:
         return resource("seeds") / "demo" / "study.sqlite.xz"
@@ -97,13 +97,13 @@ def kept(*, documents: bool = False) -> Path:
 def restore(file: Path, *, documents: bool = False) -> None:
     """Put the study of a demo into the place of `file`, as a whole or not at all."""
     with TemporaryDirectory(dir=file.parent) as folder:
-        whole = Path(folder, file.name)
-        whole.write_bytes(lzma.decompress(kept(documents=documents).read_bytes()))
-        sqlite_files.set_mark(whole, mark(documents=documents))
-        sqlite_files.put(whole, file, kept=None)
+        unpacked = Path(folder, file.name)
+        unpacked.write_bytes(lzma.decompress(packed_study(documents=documents).read_bytes()))
+        sqlite_files.set_mark(unpacked, mark(documents=documents))
+        sqlite_files.put(unpacked, file, kept=None)
 
 
 def mark(*, documents: bool = False) -> int:
     """Return the number of the study that a demo of this version has, in any language."""
-    files = sorted(kept(documents=documents).parent.glob("study*.sqlite.xz"))
+    files = sorted(packed_study(documents=documents).parent.glob("study*.sqlite.xz"))
     return crc32(b"".join(file.read_bytes() for file in files)) & 0x7FFF_FFFF

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from functools import wraps
 from math import isfinite
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
+from relevansi.cli.frame.output import document_text, printed, write, write_json
 from relevansi.config import Settings
 from relevansi.db.engine import Database
 from relevansi.db.tables.study import Study
+from relevansi.exporters.frame.latex import latex
+from relevansi.exporters.frame.tables import Column, Document, markdown, text_table
 from relevansi.failures import Refused
 from relevansi.i18n import gettext
 from relevansi.services.study import studies
@@ -32,9 +37,12 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+WIDTH = 100
+JSON_HELP = "Print one JSON document."
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-output_option = click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path))
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+OUTPUT = click.Path(dir_okay=False, path_type=Path)
+output_option = click.option("-o", "--output", type=OUTPUT)
+rule_option = click.option("--rule", help='"majority", "adjudicated" or "rater NAME".')
 timeout_option = click.option(
     "--timeout",
     type=FiniteRange(min=0, min_open=True),
@@ -54,12 +62,63 @@ def naming(option: str) -> Iterator[None]:
         raise click.BadParameter(refused.line(), param_hint=option) from refused
 
 
-def formats(*names: str) -> Callable[[Command], Command]:
-    """Add the options for the format, the first unless another is named, and for the output."""
-    choice = click.option(
-        "--format", "file_format", type=click.Choice(names), default=names[0], show_default=True
-    )
-    return lambda command: choice(output_option(command))
+class Reply(Struct, frozen=True):
+    """How a command answers: in which format, and into which file, if not the standard output."""
+
+    file_format: str
+    output: Path | None = None
+
+    @property
+    def is_json(self) -> bool:
+        return self.file_format == "json"
+
+    def json(self, document: object) -> None:
+        write_json(document, self.output)
+
+    def write(self, data: bytes) -> None:
+        write(data, self.output)
+
+    def document(self, document: Document, *, width: int = WIDTH) -> None:
+        """Write a document as Markdown, as LaTeX, or else as a terminal shows it."""
+        match self.file_format:
+            case "markdown":
+                data = markdown(document)
+            case "latex":
+                data = latex(document)
+            case _:
+                data = document_text(document, width=width)
+        self.write(data)
+
+    def table(self, headings: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
+        """Write a table without a frame, as wide as the terminal."""
+        self.write(printed([text_table("", "", headings, rows)], boxed=False))
+
+
+def replies(*formats: str) -> Callable[[Command], Command]:
+    """Give the command a ``reply``, by options of its format and output.
+
+    The first format is the usual one. Without any there is --json beside the text for people.
+    """
+
+    def with_reply(command: Command) -> Command:
+        @wraps(command)
+        def replying(*args: Any, **options: Any) -> Any:
+            if formats:
+                reply = Reply(options.pop("file_format"), options.pop("output"))
+            else:
+                reply = Reply("json" if options.pop("as_json") else "text")
+            return command(*args, reply=reply, **options)
+
+        if not formats:
+            as_json = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+            return cast("Command", as_json(replying))
+        choice = click.option(
+            "--format", "file_format", type=click.Choice(formats), default=formats[0],
+            show_default=True,
+        )  # fmt: skip
+        return cast("Command", choice(output_option(replying)))
+
+    return with_reply
 
 
 def now() -> datetime:
@@ -72,6 +131,14 @@ def opened() -> Iterator[Database]:
     with closing(Database(Settings.from_environment().database_url)) as database:
         database.prepare()
         yield database
+
+
+@contextmanager
+def writing() -> Iterator[tuple[Session, Study]]:
+    """Yield a session for writing and the open study; what was done is kept at the end."""
+    with opened() as database, database.writing() as session:
+        yield session, studies.open_or_make(session, now())
+        session.commit()
 
 
 @contextmanager

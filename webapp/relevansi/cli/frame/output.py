@@ -11,12 +11,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
+from msgspec import to_builtins
 
 from relevansi.config import errors_naming
 from relevansi.i18n import gettext
@@ -24,9 +26,10 @@ from relevansi.printable import json_escaped, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    from relevansi.exporters.frame.tables import Document, Section
+    from relevansi.exporters.frame.tables import Document, Table
 
 INSTEAD = "\N{REPLACEMENT CHARACTER}"
 _BREAKS = str.maketrans("\n\t", "  ")
@@ -64,19 +67,19 @@ def write_files(files: Mapping[Path, Iterable[bytes]], *, private: bool = False)
     """Write all files, each of its pieces, or none: a full disk leaves what was there before."""
     written: list[tuple[Path, Path, Path]] = []
     try:
-        for given, pieces in files.items():
-            with errors_naming(given):
-                path = given.resolve()  # where a link leads, so that it stays one
+        for link, pieces in files.items():
+            with errors_naming(link):
+                path = link.resolve()  # where a link leads, so that it stays one
                 if path.exists() and not os.access(path, os.W_OK):  # a folder would let it go
                     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
                 beside = path.with_name(f".{path.name}.part")
-                written.append((beside, path, given))
+                written.append((beside, path, link))
                 beside.unlink(missing_ok=True)
                 beside.touch(mode=0o600 if private else 0o666)
                 with beside.open("wb") as file:
                     file.writelines(pieces)
-        for beside, path, given in written:
-            with errors_naming(given):
+        for beside, path, link in written:
+            with errors_naming(link):
                 beside.replace(path)
     finally:
         for beside, _, _ in written:
@@ -97,94 +100,77 @@ def _print(pieces: Iterable[bytes]) -> None:
         click.echo(text.replace("\t", " "), nl=False)
 
 
-def write_json(
-    document: object,
-    output: Path | None = None,
-    *,
-    indent: int = 1,
-    default: Callable[..., str] | None = None,
-) -> None:
-    """Write one JSON document, its unprintable characters as escapes."""
-    text = json.dumps(document, ensure_ascii=False, indent=indent, default=default, allow_nan=False)
+def write_json(document: object, output: Path | None = None) -> None:
+    """Write one JSON document, its unprintable characters as escapes and its times as ISO has."""
+    plain = to_builtins(document, builtin_types=(datetime,))
+    text = json.dumps(
+        plain, ensure_ascii=False, indent=1, default=datetime.isoformat, allow_nan=False
+    )
     write(f"{json_escaped(text)}\n".encode(), output)
 
 
 def say(line: str, *, err: bool = False) -> None:
-    click.echo(shown(line), err=err)
+    click.echo(one_line(line), err=err)
 
 
-def shown(text: str) -> str:
+def notice(text: str) -> None:
+    """Print what is to be known beside a command's output, on the standard error."""
+    say(f"relevansi: {text}", err=True)
+
+
+def one_line(text: str) -> str:
     """Return `text` on one line as a terminal may show it."""
     parts = _BYTES_OF_NAMES.split(text)
     parts[::2] = [printable(part, instead=INSTEAD).translate(_BREAKS) for part in parts[::2]]
     return "".join(parts)
 
 
-class TerminalTable:
-    """A table whose title, headings and cells are printed as the text they are."""
-
-    def __init__(self, title: str = "", *, boxed: bool = True) -> None:
-        from rich.box import HEAVY_HEAD
-        from rich.table import Table
-
-        self.table = Table(
-            title=_text([title]) if title else None,
-            title_justify="left",
-            box=HEAVY_HEAD if boxed else None,
-        )
-
-    def left(self, *headings: str) -> None:
-        for heading in headings:
-            self.table.add_column(_text([heading]), overflow="fold")
-
-    def right(self, *headings: str) -> None:
-        for heading in headings:
-            self.table.add_column(_text([heading]), justify="right", overflow="fold")
-
-    def row(self, *cells: str | Sequence[str]) -> None:
-        """Add a row; a cell is one line, or several."""
-        self.table.add_row(*(_text([cell] if isinstance(cell, str) else cell) for cell in cells))
-
-    def section(self) -> None:
-        self.table.add_section()
-
-
-def printed(parts: Iterable[TerminalTable | str], *, width: int | None = None) -> bytes:
+def printed(parts: Iterable[Table | str], *, width: int | None = None, boxed: bool = True) -> bytes:
     """Return tables and sentences in UTF-8, as wide as the terminal unless `width` is given."""
     from rich.console import Console
 
     console = Console(width=width, color_system=None)
     with console.capture() as captured:
         for part in parts:
-            console.print(_text([part]) if isinstance(part, str) else part.table)
+            console.print(_text(part) if isinstance(part, str) else _grid(part, boxed=boxed))
+            if not isinstance(part, str):
+                for note in part.notes:
+                    console.print(_text(note))
     return captured.get().encode("utf-8", "surrogateescape")
 
 
-def document_text(found: Document, *, width: int) -> bytes:
+def document_text(document: Document, *, width: int) -> bytes:
     """Return each section of a document: its sentences, then its tables with their notes."""
-    parts: list[TerminalTable | str] = []
-    for section in found.sections:
+    parts: list[Table | str] = []
+    for section in document.sections:
         if section.sentences:
-            parts += [f"{section.title}:", *(f"* {said}" for said in section.sentences)]
-        parts += section_tables(section)
+            parts += [f"{section.title}:", *(f"* {sentence}" for sentence in section.sentences)]
+        parts += section.tables
     return printed(parts, width=width)
 
 
-def section_tables(section: Section) -> Iterator[TerminalTable | str]:
-    for made in section.tables:
-        table = TerminalTable(made.title)
-        for column in made.columns:
-            (table.right if column.numeric else table.left)(column.heading)
-        for row in made.rows:
-            table.row(*(cell.lines or cell.text for cell in row))
-        yield table
-        yield from made.notes
+def _grid(table: Table, *, boxed: bool) -> RichTable:
+    """Return a table whose title, headings and cells are printed as the text they are."""
+    from rich.box import HEAVY_HEAD
+    from rich.table import Table as RichTable
+
+    grid = RichTable(
+        title=_text(table.title) if table.title else None,
+        title_justify="left",
+        box=HEAVY_HEAD if boxed else None,
+    )
+    for column in table.columns:
+        justify: Literal["left", "right"] = "right" if column.numeric else "left"
+        grid.add_column(_text(column.heading), justify=justify, overflow="fold")
+    for row in table.rows:
+        grid.add_row(*(_text(*(cell.lines or (cell.text,))) for cell in row))
+    return grid
 
 
-def _text(lines: Sequence[str]) -> Text:
+def _text(*lines: str) -> Text:
     from rich.text import Text
 
-    return Text("\n".join(map(shown, lines)))
+    return Text("\n".join(map(one_line, lines)))
 
 
 class Bar:
@@ -194,22 +180,24 @@ class Bar:
         self._progress = progress
         self._task = task
 
-    def at(self, done: int, of: int | None = None) -> None:
-        self._progress.update(self._task, completed=done, total=of)
+    def at(self, completed: int, total: int | None = None) -> None:
+        self._progress.update(self._task, completed=completed, total=total)
 
     def advance(self, further: int = 1, *, name: str = "") -> None:
-        self._progress.update(self._task, advance=further, description=shown(name))
+        self._progress.update(self._task, advance=further, description=one_line(name))
 
     def say(self, line: str) -> None:
-        self._progress.console.print(_text([line]), soft_wrap=True)
+        self._progress.console.print(_text(line), soft_wrap=True)
 
     def stop(self) -> None:
         self._progress.stop()
 
 
 @contextmanager
-def bar(total: int, *, done: int = 0, name: str = "", goes: bool = False) -> Iterator[Bar]:
-    """Yield a bar that shows how much is done and how much time is left."""
+def bar(
+    total: int, *, completed: int = 0, name: str = "", transient: bool = False
+) -> Iterator[Bar]:
+    """Yield a bar that shows how much is completed and how much time is left."""
     from rich import progress as rich_progress
     from rich.console import Console
 
@@ -222,10 +210,10 @@ def bar(total: int, *, done: int = 0, name: str = "", goes: bool = False) -> Ite
         rich_progress.TimeRemainingColumn(),
         console=Console(stderr=True),
         speed_estimate_period=1800,  # an answer takes up to a minute
-        transient=goes,
+        transient=transient,
     )
     with progress:
-        task = progress.add_task(shown(name), total=total, completed=done)
+        task = progress.add_task(one_line(name), total=total, completed=completed)
         yield Bar(progress, task)
 
 
@@ -233,7 +221,7 @@ def bar(total: int, *, done: int = 0, name: str = "", goes: bool = False) -> Ite
 def steps() -> Iterator[Callable[[int, int], None]]:
     """Yield what shows how many steps of how many are done: a bar, only on a terminal."""
     if not sys.stderr.isatty():
-        yield lambda _done, _of: None
+        yield lambda _completed, _total: None
         return
-    with bar(0, goes=True) as shown_bar:
-        yield shown_bar.at
+    with bar(0, transient=True) as steps_bar:
+        yield steps_bar.at

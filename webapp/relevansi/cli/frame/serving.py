@@ -64,10 +64,10 @@ WAITRESS: dict[str, Any] = {
 def announced(settings: Settings, base_url: str, database: str) -> Iterator[None]:
     """Leave the address of a server in the instance's folder until the block ends."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    said = {"base_url": base_url, "database": database, "pid": os.getpid(), "started_at": now}
+    record = {"base_url": base_url, "database": database, "pid": os.getpid(), "started_at": now}
     file = settings.instance / f"served-{os.getpid()}.json"
     with suppress(OSError):  # without the file, commands assume the usual address
-        file.write_text(json.dumps(said), "utf-8")
+        file.write_text(json.dumps(record), "utf-8")
     try:
         yield
     finally:
@@ -79,15 +79,17 @@ def find(settings: Settings) -> str | None:
     """Return the address of the latest server of the configured database that answers."""
     with closing(Database(settings.database_url)) as database:
         description = database.description
-    left = []
+    servers = []
     for file in settings.instance.glob("served-*.json"):
         with suppress(OSError, ValueError, TypeError, KeyError):
             served = json.loads(file.read_text("utf-8"))
             if not _is_running(served["pid"]):
                 file.unlink()
             elif served["database"] == description:
-                left.append((served["started_at"], served["base_url"]))
-    return next((address for _, address in sorted(left, reverse=True) if _answers(address)), None)
+                servers.append((served["started_at"], served["base_url"]))
+    return next(
+        (address for _, address in sorted(servers, reverse=True) if _answers(address)), None
+    )
 
 
 def chosen(settings: Settings, base_url: str | None) -> tuple[str, str]:
@@ -122,10 +124,10 @@ def _answers(base_url: str) -> bool:
     """Whether a Relevansi answers at the address, or at the same port of this computer."""
     parts = urlsplit(base_url)
     host = LOOPBACK if parts.hostname in EVERYWHERE else parts.hostname
-    with closing(http.client.HTTPConnection(host or "", parts.port, timeout=SECONDS)) as asked:
+    with closing(http.client.HTTPConnection(host or "", parts.port, timeout=SECONDS)) as connection:
         try:
-            asked.request("GET", "/healthz")
-            return asked.getresponse().status == http.client.OK
+            connection.request("GET", "/healthz")
+            return connection.getresponse().status == http.client.OK
         except (OSError, http.client.HTTPException):
             return False
 
@@ -161,19 +163,18 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
     """Serve `app` until it is interrupted, and open the `browser` on it."""
     listener = listen(host, port)
     listener.listen(BACKLOG)
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listener.getsockname()[1]}/"
+    host_part = f"[{host}]" if ":" in host else host
+    address = f"http://{host_part}:{listener.getsockname()[1]}/"
     database = app.extensions["database"]
     say(gettext("Relevansi is at %(address)s", address=address))
     say(gettext("Database: %(name)s", name=database.description))
-    left = cut_off_beside(Path(database.description)) if database.is_sqlite else []
-    for folder in left:
-        said = gettext(
+    for folder in cut_off_beside(Path(database.description)) if database.is_sqlite else ():
+        warning = gettext(
             "A backup or restore was cut off and left %(name)s behind. The database is whole; "
             "delete that folder.",
             name=folder,
         )
-        say(said, err=True)
+        say(warning, err=True)
     if host != LOOPBACK:
         tell_setup_link(database, settings, address)
     say(gettext("Stop it with Ctrl+C."))
@@ -237,6 +238,11 @@ def listen(host: str, port: int | None, *, first: int = PORT) -> socket.socket:
             failure = error
         else:
             return listener
-    said = {"port": tried[-1], "host": host, "why": failure.strerror}
-    message = gettext("Port %(port)s of %(host)s cannot be used: %(why)s. Say another --port.")
-    raise click.ClickException(message % said) from failure
+    raise click.ClickException(
+        gettext(
+            "Port %(port)s of %(host)s cannot be used: %(why)s. Say another --port.",
+            port=tried[-1],
+            host=host,
+            why=failure.strerror,
+        )
+    ) from failure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relevansi.cli.frame import options
-from relevansi.cli.frame.options import FILE, as_json_option, output_option
+from relevansi.cli.frame.options import FILE, Reply, output_option, replies
 from relevansi.cli.frame.output import say, write_json
 from relevansi.i18n import gettext, ngettext
 
@@ -28,8 +28,8 @@ def gold_command() -> None:
 
 
 @gold_command.command("list")
-@as_json_option
-def list_command(*, as_json: bool) -> None:
+@replies()
+def list_command(*, reply: Reply) -> None:
     """List the question sets with the gold questions in force.
 
     \b
@@ -39,31 +39,32 @@ def list_command(*, as_json: bool) -> None:
     from relevansi.services.gold import gold
 
     with options.reading() as (session, study):
-        found = [(one, gold.in_force(session, one.id)) for one in gold.sets(session, study)]
-    if as_json:
-        listed = [
+        sets = [(each, gold.in_force(session, each.id)) for each in gold.sets(session, study)]
+    if reply.is_json:
+        rows = [
             {
-                "id": one.id,
-                "questions": len(one.questions),
-                "first_question": next(iter(one.questions), None),
-                "runs": [run.id for run in one.runs],
-                "gold": None if held is None else _gold_json(held),
+                "id": question_set.id,
+                "questions": len(question_set.questions),
+                "first_question": next(iter(question_set.questions), None),
+                "runs": [run.id for run in question_set.runs],
+                "gold": None if in_force is None else _gold_json(in_force),
             }
-            for one, held in found
+            for question_set, in_force in sets
         ]
-        write_json({"question_sets": listed})
+        reply.json({"question_sets": rows})
         return
-    for one, held in found:
-        asked = ngettext("%(n)s question", "%(n)s questions", len(one.questions))
-        say(f"{one.id}  {asked}  {_version(held)}  {' '.join(run.id for run in one.runs)}")
+    for question_set, in_force in sets:
+        count = ngettext("%(n)s question", "%(n)s questions", len(question_set.questions))
+        run_ids = " ".join(run.id for run in question_set.runs)
+        say(f"{question_set.id}  {count}  {_version(in_force)}  {run_ids}")
 
 
 @gold_command.command("import")
 @click.argument("file", type=FILE)
 @of_set
 @of_run
-@as_json_option
-def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_json: bool) -> None:
+@replies()
+def import_command(file: Path, set_id: int | None, run_id: str | None, *, reply: Reply) -> None:
     """Save the gold file FILE as the newest version of a question set.
 
     The only question set is meant where neither --set nor --run names one. What does not fit
@@ -77,33 +78,30 @@ def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_jso
     from relevansi.services.gold import gold
     from relevansi.services.study import studies
 
-    with options.opened() as opened, opened.writing() as session:
-        now = options.now()
-        study = studies.open_or_make(session, now)
+    with options.writing() as (session, study):
         chosen = _chosen(gold.sets(session, study), set_id, run_id)
         owner = studies.raters(session, study)[0]
-        gold.import_file(session, owner, chosen.id, file.name, file.read_bytes(), now)
-        held = gold.in_force(session, chosen.id)
-        assert held is not None
+        gold.import_file(session, owner, chosen.id, file.name, file.read_bytes(), options.now())
+        in_force = gold.in_force(session, chosen.id)
+        assert in_force is not None
         remarks = [
             (run.id, problem)
             for run in chosen.runs
-            for problem in gold.remarks(session, run.id, held)
+            for problem in gold.remarks(session, run.id, in_force)
         ]
-        session.commit()
-    is_new = held.version.number > len(chosen.versions)
-    if as_json:
+    is_new = in_force.version.number > len(chosen.versions)
+    if reply.is_json:
         document = {
             "question_set": chosen.id,
             "is_new": is_new,
-            **_gold_json(held),
+            **_gold_json(in_force),
             "problems": [{"run": run, **problems.to_dict(problem)} for run, problem in remarks],
         }
-        write_json(document)
+        reply.json(document)
         return
-    state = _version(held) if is_new else gettext("already in force: nothing was saved")
-    asked = ngettext("%(n)s gold question", "%(n)s gold questions", len(held.questions))
-    say(f"{chosen.id}  {asked}: {state}")
+    state = _version(in_force) if is_new else gettext("already in force: nothing was saved")
+    count = ngettext("%(n)s gold question", "%(n)s gold questions", len(in_force.questions))
+    say(f"{chosen.id}  {count}: {state}")
     for run, problem in remarks:
         say(f"  !  {run}: {problems.message(problem)}", err=True)
 
@@ -130,8 +128,8 @@ def export_command(
                     "This question set has no gold questions; `relevansi gold import` adds them."
                 )
             )
-        wanted = chosen.versions[0].number if number is None else number
-        document = gold.read(session, chosen.id, wanted).document
+        number = chosen.versions[0].number if number is None else number
+        document = gold.read(session, chosen.id, number).document
     write_json(document, output)
 
 
@@ -147,34 +145,34 @@ def _chosen(sets: list[GoldSet], set_id: int | None, run_id: str | None) -> Gold
                 "Gold questions belong to the questions of a run: `relevansi import` one first."
             )
         )
-    found = [
-        one
-        for one in sets
-        if set_id in {None, one.id} and (run_id is None or run_id in {run.id for run in one.runs})
+    matching = [
+        each
+        for each in sets
+        if set_id in {None, each.id} and (run_id is None or run_id in {run.id for run in each.runs})
     ]
-    if not found:
+    if not matching:
         raise UnknownQuestionSet(set_id) if run_id is None else UnknownRun(run_id)
-    if len(found) > 1:
+    if len(matching) > 1:
         raise click.UsageError(
             gettext("There are several question sets: say --set or --run; `relevansi gold list`.")
         )
-    return found[0]
+    return matching[0]
 
 
-def _version(held: Gold | None) -> str:
-    if held is None:
+def _version(gold: Gold | None) -> str:
+    if gold is None:
         return gettext("no gold questions yet")
-    return gettext("%(name)s, version %(n)s", name=held.version.name, n=held.version.number)
+    return gettext("%(name)s, version %(n)s", name=gold.version.name, n=gold.version.number)
 
 
-def _gold_json(held: Gold) -> dict[str, Any]:
+def _gold_json(gold: Gold) -> dict[str, Any]:
     return {
-        "version": held.version.number,
-        "name": held.version.name,
-        "by": held.version.by,
-        "at": held.version.at.isoformat(),
-        "questions": len(held.questions),
-        "threshold_t": float(held.threshold),
+        "version": gold.version.number,
+        "name": gold.version.name,
+        "by": gold.version.by,
+        "at": gold.version.at.isoformat(),
+        "questions": len(gold.questions),
+        "threshold_t": float(gold.threshold),
     }
 
 
@@ -186,8 +184,8 @@ def manual_input_command() -> None:
 @manual_input_command.command("import")
 @click.argument("file", type=FILE)
 @decided_run
-@as_json_option
-def import_manual_command(file: Path, run_id: str, *, as_json: bool) -> None:
+@replies()
+def import_manual_command(file: Path, run_id: str, *, reply: Reply) -> None:
     """Take in the decisions of FILE: constraints overridden, cards passed or failed.
 
     Decisions that FILE does not name stay as they are. Those on questions or cards that the
@@ -200,27 +198,25 @@ def import_manual_command(file: Path, run_id: str, *, as_json: bool) -> None:
     from relevansi.services.gold import constraints
     from relevansi.services.study import studies
 
-    with options.opened() as opened, opened.writing() as session:
-        now = options.now()
-        owner = studies.raters(session, studies.open_or_make(session, now))[0]
-        data = file.read_bytes()
-        found = constraints.import_manual(session, owner, run_id, file.name, data, now)
-        session.commit()
-    n_new, n_fitting, wrong = found
-    if as_json:
+    with options.writing() as (session, study):
+        owner = studies.raters(session, study)[0]
+        n_new, n_fitting, unfit = constraints.import_manual(
+            session, owner, run_id, file.name, file.read_bytes(), options.now()
+        )
+    if reply.is_json:
         document = {
             "run": run_id,
             "new": n_new,
             "fitting": n_fitting,
-            "problems": [problems.to_dict(problem) for problem in wrong],
+            "problems": [problems.to_dict(problem) for problem in unfit],
         }
-        write_json(document)
+        reply.json(document)
     else:
         new = ngettext("%(n)s new decision", "%(n)s new decisions", n_new)
         say(f"{run_id}  {file.name}: {new}")
-        for problem in wrong:
+        for problem in unfit:
             say(f"  !! {problems.message(problem)}", err=True)
-    if wrong and not n_fitting:
+    if unfit and not n_fitting:
         raise click.ClickException(
             gettext("No decision in %(file)s fits run %(run)s.", file=file.name, run=run_id)
         )

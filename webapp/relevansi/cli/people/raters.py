@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Mapping
 from datetime import datetime
 
 import click
 from msgspec.structs import asdict
 
 from relevansi.cli.frame import options, serving
-from relevansi.cli.frame.options import as_json_option
-from relevansi.cli.frame.output import TerminalTable, printed, say, write, write_json
+from relevansi.cli.frame.options import Reply, replies
+from relevansi.cli.frame.output import say
 from relevansi.config import Settings
+from relevansi.exporters.frame.tables import Column
 from relevansi.i18n import gettext, ngettext
 from relevansi.printable import name_line
 from relevansi.services.people import raters, sign_in, tokens
@@ -24,9 +24,9 @@ from relevansi.services.people.raters import (
     InvitationLine,
     RaterLine,
 )
-from relevansi.services.people.tokens import SCOPES, Scope, TokenLine
+from relevansi.services.people.tokens import SCOPES, Scope
 from relevansi.services.runs.reports import UnknownRater
-from relevansi.services.study import assignments, studies
+from relevansi.services.study import assignments
 
 
 @click.command("invite")
@@ -46,11 +46,9 @@ def invite_command(name: str, days: int, base_url: str | None) -> None:
         raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
     if base_url and not base_url.startswith(("http://", "https://")):
         raise click.UsageError(gettext("--base-url begins with http:// or https://."))
-    with options.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, options.now())
+    with options.writing() as (session, study):
         invited = raters.invite(session, study, name, options.now(), days=days)
         has_password = study.password is not None
-        session.commit()
     settings = Settings.from_environment()
     address, why = serving.chosen(settings, base_url)
     link = f"{address}/join/{invited.token}"
@@ -71,51 +69,67 @@ def invite_command(name: str, days: int, base_url: str | None) -> None:
 
 
 @click.command("raters")
-@as_json_option
+@replies()
 @click.option(
     "--forget-password", is_flag=True,
     help="Forget the owner's password, so that a new one can be set on this computer.",
 )  # fmt: skip
-def raters_command(*, as_json: bool, forget_password: bool) -> None:
+def raters_command(*, reply: Reply, forget_password: bool) -> None:
     """List the study's raters: how they stand, what they get and how they may come in."""
     if forget_password:
-        with options.opened() as opened, opened.writing() as session:
-            study = studies.open_or_make(session, options.now())
+        with options.writing() as (session, study):
             sign_in.set_password(session, study, None, options.now())
-            session.commit()
         address = f"{serving.chosen(Settings.from_environment(), None)[0]}/sign-in"
         say(gettext("Forgotten. Set a new one at %(address)s on this computer.", address=address))
         return
     with options.reading() as (session, study):
-        invited = raters.invitation_lines(session, study, options.now())
-        found = [(line, invited[line.id]) for line in raters.lines(session, study)]
+        invitations = raters.invitation_lines(session, study, options.now())
+        lines = raters.lines(session, study)
         sets = assignments.numbered(session, study)
-        named = {
+        questions_by_rater = {
             rater_id: assignments.written(questions, sets)
             for rater_id, questions in assignments.by_rater(session, study).items()
         }
-    if as_json:
-        document = {
-            "raters": [
-                {
-                    **asdict(line),
-                    "questions": named.get(line.id),  # null where all are theirs
-                    "invitations": [asdict(link) for link in links],
-                }
-                for line, links in found
-            ]
-        }
-        write_json(document, indent=2, default=datetime.isoformat)
+    if reply.is_json:
+        rows = [
+            {
+                **asdict(line),
+                "questions": questions_by_rater.get(line.id),  # null where all are theirs
+                "invitations": invitations[line.id],
+            }
+            for line in lines
+        ]
+        reply.json({"raters": rows})
         return
-    write(printed([_table(found, named)]), None)
+    reply.table(
+        (
+            Column(gettext("Rater")),
+            Column(gettext("Judgments"), numeric=True),
+            Column(gettext("Grades"), numeric=True),
+            Column(gettext("Questions")),
+            Column(gettext("Last seen")),
+            Column(gettext("State")),
+        ),
+        [
+            (
+                line.name,
+                str(line.judgments),
+                str(line.ratings),
+                questions_by_rater.get(line.id, gettext(assignments.ALL)),
+                _minute(line.last_seen),
+                _state(line, invitations[line.id]),
+            )
+            for line in lines
+        ],
+    )
 
 
 def _print_code(link: str) -> None:
     import segno
 
-    drawn = io.StringIO()
-    segno.make(link, micro=False).terminal(out=drawn, compact=True)
-    text = drawn.getvalue()
+    drawing = io.StringIO()
+    segno.make(link, micro=False).terminal(out=drawing, compact=True)
+    text = drawing.getvalue()
     try:
         text.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
@@ -124,19 +138,8 @@ def _print_code(link: str) -> None:
         say(line)
 
 
-def _table(
-    found: list[tuple[RaterLine, list[InvitationLine]]], named: Mapping[int, str]
-) -> TerminalTable:
-    table = TerminalTable(boxed=False)
-    table.left(gettext("Rater"))
-    table.right(gettext("Judgments"), gettext("Grades"))
-    table.left(gettext("Questions"), gettext("Last seen"), gettext("State"))
-    for line, links in found:
-        seen = line.last_seen.astimezone().strftime("%Y-%m-%d %H:%M") if line.last_seen else "-"
-        questions = named.get(line.id, gettext(assignments.ALL))
-        counts = (str(line.judgments), str(line.ratings))
-        table.row(line.name, *counts, questions, seen, _state(line, links))
-    return table
+def _minute(moment: datetime | None) -> str:
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else "-"
 
 
 def _state(line: RaterLine, links: list[InvitationLine]) -> str:
@@ -175,71 +178,75 @@ def token_command() -> None:
     "--days", type=click.IntRange(1, tokens.MOST_DAYS), default=tokens.DAYS, show_default=True,
     help="How long it holds.",
 )  # fmt: skip
-@as_json_option
+@replies()
 def new(
-    scopes: tuple[Scope, ...], rater: str | None, name: str, days: int, *, as_json: bool
+    scopes: tuple[Scope, ...], rater: str | None, name: str, days: int, *, reply: Reply
 ) -> None:
     """Print a new token. It is shown only now: Relevansi keeps a hash of it."""
     name, now = name_line(name), options.now()
     if len(name) > tokens.LONGEST_NAME:
         raise click.UsageError(gettext("The name of a token has at most 80 characters."))
-    with options.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, now)
+    with options.writing() as (session, study):
         holder = raters.find_named(session, study, rater) if rater else raters.owner(session, study)
         if holder is None:
             raise UnknownRater(rater)
-        made = tokens.make(session, holder, name, scopes, now, days=days)
-        session.commit()
-    if as_json:
-        write_json(asdict(made), default=datetime.isoformat)
+        token = tokens.make(session, holder, name, scopes, now, days=days)
+    if reply.is_json:
+        reply.json(token)
         return
-    say(made.token)
-    until = f"{made.expires_at:%Y-%m-%d}"
-    told = gettext(
+    say(token.token)
+    advice = gettext(
         "Token %(id)s holds until %(until)s. It is shown only now: keep it as a secret, as in "
         "the environment variable RELEVANSI_TOKEN.",
-        id=made.id,
-        until=until,
+        id=token.id,
+        until=f"{token.expires_at:%Y-%m-%d}",
     )
-    say(told, err=True)
+    say(advice, err=True)
 
 
 @token_command.command("list")
-@as_json_option
-def listed(*, as_json: bool) -> None:
+@replies()
+def list_command(reply: Reply) -> None:
     """List the tokens of everybody: whose, what they may do, until when."""
     with options.reading() as (session, study):
-        found = tokens.lines(session, raters.owner(session, study), options.now())
-    if as_json:
-        write_json({"tokens": list(map(asdict, found))}, default=datetime.isoformat)
+        lines = tokens.lines(session, raters.owner(session, study), options.now())
+    if reply.is_json:
+        reply.json({"tokens": lines})
         return
-    write(printed([_tokens(found)]), None)
+    states = {
+        raters.OPEN: gettext("open"),
+        raters.EXPIRED: gettext("expired"),
+        raters.WITHDRAWN: gettext("withdrawn"),
+    }
+    reply.table(
+        (
+            Column("ID", numeric=True),
+            Column(gettext("Rater")),
+            Column(gettext("For")),
+            Column(gettext("May")),
+            Column(gettext("Until")),
+            Column(gettext("Last used")),
+            Column(gettext("State")),
+        ),
+        [
+            (
+                str(line.id),
+                line.rater,
+                line.name or "-",
+                ", ".join(line.scopes),
+                f"{line.expires_at:%Y-%m-%d}",
+                _minute(line.used_at),
+                states[line.state],
+            )
+            for line in lines
+        ],
+    )
 
 
 @token_command.command("withdraw")
 @click.argument("token_id", metavar="ID", type=click.IntRange(0, 2**31 - 1))
 def withdraw(token_id: int) -> None:
     """End the token with this ID; `relevansi token list` shows the IDs."""
-    with options.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, options.now())
+    with options.writing() as (session, study):
         tokens.withdraw(session, raters.owner(session, study), token_id, options.now())
-        session.commit()
     say(gettext("Token %(id)s lets nobody in any more.", id=token_id))
-
-
-def _tokens(found: list[TokenLine]) -> TerminalTable:
-    table = TerminalTable(boxed=False)
-    table.right("ID")
-    table.left(gettext("Rater"), gettext("For"), gettext("May"), gettext("Until"))
-    table.left(gettext("Last used"), gettext("State"))
-    states = {
-        raters.OPEN: gettext("open"),
-        raters.EXPIRED: gettext("expired"),
-        raters.WITHDRAWN: gettext("withdrawn"),
-    }
-    for one in found:
-        used = one.used_at.astimezone().strftime("%Y-%m-%d %H:%M") if one.used_at else "-"
-        until = f"{one.expires_at:%Y-%m-%d}"
-        may = ", ".join(one.scopes)
-        table.row(str(one.id), one.rater, one.name or "-", may, until, used, states[one.state])
-    return table

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from relevansi.cli.frame import options
-from relevansi.cli.frame.output import printed, say, section_tables, write, write_json
+from relevansi.cli.frame.options import WIDTH, Reply, replies
+from relevansi.cli.frame.output import printed, say
 from relevansi.i18n import gettext
 
 if TYPE_CHECKING:
     from relevansi.db.tables.study import QuestionSet, Study
     from relevansi.exporters.frame.tables import Section
 
-WIDTH = 100
 HEADLINES = ("mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate")
 FIGURES = (*HEADLINES, "mean_response_quality")
 
@@ -58,7 +58,7 @@ def _question_set(session: Session, study: Study, number: int | None) -> Questio
 )
 @click.option("--raters", type=click.IntRange(1, 1000), help="How many; those of the study.")
 @question_set_option
-@click.option("--format", "file_format", type=click.Choice(["table", "json"]), default="table")
+@replies("table", "json")
 def plan_command(  # noqa: PLR0913 (a parameter for each option)
     *,
     figure: str,
@@ -69,7 +69,7 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
     deviation: float | None,
     raters: int | None,
     question_set: int | None,
-    file_format: str,
+    reply: Reply,
 ) -> None:
     """Say how many questions a difference takes, and what the questions there are can show.
 
@@ -83,18 +83,18 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
 
     wish = RatingPlanWish(figure, difference, Demand(level, power), deviation)
     with options.reading() as (session, study):
-        asked = None
+        chosen_set = None
         if question_set is not None or samples.question_sets(session, study):
-            asked = _question_set(session, study, question_set)
-        found = samples.rating_plan(session, study, asked, wish, pair=pair, raters=raters)
-        if file_format == "json":
-            write_json(words.plan_json(found))
-        else:
-            _print(words.section(found))
+            chosen_set = _question_set(session, study, question_set)
+        plan = samples.rating_plan(session, study, chosen_set, wish, pair=pair, raters=raters)
+    if reply.is_json:
+        reply.json(words.plan_json(plan))
+    else:
+        _write_section(words.section(plan), reply)
 
 
-def _print(section: Section, *further: str) -> None:
-    write(printed([*section.sentences, *further, *section_tables(section)], width=WIDTH), None)
+def _write_section(section: Section, reply: Reply, *notes: str) -> None:
+    reply.write(printed([*section.sentences, *notes, *section.tables], width=WIDTH))
 
 
 @click.command("sample")
@@ -107,7 +107,7 @@ def _print(section: Section, *further: str) -> None:
 )
 @click.option("--close", "closes", is_flag=True, help="End the sample.")
 @question_set_option
-@click.option("--format", "file_format", type=click.Choice(["table", "json"]), default="table")
+@replies("table", "json")
 def sample_command(
     *,
     questions: int | None,
@@ -115,7 +115,7 @@ def sample_command(
     kind: str | None,
     closes: bool,
     question_set: int | None,
-    file_format: str,
+    reply: Reply,
 ) -> None:
     """Draw questions at random, or say how far the sample is.
 
@@ -139,8 +139,7 @@ def sample_command(
             )
     if questions is not None and closes:
         raise click.UsageError(gettext("Say either --questions or --close."))
-    with options.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, options.now())
+    with options.writing() as (session, study):
         chosen = _question_set(session, study, question_set)
         if questions is not None:
             owner = studies.raters(session, study)[0]
@@ -151,15 +150,14 @@ def sample_command(
             )
         elif closes:
             samples.finish(session, study, chosen, options.now())
-        found = samples.of_set(session, study, chosen)
-        if file_format == "json":
-            nothing: dict[str, Any] = {"rule": None, "rated": 0, "figures": []}
-            write_json(words.part_json(found) if found else nothing)
-        elif found is None:
-            say(gettext("No sample is drawn: raters are asked all questions."))
-        else:
-            _print(words.section(found), words.drawn(found))
-        session.commit()
+        sample = samples.of_set(session, study, chosen)
+    if reply.is_json:
+        empty: dict[str, Any] = {"rule": None, "rated": 0, "figures": []}
+        reply.json(words.part_json(sample) if sample else empty)
+    elif sample is None:
+        say(gettext("No sample is drawn: raters are asked all questions."))
+    else:
+        _write_section(words.section(sample), reply, words.drawn(sample))
 
 
 @click.command("estimate")
@@ -167,8 +165,8 @@ def sample_command(
 @click.option("--against", metavar="ID", help="Another run: the difference, first minus second.")
 @click.option("--figure", type=click.Choice(HEADLINES), default=HEADLINES[0], show_default=True)
 @click.option("--machine", metavar="JUDGE", help="Let this machine judge help.")
-@click.option("--rule", help='"majority", "adjudicated" or "rater NAME".')
-@click.option("--format", "file_format", type=click.Choice(["table", "json"]), default="table")
+@options.rule_option
+@replies("table", "json")
 def estimate_command(
     *,
     run_id: str,
@@ -176,7 +174,7 @@ def estimate_command(
     figure: str,
     machine: str | None,
     rule: str | None,
-    file_format: str,
+    reply: Reply,
 ) -> None:
     """Estimate a figure over all questions from the sample of them that people judged.
 
@@ -190,38 +188,39 @@ def estimate_command(
     from relevansi.services.planning import machine_help, samples
     from relevansi.services.runs import reports, runs
 
-    wanted = [run_id] if against is None else [run_id, against]
+    run_ids = [run_id] if against is None else [run_id, against]
     with options.reading() as (session, study):
-        compared = [runs.find(session, study, one) for one in wanted]
+        compared = [runs.find(session, study, each) for each in run_ids]
         judge = machine_help.find_machine(session, study, machine) if machine else None
         merged = reports.rule_of(session, study, rule)
-        found = machine_help.of_runs(session, study, compared, merged, judge, (figure,))
+        estimates = machine_help.of_runs(session, study, compared, merged, judge, (figure,))
         set_id, sample = compared[0].question_set_id, None
         if judge is None and figure in samples.FIGURES:
             sample = samples.of_runs(session, study, set_id, compared, merged)
         if sample is not None:
             # The figure as the rule of the sample gives it: no machine has a part in it.
-            of_figure = tuple(one for one in sample.figures if one.figure == figure)
+            of_figure = tuple(line for line in sample.figures if line.figure == figure)
             section = sample_words.section(replace(sample, figures=of_figure))
-            document = _of_sample(sample_words.part_json(sample), wanted, figure)
+            document = _of_sample(sample_words.part_json(sample), len(run_ids), figure)
             document |= {"valid": sample.rule.beforehand, "people_rule": merged.name}
         else:
-            section, document = words.section(found), _of_people(words.part_json(found))
-    if file_format == "json":
-        write_json({"run": run_id, "against": against, "figure": figure, **document})
+            section = words.section(estimates)
+            document = _of_people(words.part_json(estimates))
+    if reply.is_json:
+        reply.json({"run": run_id, "against": against, "figure": figure, **document})
     else:
-        _print(section)
+        _write_section(section, reply)
 
 
-def _of_sample(part: dict[str, Any], wanted: list[str], figure: str) -> dict[str, Any]:
-    found = (one for one in part["figures"] if one["figure"] == figure)
-    none = {"value": None, "lower": None, "upper": None, "n": 0}
-    one = next((one for one in found if len(one["runs"]) == len(wanted)), none)
+def _of_sample(part: dict[str, Any], n_runs: int, figure: str) -> dict[str, Any]:
+    lines = (line for line in part["figures"] if line["figure"] == figure)
+    empty = {"value": None, "lower": None, "upper": None, "n": 0}
+    line = next((line for line in lines if len(line["runs"]) == n_runs), empty)
     return {
-        "value": one["value"],
-        "low": one["lower"],
-        "high": one["upper"],
-        "n": one["n"],
+        "value": line["value"],
+        "low": line["lower"],
+        "high": line["upper"],
+        "n": line["n"],
         "of": part["rule"]["of"],
         "waiting": part["rule"]["n"] - part["rated"],
         **{key: part[key] for key in ("rule", "interval")},
@@ -230,12 +229,12 @@ def _of_sample(part: dict[str, Any], wanted: list[str], figure: str) -> dict[str
 
 
 def _of_people(part: dict[str, Any]) -> dict[str, Any]:
-    one = part["figures"][-1]
-    shown = one if part["machine"] else one["alone"]
-    helped = {key: one[key] for key in ("weight", "share_saved", "correlation", "alone", "why")}
+    line = part["figures"][-1]
+    estimate = line if part["machine"] else line["alone"]
+    helped = {key: line[key] for key in ("weight", "share_saved", "correlation", "alone", "why")}
     return {
-        **{key: shown[key] for key in ("value", "low", "high")},
-        **{key: one[key] for key in ("n", "of", "waiting")},
+        **{key: estimate[key] for key in ("value", "low", "high")},
+        **{key: line[key] for key in ("n", "of", "waiting")},
         **{key: part[key] for key in ("valid", "rule", "people_rule", "interval")},
         "machine": {"name": part["machine"], **helped} if part["machine"] else None,
     }

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from msgspec import to_builtins
 
-from relevansi.cli.frame import output as progress
-from relevansi.cli.frame.options import FILE, formats
-from relevansi.cli.frame.output import shown, write, write_json
+from relevansi.cli.frame.options import FILE, Reply, replies
+from relevansi.cli.frame.output import one_line, steps
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.importers.proof_packs import pack as proof_pack
 from relevansi.services.proof_packs import verification
@@ -22,8 +20,8 @@ MOST_LINES = 40
 
 @click.command("verify")
 @click.argument("file", metavar="FILE.zip", type=FILE)
-@formats("table", "json")
-def verify_command(file: Path, file_format: str, output: Path | None) -> None:
+@replies("table", "json")
+def verify_command(file: Path, reply: Reply) -> None:
     """Recompute everything in a proof pack from the verdicts inside; no database is used.
 
     Says equal and exits 0, or which files and figures differ and exits 1.
@@ -37,16 +35,16 @@ def verify_command(file: Path, file_format: str, output: Path | None) -> None:
     with (
         file.open("rb") as data,
         proof_pack.opened(file.name, data) as pack,
-        progress.steps() as tell,
+        steps() as tell,
     ):
-        found = verification.verify(pack, tell)
-    if file_format == "json":
-        write_json(to_builtins(found), output)
+        report = verification.verify(pack, tell)
+    if reply.is_json:
+        reply.json(report)
     else:
-        text = "".join(f"{shown(line)}\n" for line in _lines(found))
-        write(text.encode("utf-8", "surrogateescape"), output)
-    if not found.equal:
-        count = len(found.differences) + found.left_out
+        text = "".join(f"{one_line(line)}\n" for line in _lines(report))
+        reply.write(text.encode("utf-8", "surrogateescape"))
+    if not report.equal:
+        count = len(report.differences) + report.left_out
         raise click.ClickException(
             ngettext(
                 "%(file)s: %(n)s difference.", "%(file)s: %(n)s differences.", count, file=file.name
@@ -54,33 +52,33 @@ def verify_command(file: Path, file_format: str, output: Path | None) -> None:
         )
 
 
-def _lines(found: Verification) -> Iterator[str]:
+def _lines(report: Verification) -> Iterator[str]:
     yield gettext(
         "%(study)s, %(rule)s; made by Relevansi %(version)s as of %(when)s",
-        study=found.study,
-        rule=found.rule,
-        version=found.version,
-        when=found.created_at,
+        study=report.study,
+        rule=report.rule,
+        version=report.version,
+        when=report.created_at,
     )
-    yield gettext("Fingerprint (SHA-256 of manifest.json): %(hash)s", hash=found.fingerprint)
-    if found.equal:
+    yield gettext("Fingerprint (SHA-256 of manifest.json): %(hash)s", hash=report.fingerprint)
+    if report.equal:
         yield gettext(
             "Equal: %(files)s files with %(figures)s numbers are what the verdicts make them.",
-            files=found.files,
-            figures=found.figures,
+            files=report.files,
+            figures=report.figures,
         )
-    for file in dict.fromkeys(one.file for one in found.differences):
+    for file in dict.fromkeys(difference.file for difference in report.differences):
         yield file
-        every = [one for one in found.differences if one.file == file]
         # Headline figures are listed before all others.
-        listed = sorted(
-            every, key=lambda one: "figures" not in one.place or one.place[-1] != "value"
+        differences = sorted(
+            (difference for difference in report.differences if difference.file == file),
+            key=lambda each: "figures" not in each.place or each.place[-1] != "value",
         )
-        yield from (f"  {_told(one)}" for one in listed[:MOST_LINES])
-        if len(listed) > MOST_LINES:
-            more = len(listed) - MOST_LINES
+        yield from (f"  {_in_words(difference)}" for difference in differences[:MOST_LINES])
+        if len(differences) > MOST_LINES:
+            more = len(differences) - MOST_LINES
             yield "  " + gettext("and %(n)s more; --format json lists all of them", n=more)
-        yield from (f"    {line}" for line in found.texts.get(file, ()))
+        yield from (f"    {line}" for line in report.texts.get(file, ()))
 
 
 _OF_FILES = {
@@ -90,19 +88,19 @@ _OF_FILES = {
 }
 
 
-def _told(one: PackDifference) -> str:
-    if one.kind in _OF_FILES:
-        return gettext(_OF_FILES[one.kind])
-    if one.kind is DifferenceKind.UNREADABLE:
-        return gettext("cannot be used: %(why)s", why=one.stated)
-    stated, computed = (
+def _in_words(difference: PackDifference) -> str:
+    if difference.kind in _OF_FILES:
+        return gettext(_OF_FILES[difference.kind])
+    if difference.kind is DifferenceKind.UNREADABLE:
+        return gettext("cannot be used: %(why)s", why=difference.stated)
+    in_pack, computed = (
         f"{value:.10g}" if isinstance(value, float) else "-" if value is None else value
-        for value in (one.stated, one.computed)
+        for value in (difference.stated, difference.computed)
     )
     return gettext(
         "%(place)s: %(stated)s; by %(source)s it is %(computed)s",
-        place=", ".join(one.place) or "-",
-        stated=stated,
-        source=one.source,
+        place=", ".join(difference.place) or "-",
+        stated=in_pack,
+        source=difference.source,
         computed=computed,
     )

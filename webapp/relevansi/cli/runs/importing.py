@@ -1,4 +1,4 @@
-"""``relevansi import``, ``relevansi runs`` and ``relevansi delete-run``."""
+"""``relevansi import``."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from pathlib import Path
 from subprocess import list2cmdline
 from typing import Any
 
 import click
 import msgspec
-from msgspec import Struct, field, to_builtins
+from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
 from relevansi import labels as words
-from relevansi.cli.frame import options, output
-from relevansi.cli.frame.options import Command, as_json_option
-from relevansi.cli.frame.output import say, shown, write_json
+from relevansi.cli.frame import options
+from relevansi.cli.frame.options import Command, Reply, replies
+from relevansi.cli.frame.output import notice, say, steps
 from relevansi.db.engine import Database
-from relevansi.db.tables.runs import Query
 from relevansi.i18n import gettext, ngettext
 from relevansi.importers.results import files
 from relevansi.importers.results.assemble import grades_in
@@ -34,8 +32,7 @@ from relevansi.records import Problem, Severity, Tell, nobody
 from relevansi.services.exports import rated_imports
 from relevansi.services.exports.rated_imports import RatedFileReport, RatedImport, RatedValue
 from relevansi.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
-from relevansi.services.programs import rows
-from relevansi.services.runs import file_formats, reports, runs, samples
+from relevansi.services.runs import file_formats, samples
 from relevansi.services.runs.file_formats import (
     FORMATS,
     RATED_CSV,
@@ -95,14 +92,14 @@ def reading_options(command: Command) -> Command:
     help="Documents with another text than before are the same: verdicts on them carry over.",
 )
 @click.option("--metadata", help="The keys of metadata that raters see, with commas between.")
-@as_json_option
+@replies()
 def import_command(
     paths: Sequence[Path],
     *,
     overwrite: bool,
     blind: bool | None,
-    as_json: bool,
-    **said: Any,
+    reply: Reply,
+    **values: Any,
 ) -> None:
     """Import run files and ratings from pages without a server, recognised by content.
 
@@ -115,39 +112,41 @@ def import_command(
     one import: runs, their questions, their documents and grades. Each system becomes a run.
     """
     decision = FileDecision(
-        rater=said["rater"],
-        confirm=said["rater"] is not None,
-        method=said["method"] or "",
-        llm=said["llm"] or "",
-        grader=said["rater"] or "",
-        meta=None if said["metadata"] is None else _listed(said["metadata"]),
-        same_documents=said["same_documents"],
+        rater=values["rater"],
+        confirm=values["rater"] is not None,
+        method=values["method"] or "",
+        llm=values["llm"] or "",
+        grader=values["rater"] or "",
+        meta=None if values["metadata"] is None else _listed(values["metadata"]),
+        same_documents=values["same_documents"],
     )
     names = ("depth", "split", "columns", "mapping", "grades", "method", "llm")
-    choices = choices_of(**{name: said[name] for name in names})
+    choices = choices_of(**{name: values[name] for name in names})
     with options.opened() as opened:
-        found = _Import(opened, decision, choices, overwrite, blind)
+        outcome = _Import(opened, decision, choices, overwrite, blind)
         with _without_collecting():
-            found.take(paths)
+            outcome.take(paths)
         with opened.reading() as session:
             study = studies.current(session)
             sample = {run.id for run in samples.sample_runs(session, study)} if study else set()
-    if as_json:
-        write_json(_document(found))
+    if reply.is_json:
+        reply.json(_outcome_json(outcome))
     else:
-        _tell_found(found)
-    if {run.id for run in found.runs} & sample:
-        warning = gettext(
-            "The invented sample of the demo is in this study now, and counts like your own runs. "
-            "The page Home removes it."
+        _report(outcome)
+    if {run.id for run in outcome.runs} & sample:
+        notice(
+            gettext(
+                "The invented sample of the demo is in this study now, and counts like your own "
+                "runs. The page Home removes it."
+            )
         )
-        say(f"relevansi: {warning}", err=True)
-    left = [*map(problems.message, found.problems), *found.left]
-    for line in left:
-        say(f"relevansi: {line}", err=True)
-    if not (found.runs or found.ratings or found.rated_csvs or found.grades or left):
+    refusals = [*map(problems.message, outcome.problems), *outcome.refusals]
+    for line in refusals:
+        notice(line)
+    is_empty = not (outcome.runs or outcome.ratings or outcome.rated_csvs or outcome.grades)
+    if is_empty and not refusals:
         raise click.ClickException(gettext("There is no run file in what was given."))
-    if left or not all(report.stored for report in found.ratings):
+    if refusals or not all(report.stored for report in outcome.ratings):
         raise SystemExit(1)
 
 
@@ -190,9 +189,9 @@ def _roles(text: str | None, option: str) -> dict[str, str]:
     parts = [part.partition("=") for part in _listed(text or "")]
     pairs = [(role.strip(), name.strip()) for role, _, name in parts]
     if any(role not in MAPPED_ROLES or not name for role, name in pairs):
-        known = ", ".join(MAPPED_ROLES)
+        roles = ", ".join(MAPPED_ROLES)
         raise click.BadParameter(
-            gettext("columns are named as ROLE=NAME; the roles: %(roles)s", roles=known),
+            gettext("columns are named as ROLE=NAME; the roles: %(roles)s", roles=roles),
             param_hint=option,
         )
     return dict(pairs)
@@ -214,8 +213,8 @@ def _results_in(paths: Sequence[Path]) -> list[Path]:
     def has_results(path: Path) -> bool:
         if not path.is_dir():
             return path.is_file() and file_formats.recognised(path.name, _content(path)) is RESULTS
-        inside = [one for one in sorted(path.rglob("*")) if one.is_file()]
-        kinds = {file_formats.recognised(one.name, _content(one)) for one in inside}
+        inside = [file for file in sorted(path.rglob("*")) if file.is_file()]
+        kinds = {file_formats.recognised(file.name, _content(file)) for file in inside}
         return kinds == {RESULTS}
 
     return [path for path in paths if has_results(path)]
@@ -234,9 +233,9 @@ def _content(path: Path) -> bytes:
 
 def _has_object_in_first_line(head: bytes) -> bool:
     """Whether another line follows an object: then the file may be a collection of gigabytes."""
-    first, _, rest = head.partition(b"\n")
+    first, _, further_lines = head.partition(b"\n")
     with suppress(msgspec.DecodeError):
-        return bool(rest.strip()) and isinstance(msgspec.json.decode(first), dict)
+        return bool(further_lines.strip()) and isinstance(msgspec.json.decode(first), dict)
     return False
 
 
@@ -254,52 +253,56 @@ class _Import(Struct):
     rated_csvs: list[RatedImport] = field(default_factory=list)
     compared: list[RatedFileReport] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    left: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
     grades: dict[str, int] = field(default_factory=dict)
     remarks: list[Problem] = field(default_factory=list)
 
     def take(self, paths: Sequence[Path]) -> None:
         of_results = _results_in(paths)
-        others = [path for path in paths if path not in of_results]
+        of_runs = [path for path in paths if path not in of_results]
         recognised = {
             path: file_formats.recognised(path.name, path.read_bytes())
-            for path in self._readable(_files(others))
+            for path in self._readable(_files(of_runs))
         }
         # What else is in a folder of runs is none of them.
         recognised = {path: form for path, form in recognised.items() if form is not RESULTS}
         by_folder: dict[Path, list[str]] = {}
-        in_order = sorted(recognised.items(), key=lambda one: -FORMATS.index(one[1]))
-        with output.steps() as tell:
-            for done, (path, form) in enumerate(in_order):
-                tell(done, len(in_order))
-                run_ids = self._store(path, opened_file(path, form), is_named=path in others)
+        in_order = sorted(recognised.items(), key=lambda file: -FORMATS.index(file[1]))
+        with steps() as tell:
+            for n, (path, form) in enumerate(in_order):
+                tell(n, len(in_order))
+                run_ids = self._store(path, opened_file(path, form), is_named=path in of_runs)
                 by_folder.setdefault(path.parent, []).extend(run_ids)
             tell(len(in_order), len(in_order))
         # Those of a folder in the layout of the original scripts.
-        beside = (one for path in others for one in sorted(path.rglob("evaluation_rated_*.csv")))
-        for path in self._readable(beside):
+        rated = (csv for path in of_runs for csv in sorted(path.rglob("evaluation_rated_*.csv")))
+        for path in self._readable(rated):
             with self.database.writing() as session:
                 study = studies.open_or_make(session, options.now())
-                given = (_name(path), path.read_bytes(), by_folder.get(path.parent, ()))
-                self.compared.append(rated_imports.compare(session, study, *given))
+                run_ids = by_folder.get(path.parent, ())
+                report = rated_imports.compare(
+                    session, study, _name(path), path.read_bytes(), run_ids
+                )
+                self.compared.append(report)
         if of_results:
             self._take_results(of_results)
 
     def _take_results(self, paths: Sequence[Path]) -> None:
-        with output.steps() as tell:
+        with steps() as tell:
             name = ", ".join(path.name for path in paths)
             file = file_formats.opened_results(name, paths, self.choices, tell)
             with self.database.reading() as session:
                 if study := studies.current(session):
                     file = file_formats.with_known_columns(study, file, tell)
             stored = self._store(paths[0], file, is_named=True, tell=tell)
-        for scored, kind in file.read.scorable.items() if stored else ():
-            told = gettext(
-                "%(name)s can be scored automatically too: %(command)s",
-                name=scored,
-                command=f"relevansi score {kind} {scored}",
+        for path_name, kind in file.read.scorable.items() if stored else ():
+            notice(
+                gettext(
+                    "%(name)s can be scored automatically too: %(command)s",
+                    name=path_name,
+                    command=f"relevansi score {kind} {path_name}",
+                )
             )
-            say(f"relevansi: {told}", err=True)
 
     def _store(
         self, path: Path, file: OpenedFile, *, is_named: bool, tell: Tell = nobody
@@ -321,11 +324,11 @@ class _Import(Struct):
             case RatingsReport() as report:
                 self.ratings.append(report)
                 if report.needs_confirmation and not report.stored:
-                    self.left.append(_why_unconfirmed(path, report))
+                    self.refusals.append(_why_unconfirmed(path, report))
             case RatedImport() as report:
                 self.rated_csvs.append(report)
                 if not report.storable:
-                    self.left.append(f"{report.name}: {_why_refused(report)}")
+                    self.refusals.append(f"{report.name}: {_why_refused(report)}")
             case ImportedRun() as run:
                 self.runs.append(run)
             case StoredResults() as results:
@@ -386,42 +389,43 @@ def store_file(
         if file.format in (RUN, RESULTS):
             report = file_formats.look(session, study, file, None, now)
             if becomes := file_formats.becomes(session, study, [report]):
-                say(f"relevansi: {gettext(becomes)}", err=True)
+                notice(gettext(becomes))
             if blind is not None:
                 switched = replace(studies.switches(study), blind=blind)
                 studies.set_switches(session, study, switched, now)
             elif file_formats.turns_blind(session, study, [report]):
-                _tell_blind()
+                _warn_blind()
         stored = file_formats.store(session, study, file, decision, newcomers, now, tell)
         session.commit()
     return stored
 
 
-def _tell_found(found: _Import) -> None:
-    for run in found.runs:
-        tell(run)
-    for name, n in found.grades.items():
+def _report(outcome: _Import) -> None:
+    for run in outcome.runs:
+        report_run(run)
+    for name, n in outcome.grades.items():
         say(f"{name}: {ngettext('%(n)s grade', '%(n)s grades', n)}")
-    _tell_remarks(found.remarks)
-    for report in found.ratings:
-        _tell_ratings(report)
-    for compared in found.compared:
-        _tell_compared(compared)
-    for taken in found.rated_csvs:
-        _tell_rated_csv(taken)
+    _report_remarks(outcome.remarks)
+    for ratings in outcome.ratings:
+        _report_ratings(ratings)
+    for compared in outcome.compared:
+        _report_compared(compared)
+    for rated_csv in outcome.rated_csvs:
+        _report_rated_csv(rated_csv)
 
 
-def _tell_blind() -> None:
-    told = gettext(
-        "From now on this study is rated blind, because two of its runs have the same "
-        "questions: raters see neither run nor method, and judge each property once, "
-        "whichever run showed it. Every verdict so far stays and counts. `--open` "
-        "keeps it open; the set-up of the study can change it later."
+def _warn_blind() -> None:
+    notice(
+        gettext(
+            "From now on this study is rated blind, because two of its runs have the same "
+            "questions: raters see neither run nor method, and judge each property once, "
+            "whichever run showed it. Every verdict so far stays and counts. `--open` "
+            "keeps it open; the set-up of the study can change it later."
+        )
     )
-    say(f"relevansi: {told}", err=True)
 
 
-def tell(run: ImportedRun) -> None:
+def report_run(run: ImportedRun) -> None:
     """Print what became of an imported file; what is wrong with it goes to stderr."""
     if run.already_imported:
         state = gettext("already imported")
@@ -431,61 +435,63 @@ def tell(run: ImportedRun) -> None:
         state = gettext("imported")
     cards = ngettext("%(n)s card", "%(n)s cards", run.counts.cards)
     questions = ngettext("%(n)s question", "%(n)s questions", run.counts.queries)
-    called = f"{_method(run.search_method)}, {run.llm or gettext('not stated')}"
-    say(f"{run.id}  {called}: {state}, {questions}, {cards}")
-    _tell_remarks(run.problems)
+    name = f"{method(run.search_method)}, {run.llm or gettext('not stated')}"
+    say(f"{run.id}  {name}: {state}, {questions}, {cards}")
+    _report_remarks(run.problems)
 
 
-def _method(label: str | None) -> str:
+def method(label: str | None) -> str:
     return words.with_label(words.method(label), label) if label else gettext("not stated")
 
 
-def _tell_remarks(found: Iterable[Problem]) -> None:
-    for remark in problems.remarks(found):
+def _report_remarks(remarks: Iterable[Problem]) -> None:
+    for remark in problems.remarks(remarks):
         mark = "!!" if remark.severity is Severity.ERROR else "! "
         say(f"  {mark} {remark.text}", err=True)
 
 
-def _tell_ratings(report: RatingsReport) -> None:
+def _report_ratings(report: RatingsReport) -> None:
     if report.storable:
         changes = ngettext("%(n)s new change", "%(n)s new changes", report.new)
         state = gettext("already imported") if report.already_imported else changes
         who = gettext("%(name)s (new)", name=report.rater) if report.rater_is_new else report.rater
-        counted = gettext(
+        counts = gettext(
             "verdicts: %(verdicts)s, empty lists: %(outcomes)s, quality: %(qualities)s, "
             "notes: %(notes)s",
             **asdict(report.counts),
         )
-        say(f"{report.run_id}  {who}: {state}; {counted}", err=not report.stored)
+        say(f"{report.run_id}  {who}: {state}; {counts}", err=not report.stored)
     if report.new and not report.rater_is_new:
         kinds = ("relevance", "empty_outcome", "quality", "notes")
         for kind, name in zip(RatingCounts.__struct_fields__, kinds, strict=True):
             new, changed, same = (
-                getattr(one, kind) for one in (report.added, report.changed, report.same)
+                getattr(counts_of, kind)
+                for counts_of in (report.added, report.changed, report.same)
             )
             if new or changed or same:
-                told = gettext(
+                line = gettext(
                     "%(field)s: %(new)s new, %(changed)s changed, %(same)s the same",
                     field=words.field(name),
                     new=new,
                     changed=changed,
                     same=same,
                 )
-                say(f"  {told}", err=not report.stored)
-    for one in report.contradictions:
-        kept = gettext("the later one is kept: %(kept)s", kept=words.judgment(one.after, one.field))
-        say(f"  !  {_differing(one)}; {kept}", err=True)
-    _tell_remarks(report.problems)
+                say(f"  {line}", err=not report.stored)
+    for effect in report.contradictions:
+        value = words.judgment(effect.after, effect.field)
+        resolution = gettext("the later one is kept: %(kept)s", kept=value)
+        say(f"  !  {_differing(effect)}; {resolution}", err=True)
+    _report_remarks(report.problems)
 
 
-def _differing(one: FileEffect | RatedValue) -> str:
-    title = one.title if isinstance(one, FileEffect) else ""
+def _differing(effect: FileEffect | RatedValue) -> str:
+    title = effect.title if isinstance(effect, FileEffect) else ""
     return gettext(
         "question %(n)s, %(field)s: here %(here)s, in the file %(file)s",
-        n=one.query_id,
-        field=f"“{title}”" if title else words.field(one.field),
-        here=words.judgment(one.here, one.field),
-        file=words.judgment(one.in_file, one.field),
+        n=effect.query_id,
+        field=f"“{title}”" if title else words.field(effect.field),
+        here=words.judgment(effect.here, effect.field),
+        file=words.judgment(effect.in_file, effect.field),
     )
 
 
@@ -500,37 +506,37 @@ def _why_unconfirmed(path: Path, report: RatingsReport) -> str:
     return f"{report.name}: {why}"
 
 
-def _tell_compared(report: RatedFileReport) -> None:
+def _report_compared(report: RatedFileReport) -> None:
     if report.run_id is None:
-        said = gettext("it belongs to no run in its folder")
+        result = gettext("it belongs to no run in its folder")
     elif not report.rated_here:
-        said = gettext("run %(run)s is not rated here", run=report.run_id)
+        result = gettext("run %(run)s is not rated here", run=report.run_id)
     elif report.differing:
         ids = ", ".join(map(str, report.differing))
-        said = gettext(
+        result = gettext(
             "run %(run)s has other figures at questions %(ids)s", run=report.run_id, ids=ids
         )
     else:
-        said = gettext("run %(run)s has the same figures: it is not needed", run=report.run_id)
+        result = gettext("run %(run)s has the same figures: it is not needed", run=report.run_id)
     rated = ngettext("%(n)s rated question", "%(n)s rated questions", report.rated)
     counts = gettext(
         "counts of %(rated)s and no verdicts on cards, so nothing is taken from it", rated=rated
     )
-    say(f"{report.name}: {counts}; {said}")
+    say(f"{report.name}: {counts}; {result}")
 
 
-def _tell_rated_csv(report: RatedImport) -> None:
-    _tell_remarks(report.problems)
+def _report_rated_csv(report: RatedImport) -> None:
+    _report_remarks(report.problems)
     if not report.storable:
         return
-    for other in report.others:
-        say(f"  {_differing(other)}", err=True)
+    for value in report.others:
+        say(f"  {_differing(value)}", err=True)
     if report.others and not report.replaced:
-        say("relevansi: " + gettext("These stay as they are; --overwrite replaces them."), err=True)
-    stored = len(report.stored(overwrite=report.replaced))
-    counted = ngettext("%(n)s value stored", "%(n)s values stored", stored)
+        notice(gettext("These stay as they are; --overwrite replaces them."))
+    n_stored = len(report.stored(overwrite=report.replaced))
+    count = ngettext("%(n)s value stored", "%(n)s values stored", n_stored)
     why = gettext("a rated CSV has no verdicts on cards, so none are taken from it")
-    say(f"{report.run_id}  {report.rater}: {counted}; {why}")
+    say(f"{report.run_id}  {report.rater}: {count}; {why}")
 
 
 def _why_refused(report: RatedImport) -> str:
@@ -550,44 +556,44 @@ def _why_refused(report: RatedImport) -> str:
     )
 
 
-def _document(found: _Import) -> dict[str, Any]:
+def _outcome_json(outcome: _Import) -> dict[str, Any]:
     document: dict[str, Any] = {
         "runs": [
             _picked(run, "id", "search_method", "llm", "already_imported", "enriched")
             | asdict(run.counts)
-            for run in found.runs
+            for run in outcome.runs
         ],
-        "ratings": [_ratings_json(report) for report in found.ratings],
+        "ratings": [_ratings_json(report) for report in outcome.ratings],
         "rated_files": [
             _picked(report, "rated_here", "differing", file="name", run="run_id")
             | {"rated_questions": report.rated}
-            for report in found.compared
+            for report in outcome.compared
         ],
-        "problems": [problems.to_dict(one) for one in (*found.problems, *found.remarks)],
+        "problems": [*map(problems.to_dict, (*outcome.problems, *outcome.remarks))],
     }
-    if found.grades:
-        document["grades"] = found.grades
-    if found.rated_csvs:
+    if outcome.grades:
+        document["grades"] = outcome.grades
+    if outcome.rated_csvs:
         document["rated_csvs"] = [
             _picked(report, "fits", "rater", "refused", "replaced", file="name", run="run_id")
-            | {"new": [*map(asdict, report.new)], "others": [*map(asdict, report.others)]}
-            for report in found.rated_csvs
+            | {"new": report.new, "others": report.others}
+            for report in outcome.rated_csvs
         ]
     return document
 
 
 def _picked(report: Any, *names: str, **renamed: str) -> dict[str, Any]:
     fields = {name: name for name in names} | renamed
-    listed = [problems.to_dict(problem) for problem in report.problems]
-    return {key: getattr(report, name) for key, name in fields.items()} | {"problems": listed}
+    remarks = [*map(problems.to_dict, report.problems)]
+    return {key: getattr(report, name) for key, name in fields.items()} | {"problems": remarks}
 
 
 def _ratings_json(report: RatingsReport) -> dict[str, Any]:
     effects = {"new": report.added, "changed": report.changed, "same": report.same}
     contradictions = [
-        {name: getattr(one, name) for name in ("query_id", "field", "title", "here", "in_file")}
-        | {"stands": one.after}
-        for one in report.contradictions
+        {name: getattr(effect, name) for name in ("query_id", "field", "title", "here", "in_file")}
+        | {"stands": effect.after}
+        for effect in report.contradictions
     ]
     names = ("stored", "rater", "rater_is_new", "already_imported")
     renamed = {
@@ -603,50 +609,6 @@ def _ratings_json(report: RatingsReport) -> dict[str, Any]:
         "empty_outcomes": report.counts.outcomes,
         "qualities": report.counts.qualities,
         "notes": report.counts.notes,
-        "effects": {when: asdict(counts) for when, counts in effects.items()},
+        "effects": effects,
         "contradictions": contradictions,
     }
-
-
-@click.command("runs")
-@as_json_option
-def runs_command(*, as_json: bool) -> None:
-    """List the runs of the study, in its order, with how far they are rated.
-
-    By the study's rule: the only rater's own verdicts, else the majority.
-    """
-    with options.reading() as (session, study):
-        if as_json:
-            listed = to_builtins(rows.run_rows(session, study), builtin_types=(datetime,))
-            write_json({"runs": listed}, default=datetime.isoformat)
-            return
-        rule = reports.rule_of(session, study)
-        for run in runs.in_order(session, study):
-            state = words.state(reports.state(session, study, Query.run_id == run.id, rule))
-            llm = run.llm or gettext("not stated")
-            say(f"{run.id}  {_method(run.search_method)}  {llm}  {state}")
-
-
-@click.command("delete-run")
-@click.argument("run_id", metavar="ID")
-@click.option("--yes", is_flag=True, help="Delete without asking.")
-def delete_run_command(run_id: str, *, yes: bool) -> None:
-    """Delete the run ID with the judgments that belong to it alone.
-
-    What goes and what stays is said first. `relevansi runs` lists the runs with their IDs.
-    """
-    with options.reading() as (session, study):
-        run = runs.find(session, study, run_id)
-        costs = runs.deletion_cost(session, study, run_id)
-        name = f"{run.id} ({run.search_method or '-'}, {run.llm or '-'})"
-    goes, stays = map("; ".join, costs)
-    say(f"{name}. {gettext('What goes')}: {goes}. {gettext('What stays')}: {stays}.", err=True)
-    with suppress(click.Abort):  # without an answer nothing is confirmed
-        yes = yes or click.confirm(shown(gettext("Delete %(name)s?", name=name)), err=True)
-    if not yes:
-        raise click.ClickException(gettext("Nothing is deleted; --yes deletes without asking."))
-    with options.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, options.now())
-        runs.delete_run(session, study, run_id, options.now())
-        session.commit()
-    say(gettext("%(name)s is deleted. The file can be imported again.", name=name))

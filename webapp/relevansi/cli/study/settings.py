@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from relevansi import labels
 from relevansi.cli.frame import options
-from relevansi.cli.frame.options import as_json_option, naming
-from relevansi.cli.frame.output import TerminalTable, printed, say, write, write_json
+from relevansi.cli.frame.options import Reply, naming, replies
+from relevansi.cli.frame.output import say
+from relevansi.exporters.frame.tables import Column
 from relevansi.i18n import gettext
 from relevansi.metrics.judging.headline import headline_of
 from relevansi.records import Scale
@@ -63,70 +64,64 @@ TOPS = {BINARY: 1, "0-2": 2, "0-3": 3, "0-4": 4}
     "--cannot-tell", type=click.Choice(["not-relevant", "left-out"]),
     help='What a card marked "cannot tell" is in the precisions; all figures are made anew.',
 )  # fmt: skip
-@as_json_option
-def study_command(*, as_json: bool, **options_given: Any) -> None:
+@replies()
+def study_command(*, reply: Reply, **changes: Any) -> None:
     """Show the settings of the study, or change some; every change is logged."""
-    asked = {name: value for name, value in options_given.items() if value is not None}
-    with options.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, options.now())
-        if asked:
-            wanted = _changed(studies.switches(study), asked)
-            studies.set_switches(session, study, wanted, options.now())
-        session.commit()
+    changes = {name: value for name, value in changes.items() if value is not None}
+    with options.writing() as (session, study):
+        if changes:
+            switches = _changed(studies.switches(study), changes)
+            studies.set_switches(session, study, switches, options.now())
         settings = to_builtins(studies.switches(study)) | {"measures": headline_of(study)}
         scale = Scale.stored(study.scale)
-    if as_json:
-        write_json(settings, indent=2)
+    if reply.is_json:
+        reply.json(settings)
         return
-    names = asked.keys() - {"cannot_tell"} if asked else settings.keys() - {GUIDELINES}
-    if asked.keys() & {"relevant_from", "grade_words"}:
+    names = changes.keys() - {"cannot_tell"} if changes else settings.keys() - {GUIDELINES}
+    if changes.keys() & {"relevant_from", "grade_words"}:
         names |= {"scale"}
-    if "cannot_tell" in asked:
+    if "cannot_tell" in changes:
         say(labels.cannot_tell(settings["cannot_tell"]))
-    shown = settings | {"scale": _said(scale), "measures": ", ".join(settings["measures"])}
-    if table := {name: value for name, value in shown.items() if name in names}:
-        write(printed([_table(table)]), None)
+    texts = settings | {"scale": _in_words(scale), "measures": ", ".join(settings["measures"])}
+    if rows := [
+        (name, "-" if value is None else str(value))
+        for name, value in texts.items()
+        if name in names
+    ]:
+        reply.table([Column(gettext("Setting")), Column(gettext("Value"))], rows)
 
 
-def _changed(before: Switches, asked: Mapping[str, Any]) -> Switches:
+def _changed(before: Switches, values: Mapping[str, Any]) -> Switches:
     """Return the switches with what the options ask for; other grades begin without words."""
     scale = before.scale
-    if TOPS.get(asked.get("scale", ""), scale.top) != scale.top:
-        scale = Scale(TOPS[asked["scale"]])
-    threshold, words = asked.get("relevant_from", scale.relevant_from), scale.words
-    if "grade_words" in asked:
-        words = tuple(word.strip() for word in asked["grade_words"].split(","))
+    if TOPS.get(values.get("scale", ""), scale.top) != scale.top:
+        scale = Scale(TOPS[values["scale"]])
+    threshold, words = values.get("relevant_from", scale.relevant_from), scale.words
+    if "grade_words" in values:
+        words = tuple(word.strip() for word in values["grade_words"].split(","))
     changes: dict[str, Any] = {}
     with naming("--grade-words" if threshold <= scale.top else "--relevant-from"):
         changes["scale"] = studies.scale_of(scale.top, threshold, words, scale.guidance)
-    if "merging" in asked:
-        changes["merging"] = None if asked["merging"] == USUAL else asked["merging"]
-    if "measures" in asked:
-        names = [name for name in asked["measures"].split(",") if name.strip()]
+    if "merging" in values:
+        changes["merging"] = None if values["merging"] == USUAL else values["merging"]
+    if "measures" in values:
+        names = [name for name in values["measures"].split(",") if name.strip()]
         with naming("--headline"):
             changes["measures"] = () if names == [USUAL] else studies.named_figures(names)
-    if "cannot_tell" in asked:
-        changes["cannot_tell"] = asked["cannot_tell"].replace("-", "_")
-    simple = {name: asked[name] for name in ("asks_quality", "marks_words") if name in asked}
+    if "cannot_tell" in values:
+        changes["cannot_tell"] = values["cannot_tell"].replace("-", "_")
+    simple = {name: values[name] for name in ("asks_quality", "marks_words") if name in values}
     return replace(before, **changes, **simple)
 
 
-def _said(scale: Scale) -> str:
+def _in_words(scale: Scale) -> str:
     """Return a scale in one line.
 
-    >>> _said(Scale()), _said(Scale(words=("no", "yes")))
+    >>> _in_words(Scale()), _in_words(Scale(words=("no", "yes")))
     ('binary', 'binary: 0 no, 1 yes')
     """
-    said, words = BINARY, ", ".join(f"{n} {word}".strip() for n, word in enumerate(scale.words))
+    name, words = BINARY, ", ".join(f"{n} {word}".strip() for n, word in enumerate(scale.words))
     if scale.top > 1:
         grade = scale.relevant_from
-        said = gettext("0-%(top)s, relevant from grade %(grade)s", top=scale.top, grade=grade)
-    return f"{said}: {words}" if words else said
-
-
-def _table(settings: Mapping[str, object]) -> TerminalTable:
-    table = TerminalTable(boxed=False)
-    table.left(gettext("Setting"), gettext("Value"))
-    for name, value in settings.items():
-        table.row(name, "-" if value is None else str(value))
-    return table
+        name = gettext("0-%(top)s, relevant from grade %(grade)s", top=scale.top, grade=grade)
+    return f"{name}: {words}" if words else name

@@ -128,10 +128,18 @@ def stacked(lines: tuple[str, ...], values: tuple[Value, ...], between: str = " 
     return Cell(between.join(lines), values, lines)
 
 
+def text_table(
+    name: str, title: str, columns: Iterable[Column], rows: Iterable[Iterable[str]], *notes: str
+) -> Table:
+    """Return a table whose values are the texts of its cells."""
+    cells = tuple(tuple(map(word, row)) for row in rows)
+    return Table(name, title, tuple(columns), cells, notes)
+
+
 def settings_table(name: str, title: str, lines: Iterable[tuple[str, str]]) -> Table:
     """Return a table of settings, each with its value."""
     columns = (Column(gettext("Setting")), Column(gettext("Value")))
-    return Table(name, title, columns, tuple((word(one), word(said)) for one, said in lines), ())
+    return text_table(name, title, columns, lines)
 
 
 # The characters that Markdown could take for markup: a bracket makes a link only before one
