@@ -477,7 +477,7 @@ def test_no_row_names_another_that_is_not_there_or_a_value_that_is_none(
                 name,
                 column,
             )
-            assert str(found[0].stated).startswith(f"{rows.index(first) + 1}: "), (name, column)
+            assert str(found[0].packed).startswith(f"{rows.index(first) + 1}: "), (name, column)
 
 
 def test_packs_state_no_number_that_nothing_refers_to(packed: tuple[bytes, str]) -> None:

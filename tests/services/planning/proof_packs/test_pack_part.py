@@ -112,7 +112,7 @@ def test_a_changed_member_is_found_out(
     if place is not None:
         (one,) = found
         assert one.place[1:] == place
-        assert one.stated != one.computed
+        assert one.packed != one.computed
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_rule_said_to_be_older_than_the_verdicts_is_found_out(packed: bytes) -
 
     places = {(one.file, one.place[-1]): one for one in found.differences}
     before = places[packs.RULES, "verdicts_before"]
-    assert (before.stated, before.computed) == (0, 16)
+    assert (before.packed, before.computed) == (0, 16)
 
 
 def test_no_machine_without_a_rule(session: Session, study: Study, rater: Rater) -> None:

@@ -92,10 +92,10 @@ def _in_words(difference: PackDifference) -> str:
     if difference.kind in _OF_FILES:
         return gettext(_OF_FILES[difference.kind])
     if difference.kind is DifferenceKind.UNREADABLE:
-        return gettext("cannot be used: %(why)s", why=difference.stated)
+        return gettext("cannot be used: %(why)s", why=difference.packed)
     in_pack, computed = (
         f"{value:.10g}" if isinstance(value, float) else "-" if value is None else value
-        for value in (difference.stated, difference.computed)
+        for value in (difference.packed, difference.computed)
     )
     return gettext(
         "%(place)s: %(stated)s; by %(source)s it is %(computed)s",

@@ -210,8 +210,8 @@ def _qrels(of: RatedRun, *, unjudged: bool = False) -> ExportedFile:
 def _run_file(of: RatedRun, *, scores: bool = False) -> ExportedFile:
     """Return the ranked lists in TREC form, tagged with the run's id; with their own `scores`."""
     results, notes = [*judged(of)], of.said_unasked()
-    if scores and (unscored := sum(one.is_below for one in results)):
-        results = [one for one in results if not one.is_below]
+    if scores and (unscored := sum(result.is_below for result in results)):
+        results = [result for result in results if not result.is_below]
         note = ngettext(
             "%(n)s result is left out: scores are stored for the ranks that are judged.",
             "%(n)s results are left out: scores are stored for the ranks that are judged.",

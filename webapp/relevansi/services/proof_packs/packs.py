@@ -121,41 +121,42 @@ def pack(
     `tell` is called after each step. Raises ``UnknownRun``, ``NoRuns`` and
     ``MachineNotPacked``.
     """
-    found = _runs(session, study, run_id, rule)
-    whole = run_id is None
+    packed = _runs(session, study, run_id, rule)
+    of_study = run_id is None
     with speaking(SOURCE_LANGUAGE):
-        machines = _machines(session, study, found)
-        rows = _rows_of(session, study, found, machines, whole=whole)
-        files = {proof_files.of_table(name): files_of.lines(own) for name, own in rows.items()}
-        files |= dict(members(session, study, found, rule, tell=tell))
+        machines = _machines(session, study, packed)
+        rows = _rows_of(session, study, packed, machines, of_study=of_study)
+        files = {proof_files.of_table(name): files_of.lines(rows[name]) for name in rows}
+        files |= dict(members(session, study, packed, rule, tell=tell))
         about = {
-            **facts(session, study, found, rule),
-            "scope": "study" if whole else "run",
+            **facts(session, study, packed, rule),
+            "scope": "study" if of_study else "run",
             "product": {"name": "relevansi", "version": version("relevansi")},
             "database_version": HEAD,
-            "created_at": _last_change(session, study, found),
+            "created_at": _last_change(session, study, packed),
         }
         data = files_of.pack(about, pool.commitment(study.order_secret), files, ABOUT)
-    name = "proof_pack.zip" if whole else f"proof_pack_{run_id}.zip"
+    name = "proof_pack.zip" if of_study else f"proof_pack_{run_id}.zip"
     return ExportedFile(name, "application/zip", data)
 
 
 def _rows_of(
-    session: Session, study: Study, runs: Sequence[Run], machines: Sequence[int], *, whole: bool
+    session: Session, study: Study, runs: Sequence[Run], machines: Sequence[int], *, of_study: bool
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the rows behind the figures of `runs`, with the verdicts of people and `machines`.
 
-    With `whole` every event of the study's people is there, also on what was deleted since.
+    With `of_study` every event of the study's people is there, also on what was deleted since.
     """
-    conditions = _wanted(study, runs, machines, whole=whole)
+    conditions = _row_conditions(study, runs, machines, of_study=of_study)
     left_out = LEFT_OUT | (CARDS if KINDS[study.kind].of_one_run is None else {})
-    found: dict[str, list[dict[str, Any]]] = {}
+    rows: dict[str, list[dict[str, Any]]] = {}
     for model in PACKED:
         table = Base.metadata.tables[model.__tablename__]
-        columns = [one for one in table.columns if one.name not in left_out.get(table.name, ())]
-        wanted = select(*columns).where(conditions[model]).order_by(*table.primary_key)
-        found[table.name] = [dict(row._mapping) for row in session.execute(wanted)]
-    return found
+        hidden = left_out.get(table.name, ())
+        columns = [column for column in table.columns if column.name not in hidden]
+        statement = select(*columns).where(conditions[model]).order_by(*table.primary_key)
+        rows[table.name] = [dict(row._mapping) for row in session.execute(statement)]
+    return rows
 
 
 def judged_items(study: Study, scope: verdicts.Scope) -> Select[Any]:
@@ -166,21 +167,21 @@ def judged_items(study: Study, scope: verdicts.Scope) -> Select[Any]:
     return (verdicts.pool_of if is_pooled(study) else verdicts.judged_items)(scope)
 
 
-def _wanted(
-    study: Study, runs: Sequence[Run], machines: Sequence[int], *, whole: bool
+def _row_conditions(
+    study: Study, runs: Sequence[Run], machines: Sequence[int], *, of_study: bool
 ) -> Mapping[type[Base], ColumnElement[bool]]:
     sets = {run.question_set_id for run in runs}
     scope = Query.run_id.in_([run.id for run in runs])
     queries = select(Query.id).where(scope)
-    shown = judged_items(study, scope)
+    shown_items = judged_items(study, scope)
     people = and_(Rater.study_id == study.id, Rater.is_machine.is_(False))
     raters = or_(people, Rater.id.in_(machines))
     rater_ids = select(Rater.id).where(raters)
     of_answers = and_(Event.judged_item_id.is_(None), Event.query_key.in_(queries))
-    about = true() if whole else or_(Event.judged_item_id.in_(shown), of_answers)
+    about = true() if of_study else or_(Event.judged_item_id.in_(shown_items), of_answers)
     logged = and_(Event.rater_id.in_(select(Rater.id).where(people)), about)
     clicked = select(Event.judged_item_id).where(logged)
-    things = or_(JudgedItem.id.in_(shown), JudgedItem.id.in_(clicked))
+    item_condition = or_(JudgedItem.id.in_(shown_items), JudgedItem.id.in_(clicked))
     newest = select(func.max(GoldVersion.id)).group_by(GoldVersion.question_set_id)
     return {
         Study: Study.id == study.id,
@@ -189,13 +190,13 @@ def _wanted(
         Question: Question.question_set_id.in_(sets),
         Run: Run.id.in_([run.id for run in runs]),
         RunFile: RunFile.run_id.in_([run.id for run in runs]),
-        StoredItem: StoredItem.id.in_(select(JudgedItem.item_id).where(things)),
-        JudgedItem: things,
+        StoredItem: StoredItem.id.in_(select(JudgedItem.item_id).where(item_condition)),
+        JudgedItem: item_condition,
         Query: scope,
         Result: Result.query_key.in_(queries),
         Judgment: and_(
             Judgment.verdict.is_not(None),
-            Judgment.judged_item_id.in_(shown),
+            Judgment.judged_item_id.in_(shown_items),
             Judgment.rater_id.in_(rater_ids),
         ),
         QueryRating: and_(
@@ -203,7 +204,7 @@ def _wanted(
             QueryRating.rater_id.in_(rater_ids),
             or_(QueryRating.quality.is_not(None), QueryRating.notes != ""),
         ),
-        Adjudication: Adjudication.judged_item_id.in_(shown),
+        Adjudication: Adjudication.judged_item_id.in_(shown_items),
         Event: logged,
         WordingOpened: WordingOpened.query_key.in_(queries),
         LogEntry: and_(LogEntry.study_id == study.id, LogEntry.action.in_(blinding.SWITCHES)),
@@ -217,8 +218,8 @@ def is_long(session: Session, study: Study, run_id: str | None, rule: Rule) -> b
 
     Raises what making it raises before it begins.
     """
-    found = [run.id for run in _runs(session, study, run_id, rule)]
-    answers = select(func.count()).select_from(Query).where(Query.run_id.in_(found))
+    run_ids = [run.id for run in _runs(session, study, run_id, rule)]
+    answers = select(func.count()).select_from(Query).where(Query.run_id.in_(run_ids))
     return (session.scalar(answers) or 0) >= LONG_FROM
 
 
@@ -227,39 +228,39 @@ def _runs(session: Session, study: Study, run_id: str | None, rule: Rule) -> lis
         raise MachineNotPacked
     if run_id is not None:
         return [runs.find(session, study, run_id)]
-    found = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
-    if not found:
+    packed = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
+    if not packed:
         raise NoRuns
-    return found
+    return packed
 
 
 def members(
     session: Session,
     study: Study,
-    found: Sequence[Run],
+    packed: Sequence[Run],
     rule: Rule,
     *,
     tell: Tell = nobody,
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the members of a pack that follow from its rows; `tell` is called after each step."""
-    steps = len(found) * (len(EXPORTS) + 1) + 2
-    done = count(1)
+    steps = len(packed) * (len(EXPORTS) + 1) + 2
+    steps_done = count(1)
     tell(0, steps)
-    cells = _given_verdicts(session, study, found)
+    cells = _verdict_cells(session, study, packed)
     yield proof_files.VERDICTS, csv_bytes([proof_files.VERDICT_COLUMNS, *cells])
     if guidelines := studies.guidelines(study):
         yield "guidelines.md", guidelines.encode()
-    sets = _by_set(found)
+    sets = _by_set(packed)
     for key in sets:
         yield f"questions/{key}.json", files_of.json_file(_questions(session, key))
-    for run in found:
+    for run in packed:
         for name, file_format in EXPORTS.items():
             file = exports.export(session, study, run.id, rule, file_format)
             yield proof_files.of_run(run.id, name), file.data
-            tell(next(done), steps)
+            tell(next(steps_done), steps)
         by_rule = figures(session, study, run.id)
         yield proof_files.of_run(run.id, proof_files.FIGURES), files_of.json_file(by_rule)
-        tell(next(done), steps)
+        tell(next(steps_done), steps)
     for key, compared in sets.items():
         if len(compared) >= chosen_runs.FEWEST:
             run_ids = [run.id for run in compared]
@@ -267,30 +268,30 @@ def members(
             # A pack holds people's verdicts, not decisions on gold questions or who is asked what.
             document = comparison_json(replace(report, parts=(), state=None))
             yield f"comparisons/{key}.json", files_of.json_file(document)
-    tell(next(done), steps)
-    for name, document in _planning(session, study, found, rule).items():
+    tell(next(steps_done), steps)
+    for name, document in _planning(session, study, packed, rule).items():
         yield name, files_of.json_file(document)
-    tell(next(done), steps)
+    tell(next(steps_done), steps)
 
 
 def _questions(session: Session, question_set: int) -> list[dict[str, Any]]:
     """Return a question set as the question file that this product reads; ids are positions."""
     columns = Question.position.label("id"), Question.text.label("question")
-    wanted = (
+    in_order = (
         select(*columns, Question.category, Question.context_dependent)
         .where(Question.question_set_id == question_set)
         .order_by(Question.position)
     )
-    return [dict(row._mapping) for row in session.execute(wanted)]
+    return [dict(row._mapping) for row in session.execute(in_order)]
 
 
-def _given_verdicts(
-    session: Session, study: Study, found: Sequence[Run]
+def _verdict_cells(
+    session: Session, study: Study, packed: Sequence[Run]
 ) -> Iterator[Sequence[Any]]:
     """Yield the cells of people's current verdicts on what the runs show."""
-    shown = judged_items(study, Query.run_id.in_([run.id for run in found]))
+    shown_items = judged_items(study, Query.run_id.in_([run.id for run in packed]))
     people = [rater.id for rater in studies.raters(session, study)]
-    wanted = (
+    statement = (
         select(
             *(Rater.name, Question.question_set_id, Question.position),
             *(JudgedItem.run_id, StoredItem.identity, JudgedItem.content),
@@ -301,28 +302,27 @@ def _given_verdicts(
         .join(Question, Question.id == JudgedItem.question_id)
         .outerjoin(StoredItem, StoredItem.id == JudgedItem.item_id)
         .where(Judgment.rater_id.in_(people), Judgment.verdict.is_not(None))
-        .where(Judgment.judged_item_id.in_(shown))
+        .where(Judgment.judged_item_id.in_(shown_items))
         .order_by(Rater.id, Question.question_set_id, Question.position, JudgedItem.id)
     )
-    for row in session.execute(wanted):
-        yield [*row]
+    yield from session.execute(statement)
 
 
 def figures(session: Session, study: Study, run_id: str) -> dict[str, JsonValue]:
     """Return the figures of a run under every rule, each rater's own first."""
-    own = [reports.of_rater(rater) for rater in studies.raters(session, study)]
+    each_rater = [reports.of_rater(rater) for rater in studies.raters(session, study)]
     return {
         rule.name: dict(
             metrics_json(replace(reports.report(session, study, run_id, rule), state=None))
         )
-        for rule in (*own, Rule(reports.MAJORITY), Rule(reports.ADJUDICATED))
+        for rule in (*each_rater, Rule(reports.MAJORITY), Rule(reports.ADJUDICATED))
     }
 
 
-def facts(session: Session, study: Study, found: Sequence[Run], rule: Rule) -> dict[str, Any]:
+def facts(session: Session, study: Study, packed: Sequence[Run], rule: Rule) -> dict[str, Any]:
     """Return what the manifest states that follows from the rows of the pack."""
-    seen = blinding.exposure(session, study)
-    scope = Query.run_id.in_([run.id for run in found])
+    exposure = blinding.exposure(session, study)
+    scope = Query.run_id.in_([run.id for run in packed])
     return {
         "study": study.name,
         "rule": rule.name,
@@ -333,10 +333,10 @@ def facts(session: Session, study: Study, found: Sequence[Run], rule: Rule) -> d
             reports.blindness(session, study, scope, Rule(reports.MAJORITY))
         ),
         **{
-            name: [{"since": one.since, "until": one.until} for one in getattr(seen, name)]
+            name: [{"since": time.since, "until": time.until} for time in getattr(exposure, name)]
             for name in ("badged", "record_shown", "suggested")
         },
-        "runs": [_run_json(run) for run in found],
+        "runs": [_run_json(run) for run in packed],
     }
 
 
@@ -352,9 +352,9 @@ def _of_kind(study: Study) -> dict[str, Any]:
 def _run_json(run: Run) -> dict[str, Any]:
     labels = ("search_method", "llm", "stated_search_method", "stated_llm", "timestamp")
     files = [
-        {"name": one.name, "sha256": one.sha256, "format": one.file_format}
-        | {"imported_at": one.imported_at}
-        for one in run.files
+        {"name": file.name, "sha256": file.sha256, "format": file.file_format}
+        | {"imported_at": file.imported_at}
+        for file in run.files
     ]
     return {
         "run": run.id,
@@ -365,7 +365,7 @@ def _run_json(run: Run) -> dict[str, Any]:
     }
 
 
-def _last_change(session: Session, study: Study, found: Sequence[Run]) -> datetime:
+def _last_change(session: Session, study: Study, packed: Sequence[Run]) -> datetime:
     """Return when the last event, import, settlement or logged change of the study happened."""
     of_study = [rater.id for rater in studies.raters(session, study)]
     latest = [
@@ -374,7 +374,7 @@ def _last_change(session: Session, study: Study, found: Sequence[Run]) -> dateti
         select(func.max(LogEntry.at)).where(LogEntry.study_id == study.id),
         select(func.max(Rater.created_at)).where(Rater.study_id == study.id),
     ]
-    moments = [file.imported_at for run in found for file in run.files]
+    moments = [file.imported_at for run in packed for file in run.files]
     return max(filter(None, [study.created_at, *moments, *map(session.scalar, latest)]))
 
 
@@ -393,12 +393,14 @@ def _planning(
 ) -> Mapping[str, Any]:
     """Return the rules of a study and what follows from them; none of one run without a rule."""
     sets = _by_set(packed)
-    had = {key: samples.rules_of(session, key) for key in sets}
-    sets = {key: runs for key, runs in sets.items() if had[key] or len(runs) > 1}
+    rules = {key: samples.rules_of(session, key) for key in sets}
+    sets = {key: runs for key, runs in sets.items() if rules[key] or len(runs) > 1}
     if not sets:
         return {}
     return {
-        RULES: {str(key): [sample_words.rule_json(one) for one in had[key]] for key in sets},
+        RULES: {
+            str(key): [sample_words.rule_json(chosen) for chosen in rules[key]] for key in sets
+        },
         PLANNED: {str(key): _planned(session, study, runs, rule) for key, runs in sets.items()},
     }
 
@@ -413,7 +415,7 @@ def _by_set(packed: Sequence[Run]) -> dict[int, list[Run]]:
 def _machines(session: Session, study: Study, packed: Sequence[Run]) -> list[int]:
     # A machine's verdicts are packed only where its help is reported: where a rule drew a sample.
     sets = _by_set(packed).values()
-    return sorted({one.id for runs in sets for one in _helping(session, study, runs)})
+    return sorted({machine.id for runs in sets for machine in _helping(session, study, runs)})
 
 
 def draw_again(session: Session, verdicts_before: Callable[[int, datetime], int]) -> None:
@@ -436,11 +438,11 @@ def _planned(session: Session, study: Study, runs: Sequence[Run], rule: Rule) ->
         orders = settled.settled_orders(session, study, runs, ids, rule)
         settled_orders = settled_words.part_json(orders)
     sample = None
-    if found := samples.of_runs(session, study, runs[0].question_set_id, runs, rule):
+    if question_sample := samples.of_runs(session, study, runs[0].question_set_id, runs, rule):
         by_name = {name: run for run, name in chosen_runs.names_of(runs).items()}
-        sample = sample_words.part_json(found)
-        for one in sample["figures"]:
-            one["runs"] = [by_name[name] for name in one["runs"]]
+        sample = sample_words.part_json(question_sample)
+        for figure in sample["figures"]:
+            figure["runs"] = [by_name[name] for name in figure["runs"]]
     return {
         "settled": settled_orders,
         "sample": sample,

@@ -47,7 +47,7 @@ from relevansi.services.study.studies import Merging
 
 Value = str | int | float | bool | None
 Place = tuple[str, ...]
-Found = tuple[Place, Value, Value]
+Disagreement = tuple[Place, Value, Value]
 """A place with the value stated there, and the value it should have."""
 Key = tuple[str, int, int]
 """A field of judgments, a rater, and a judged item (of a verdict) or an answer."""
@@ -95,16 +95,16 @@ class DifferenceKind(StrEnum):
     CELL = "cell"
 
 
-class PackDifference(Struct, frozen=True):
+class PackDifference(Struct, frozen=True, rename={"packed": "stated"}):
     """One value that two parts of a proof pack give differently.
 
-    ``stated`` is the value in ``file`` at ``place``, ``computed`` the value from ``source``.
+    ``packed`` is the value in ``file`` at ``place``, ``computed`` the value from ``source``.
     """
 
     kind: DifferenceKind
     file: str
     place: Place = ()
-    stated: Value = None
+    packed: Value = None
     computed: Value = None
     source: str = ""
 
@@ -135,7 +135,7 @@ class Verification(Struct):
 def verify(pack: ProofPack, tell: Tell = nobody) -> Verification:
     """Return where the members of `pack` are not what its rows make them; `tell` counts steps."""
     manifest = pack.manifest
-    found = Verification(
+    verification = Verification(
         file=pack.name,
         equal=True,
         fingerprint=pack.fingerprint,
@@ -148,76 +148,80 @@ def verify(pack: ProofPack, tell: Tell = nobody) -> Verification:
         figures=0,
     )
     with speaking(SOURCE_LANGUAGE):
-        _Work(pack, found).do(tell)
-    found.equal = not found.differences
-    return found
+        _Comparison(pack, verification).do(tell)
+    verification.equal = not verification.differences
+    return verification
 
 
-class _Work:
-    def __init__(self, pack: ProofPack, found: Verification) -> None:
+class _Comparison:
+    def __init__(self, pack: ProofPack, verification: Verification) -> None:
         self.pack = pack
-        self.found = found
+        self.verification = verification
         self.listed = {file.name: file.sha256 for file in pack.manifest.files}
 
     def do(self, tell: Tell) -> None:
         self._hashes()
-        stated = self._rows()
-        if stated is None:
+        rows = self._rows()
+        if rows is None:
             return
         try:
-            with _loaded(stated) as (session, study):
-                self._hold_against_events(session, study, stated)
+            with _loaded(rows) as (session, study):
+                self._hold_against_events(session, study, rows)
                 self._make(session, study, tell)
         except UnfitRows as wrong:
             table, why = wrong.args
-            self._add(DifferenceKind.UNREADABLE, proof_files.of_table(table), stated=why)
+            self._add(DifferenceKind.UNREADABLE, proof_files.of_table(table), packed=why)
         except _NO_STUDY as wrong:
             why = scalar(f"{type(wrong).__name__} {wrong}")
-            self._add(DifferenceKind.UNREADABLE, ROWS, stated=why)
+            self._add(DifferenceKind.UNREADABLE, ROWS, packed=why)
 
     def _hashes(self) -> None:
         for name in sorted(self.pack.names - set(self.listed) - {proof_files.MANIFEST}):
             self._add(DifferenceKind.UNLISTED, name)
-        for name, stated in self.listed.items():
+        for name, listed_digest in self.listed.items():
             if name not in self.pack.names:
                 self._add(DifferenceKind.MISSING, name)
                 continue
-            found = self._tried(partial(self.pack.digest, name))
-            if found is not None and found != stated:
-                self._add(DifferenceKind.HASH, name, (), stated, found, proof_files.MANIFEST)
+            digest = self._tried(partial(self.pack.digest, name))
+            if digest is not None and digest != listed_digest:
+                self._add(
+                    DifferenceKind.HASH, name, (), listed_digest, digest, proof_files.MANIFEST
+                )
 
     def _rows(self) -> dict[str, Any] | None:
         """Return the rows by table; ``None`` if a table cannot be read."""
-        found: dict[str, Any] = {}
+        rows: dict[str, Any] = {}
         for table in sorted(packs.NAMES):
             name = proof_files.of_table(table)
             if name in self.pack.names:
-                found[table] = self._tried(partial(self.pack.json, name))
+                rows[table] = self._tried(partial(self.pack.json, name))
             elif name in self.listed:
                 return None  # a pack of an earlier version has other tables
-        return None if None in found.values() else found
+        return None if None in rows.values() else rows
 
     def _make(self, session: Session, study: Study, tell: Tell) -> None:
         manifest = self.pack.manifest
         packs.draw_again(session, partial(_verdicts_before, session))
         packed = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
-        self.found.runs = [run.id for run in packed]
+        self.verification.runs = [run.id for run in packed]
         rule = reports.rule_of(session, study, manifest.rule)
         self._facts(packs.facts(session, study, packed, rule))
-        made = {proof_files.README, *map(proof_files.of_table, packs.NAMES)}
+        remade = {proof_files.README, *map(proof_files.of_table, packs.NAMES)}
         for name, computed in packs.members(session, study, packed, rule, tell=tell):
-            made.add(name)
+            remade.add(name)
             self._compare(name, computed)
         for name in self.listed:
-            if name not in made:
+            if name not in remade:
                 self._add(DifferenceKind.CELL, name, (), "-", None, ROWS)
 
     def _facts(self, facts: Mapping[str, Any]) -> None:
         """Compare what the manifest states of the study; definitions are those of its version."""
-        stated: Any = self.pack.json(proof_files.MANIFEST)
+        manifest: Any = self.pack.json(proof_files.MANIFEST)
         computed = json.loads(json_file(facts))
-        own = {key: stated[key] for key in computed if key in stated}
-        self._add_all(DifferenceKind.CELL, proof_files.MANIFEST, ROWS, documents(own, computed))
+        comparable = {key: manifest[key] for key in computed if key in manifest}
+        self._add_all(
+            DifferenceKind.CELL, proof_files.MANIFEST, ROWS, documents(comparable, computed)
+        )
 
     def _compare(self, name: str, computed: bytes) -> None:
         kind = DifferenceKind.CELL
@@ -225,23 +229,23 @@ class _Work:
             kind = DifferenceKind.FIGURE
         is_json = name.endswith(".json")
         if is_json:
-            self.found.figures += numbers(json.loads(computed))
+            self.verification.figures += numbers(json.loads(computed))
         if name not in self.pack.names:
             if name not in self.listed:
                 self._add(DifferenceKind.MISSING, name)
             return
-        stated = self._tried(partial(self.pack.read, name))
-        if stated is None or stated == computed:
+        packed = self._tried(partial(self.pack.read, name))
+        if packed is None or packed == computed:
             return
         if is_json:
             document = self._tried(partial(self.pack.json, name))
             if document is not None:
-                found = documents(document, json.loads(computed))
-                self._add_all(kind, name, ROWS, found)
+                differences = documents(document, json.loads(computed))
+                self._add_all(kind, name, ROWS, differences)
         else:
-            one, other = (data.decode(errors="replace").split("\n") for data in (stated, computed))
-            self._add_all(kind, name, ROWS, [*lines(one, other)] or [((), "other bytes", "")])
-            self.found.texts[name] = unified_diff(one, other, name)
+            old, new = (data.decode(errors="replace").split("\n") for data in (packed, computed))
+            self._add_all(kind, name, ROWS, [*lines(old, new)] or [((), "other bytes", "")])
+            self.verification.texts[name] = unified_diff(old, new, name)
 
     def _hold_against_events(
         self, session: Session, study: Study, rows: Mapping[str, Sequence[Mapping[str, Any]]]
@@ -250,7 +254,7 @@ class _Work:
 
         A machine's are taken as stated: its events are in no pack.
         """
-        made = _current(session.scalars(select(Event).order_by(Event.id)))
+        by_events = _current(session.scalars(select(Event).order_by(Event.id)))
         machines = set(session.scalars(select(Rater.id).where(Rater.is_machine)))
         for table, about, fields in (
             (Judgment.__tablename__, "judged_item_id", ("verdict",)),
@@ -258,46 +262,46 @@ class _Work:
         ):
             for number, row in enumerate(rows[table], start=2):  # the first line is "["
                 for name in () if row["rater_id"] in machines else fields:
-                    value = made.pop((name, row["rater_id"], row[about]), None)
+                    value = by_events.pop((name, row["rater_id"], row[about]), None)
                     if (row[name] or None if name == "notes" else row[name]) != value:
-                        stated, computed = map(scalar, (row[name], value))
+                        packed, computed = map(scalar, (row[name], value))
                         at = proof_files.of_table(table), (f"line {number}", name)
-                        self._add(DifferenceKind.VERDICT, *at, stated, computed, EVENTS)
-        shown = set(session.scalars(packs.judged_items(study, Query.id.is_not(None))))
+                        self._add(DifferenceKind.VERDICT, *at, packed, computed, EVENTS)
+        shown_items = set(session.scalars(packs.judged_items(study, Query.id.is_not(None))))
         answers = set(session.scalars(select(Query.id)))
-        for (name, rater_id, item), value in made.items():
-            if item in (shown if name == "verdict" else answers):
+        for (name, rater_id, item), value in by_events.items():
+            if item in (shown_items if name == "verdict" else answers):
                 place = f"rater_id {rater_id}", f"{name} of {item}"
                 self._add(DifferenceKind.VERDICT, EVENTS, place, scalar(value), None, ROWS)
 
     def _add_all(
-        self, kind: DifferenceKind, file: str, source: str, found: Iterable[Found]
+        self, kind: DifferenceKind, file: str, source: str, differences: Iterable[Disagreement]
     ) -> None:
-        for place, stated, computed in found:
-            self._add(kind, file, place, stated, computed, source)
+        for place, packed, computed in differences:
+            self._add(kind, file, place, packed, computed, source)
 
     def _add(
         self,
         kind: DifferenceKind,
         file: str,
         place: Place = (),
-        stated: Value = None,
+        packed: Value = None,
         computed: Value = None,
         source: str = "",
     ) -> None:
-        if len(self.found.differences) == MOST:
-            self.found.left_out += 1
+        if len(self.verification.differences) == MOST:
+            self.verification.left_out += 1
         else:
-            difference = PackDifference(kind, file, place, stated, computed, source)
-            self.found.differences.append(difference)
+            difference = PackDifference(kind, file, place, packed, computed, source)
+            self.verification.differences.append(difference)
 
     def _tried(self, read: Callable[[], Any]) -> Any:
         try:
             return read()
         except UnreadableMember as wrong:
-            about = {one.kind for one in self.found.differences if one.file == wrong.name}
-            if about <= {DifferenceKind.HASH}:
-                self._add(DifferenceKind.UNREADABLE, wrong.name, stated=wrong.why)
+            kinds = {d.kind for d in self.verification.differences if d.file == wrong.name}
+            if kinds <= {DifferenceKind.HASH}:
+                self._add(DifferenceKind.UNREADABLE, wrong.name, packed=wrong.why)
             return None
 
 
@@ -355,8 +359,8 @@ def _check_references(rows: Mapping[str, Any]) -> None:
     Events of one run's pack may be clicks beside another run, and items that no run shows any more
     may be of a question or run that was deleted.
     """
-    shown = {row.get("judged_item_id") for row in rows.get("results", ())}
-    shown |= {row.get("emptiness_id") for row in rows.get("queries", ())}
+    shown_items = {row.get("judged_item_id") for row in rows.get("results", ())}
+    shown_items |= {row.get("emptiness_id") for row in rows.get("queries", ())}
     of_one_run = len(rows.get("runs", ())) == 1
     for model in packs.PACKED:
         table = Base.metadata.tables[model.__tablename__]
@@ -364,10 +368,10 @@ def _check_references(rows: Mapping[str, Any]) -> None:
             parent, column = key.column, key.parent.name
             if parent.table.name not in rows or (column == "query_key" and of_one_run):
                 continue
-            known = {row.get(parent.name) for row in rows[parent.table.name]} | {None}
+            keys = {row.get(parent.name) for row in rows[parent.table.name]} | {None}
             for number, row in enumerate(rows.get(table.name, ()), start=1):
-                is_gone = model is JudgedItem and row.get("id") not in shown
-                if not is_gone and not _is_among(row.get(column), known):
+                is_gone = model is JudgedItem and row.get("id") not in shown_items
+                if not is_gone and not _is_among(row.get(column), keys):
                     why = f"{number}: {column} {row[column]!r:.80} is not in {parent.table.name}"
                     raise UnfitRows(table.name, why)
 
@@ -379,9 +383,9 @@ def _is_among(value: Any, allowed: Container[Any]) -> bool:
 def _load(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert rows as a file has them; columns that they lack have their default."""
     alike: dict[frozenset[str], list[dict[str, Any]]] = {}
-    for number, stated in enumerate(rows, start=1):
+    for number, packed in enumerate(rows, start=1):
         try:
-            row = {name: _value(table, name, value) for name, value in stated.items()}
+            row = {name: _value(table, name, value) for name, value in packed.items()}
             if table.autoincrement_column is not None:  # which few tables state
                 row.setdefault(table.autoincrement_column.name, number)
             filled = {column.name: row.get(column.name) for column in table.columns}
@@ -393,15 +397,15 @@ def _load(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) -> 
         session.execute(insert(table), values)
 
 
-def _value(table: Table, name: str, stated: Any) -> Any:
+def _value(table: Table, name: str, value: Any) -> Any:
     """Return a value as its column holds it; raises ``KeyError`` for a column that is not there."""
-    if isinstance(table.columns[name].type, Moment) and stated is not None:
-        return datetime.fromisoformat(stated)
-    if isinstance(stated, str) and stated != storable_text(stated):
+    if isinstance(table.columns[name].type, Moment) and value is not None:
+        return datetime.fromisoformat(value)
+    if isinstance(value, str) and value != storable_text(value):
         raise ValueError("characters that no file can hold")
-    if isinstance(stated, int) and abs(stated) >= 2**63:
+    if isinstance(value, int) and abs(value) >= 2**63:
         raise ValueError("too large")
-    return stated
+    return value
 
 
 def _current(events: Iterable[Event]) -> dict[Key, Value]:
@@ -425,7 +429,7 @@ def _verdicts_before(session: Session, question_set: int, moment: datetime) -> i
     return len(_current(session.scalars(earlier.order_by(Event.id))))
 
 
-def documents(stated: object, computed: object, place: Place = ()) -> Iterator[Found]:
+def documents(packed: object, computed: object, place: Place = ()) -> Iterator[Disagreement]:
     """Yield where two JSON values differ, by the keys that lead there.
 
     Entries of lists of questions and of results are named by their numbers. A key that is not
@@ -434,56 +438,56 @@ def documents(stated: object, computed: object, place: Place = ()) -> Iterator[F
     >>> list(documents({"a": [1, 2]}, {"a": [1, 3], "b": None, "c": 1}))
     [(('a', '2'), 2, 3), (('c',), '-', 1)]
     """
-    if isinstance(stated, dict) and isinstance(computed, dict):
-        for key in dict.fromkeys((*computed, *stated)):
-            if key in stated and key in computed:
-                yield from documents(stated[key], computed[key], (*place, str(key)))
-            elif key in stated or computed[key]:
-                values = (scalar(one.get(key, "-")) for one in (stated, computed))
+    if isinstance(packed, dict) and isinstance(computed, dict):
+        for key in dict.fromkeys((*computed, *packed)):
+            if key in packed and key in computed:
+                yield from documents(packed[key], computed[key], (*place, str(key)))
+            elif key in packed or computed[key]:
+                values = (scalar(document.get(key, "-")) for document in (packed, computed))
                 yield ((*place, str(key)), *values)  # type: ignore[misc]
-    elif isinstance(stated, list) and isinstance(computed, list):
-        if len(stated) != len(computed):
-            yield (*place, "length"), len(stated), len(computed)
-        for number, (one, other) in enumerate(zip(stated, computed, strict=False), start=1):
-            named = other if isinstance(other, dict) else {}
-            keys = [f"{key} {named[key]}" for key in ("query_id", "rank") if key in named]
-            yield from documents(one, other, (*place, *(keys or [str(number)])[:1]))
-    elif not _equal(stated, computed):
-        yield place, scalar(stated), scalar(computed)
+    elif isinstance(packed, list) and isinstance(computed, list):
+        if len(packed) != len(computed):
+            yield (*place, "length"), len(packed), len(computed)
+        for number, (old, new) in enumerate(zip(packed, computed, strict=False), start=1):
+            entry = new if isinstance(new, dict) else {}
+            keys = [f"{key} {entry[key]}" for key in ("query_id", "rank") if key in entry]
+            yield from documents(old, new, (*place, *(keys or [str(number)])[:1]))
+    elif not _equal(packed, computed):
+        yield place, scalar(packed), scalar(computed)
 
 
-def _equal(stated: object, computed: object) -> bool:
-    if isinstance(stated, bool) or isinstance(computed, bool):
-        return stated is computed
-    if isinstance(stated, (int, float)) and isinstance(computed, (int, float)):
+def _equal(packed: object, computed: object) -> bool:
+    if isinstance(packed, bool) or isinstance(computed, bool):
+        return packed is computed
+    if isinstance(packed, (int, float)) and isinstance(computed, (int, float)):
         try:
-            return isclose(stated, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+            return isclose(packed, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
         except OverflowError:  # a whole number that no figure is
-            return stated == computed
-    return stated == computed
+            return packed == computed
+    return packed == computed
 
 
-def lines(stated: Sequence[str], computed: Sequence[str]) -> Iterator[Found]:
+def lines(packed: Sequence[str], computed: Sequence[str]) -> Iterator[Disagreement]:
     """Yield the lines that differ, from shortly before the first character that does.
 
     >>> list(lines(["a", "b,1"], ["a", "b,0", "c"]))
     [(('line 2',), 'b,1', 'b,0'), (('line 3',), None, 'c')]
     """
-    for number, (one, other) in enumerate(zip_longest(stated, computed), start=1):
-        if one != other:
-            characters = zip(one or "", other or "", strict=False)
+    for number, (old, new) in enumerate(zip_longest(packed, computed), start=1):
+        if old != new:
+            characters = zip(old or "", new or "", strict=False)
             alike = len([*takewhile(lambda pair: pair[0] == pair[1], characters)])
             start = max(0, alike - _LONGEST // 2)
-            values = (None if line is None else line[start:] for line in (one, other))
+            values = (None if line is None else line[start:] for line in (old, new))
             yield (f"line {number}",), *map(scalar, values)  # type: ignore[misc]
 
 
-def unified_diff(stated: Sequence[str], computed: Sequence[str], file: str) -> list[str]:
-    if max(len(stated), len(computed)) > LONGEST_FILE:
+def unified_diff(packed: Sequence[str], computed: Sequence[str], file: str) -> list[str]:
+    if max(len(packed), len(computed)) > LONGEST_FILE:
         return []
-    diff = difflib.unified_diff(stated, computed, file, ROWS, n=1, lineterm="")
-    found = [str(scalar(line)) for line in islice(diff, MOST_TEXT_LINES + 1)]
-    return found[:MOST_TEXT_LINES] + ["…"] * (len(found) > MOST_TEXT_LINES)
+    diff = difflib.unified_diff(packed, computed, file, ROWS, n=1, lineterm="")
+    shown_lines = [str(scalar(line)) for line in islice(diff, MOST_TEXT_LINES + 1)]
+    return shown_lines[:MOST_TEXT_LINES] + ["…"] * (len(shown_lines) > MOST_TEXT_LINES)
 
 
 def numbers(document: object) -> int:
