@@ -787,12 +787,22 @@ def test_the_ratings_of_a_book_are_those_of_its_raters() -> None:
         "query;doc_id;text\r\nq;007;NA\r\n",
         "query\tdoc_id\ttext\nq\t007\tNA\n",
         "Query,Doc-ID,Text\nq,007,NA\n",
+        "Pertanyaan,No. Dokumen,Isi\nq,007,NA\n",
+        "Kueri;ID Properti;Deskripsi\nq;007;NA\n",
+        "| query | doc_id | text |\n|:---|:---:|---|\n| q | 007 | NA |\n",
     ],
 )
 def test_tables_are_read_as_they_are_written(text: str) -> None:
     (run,) = read({"t.csv": text}).runs
 
     assert [(card.doc_id, card.text) for card in run.queries[0].cards] == [("007", "NA")]
+
+
+def test_a_table_of_grades_under_the_names_of_trec_is_no_run() -> None:
+    group = read({"t.csv": "topic,iter,docno,rel\n1,0,d1,2\n", "r.run": "1 Q0 d1 1 9.5 bm25\n"})
+
+    assert [run.search_method for run in group.runs] == ["bm25"]
+    assert [(grade.identity, grade.verdict) for grade in group.judged] == [("doc:d1", "2")]
 
 
 def test_documents_without_a_question_say_what_is_missing() -> None:

@@ -67,24 +67,29 @@ Rows = Iterator[Row]
 # Role to the names of columns and keys that mean it, best first, in lower case with _ for
 # blanks, dots, dashes and signs.
 QUESTION_ROLES = {
-    "query_id": "query_id qid topic topic_id question_id id_query query_number",
-    "query": "query question user_input input query_text search_term search_query keywords prompt "
-    "pertanyaan inputs query_texts",
-    "system": "system run method strategy engine retriever search_method run_id tag config model",
+    "query_id": "query_id qid topic topic_id question_id id_query query_number id_pertanyaan "
+    "no_pertanyaan nomor_pertanyaan kode_pertanyaan",
+    "query": "query question user_input input query_text question_text user_query search_term "
+    "search_query keywords prompt pertanyaan kueri teks_pertanyaan inputs query_texts",
+    "system": "system run method strategy engine retriever search_method run_id run_name tag "
+    "config model sistem metode metode_pencarian",
     "answer": "answer response output generated_answer actual_output prediction jawaban outputs",
     "category": "category kategori",
-    "grade": "grade rating relevance judgment judgement label qrel relevansi",
-    "rater": "rater judge assessor annotator",
+    "grade": "grade rating relevance judgment judgement label qrel rel relevansi relevan",
+    "rater": "rater judge assessor annotator penilai",
 }
 ITEM_ROLES = {
     "doc_id": "docno doc_id docid corpus_id passage_id pid chunk_id node_id id _id id_ objectid "
-    "uuid document_id file_id doc_uri",
-    "title": "title judul heading headline name subject filename",
+    "uuid document_id file_id doc_uri item_id product_id property_id sku hit_id id_dokumen "
+    "kode_dokumen no_dokumen id_properti kode_properti id_item kode",
+    "title": "title judul heading headline name subject filename product_name nama nama_properti "
+    "nama_dokumen",
     "text": "text content page_content passage contents body chunk snippet document context "
-    "abstract description extractive_answers extractive_segments snippets teks isi",
-    "url": "url link uri href source",
-    "rank": "rank position pos peringkat doc_position",
-    "score": "score _score similarity relevance_score _search_score",
+    "abstract description extractive_answers extractive_segments snippets hit_text teks isi "
+    "dokumen deskripsi kutipan",
+    "url": "url link uri href source tautan",
+    "rank": "rank position pos ranking hit_rank peringkat urutan posisi doc_position",
+    "score": "score _score similarity relevance_score _search_score skor kemiripan",
 }
 DOCUMENT_ROLES = ("doc_id", "title", "text", "url")
 ROLES = QUESTION_ROLES | ITEM_ROLES
@@ -96,10 +101,10 @@ _OF_ITEMS = frozenset({"id", "_id", "id_"})  # in a row that also has a question
 def plain_name(name: str) -> str:
     """The name of a column or key as ``ROLES`` has it.
 
-    >>> plain_name(" Doc-ID "), plain_name("@search.score")
-    ('doc_id', '_search_score')
+    >>> plain_name(" Doc-ID "), plain_name("No. Dokumen"), plain_name("@search.score")
+    ('doc_id', 'no_dokumen', '_search_score')
     """
-    return re.sub(r"[\s.@-]", "_", name.strip().lower())
+    return re.sub(r"[\s.@-]+", "_", name.strip().lower())
 
 
 @lru_cache(maxsize=1024)

@@ -24,6 +24,7 @@ LONGEST_HEADER = 64 * 1024
 _LOOKED_AT = 20  # rows above which a header may stand
 _MOST_ROWS = 1_048_576  # of a sheet
 _LONGEST_NUMBER = 15  # digits that a workbook keeps
+_RULE = re.compile(r":?-+:?")
 _CARRIED = ("query_id", "query", "system", "answer", "category")
 
 
@@ -102,6 +103,8 @@ def _csv(file: File, chosen: Collection[str]) -> Table:
     records = _tab_records(below) if delimiter == "\t" else _csv_records(file, below, delimiter)
     line, cells = next(records, (1, []))
     names = _checked(file, _names(cells), line)
+    if delimiter == "|":
+        records = _markdown_rows(records)
     wrote = "provenance" in names or names[:2] == ("query_id", "question")
     return Table(
         names,
@@ -146,6 +149,16 @@ def _csv_records(
         if any(cells):
             # The first record may stand below lines that were passed over.
             yield (first if first > 1 else number - "".join(cells).count("\n")), cells
+
+
+def _markdown_rows(
+    records: Iterator[tuple[int, list[str]]],
+) -> Iterator[tuple[int, list[str]]]:
+    """The records without the rule that Markdown draws below a header, nor blanks round cells."""
+    for line, cells in records:
+        stripped = [cell.strip() for cell in cells]
+        if not all(_RULE.fullmatch(cell) for cell in filter(None, stripped)):
+            yield line, stripped
 
 
 def _tab_records(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
