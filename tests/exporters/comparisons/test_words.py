@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from relevansi import labels
 from relevansi.exporters.comparisons import document, words
-from relevansi.exporters.comparisons.words import answer
 from relevansi.metrics.comparisons import differences as pairs
-from relevansi.metrics.comparisons.differences import Difference, PairedValues, RunDifferences
+from relevansi.metrics.comparisons.differences import PairedValues, RunDifferences
 from relevansi.metrics.comparisons.stability import Stability
 from relevansi.records import Blindness
 from tests.exporters.comparisons.comparisons import (
@@ -132,12 +131,13 @@ def test_an_interval_without_0_beside_a_corrected_test_that_does_not_reject_is_e
     values = tuple((1.0, float(n >= 8)) for n in range(12))
     (found,) = pairs.paired_differences([PairedValues("mrr", "a", "b", values, None)], together=45)
     found = replace(found, p_holm=45 * (found.p or 0))
-    said = words.conclusion(runs((found,)), found)
+    compared = RunDifferences(differences=(found,), names={"a": "A", "b": "B"}, partial=frozenset())
+    said = words.conclusion(compared, found)
     assert found.interval.lower is not None
     assert found.interval.lower > 0
     assert "no difference shown" in said
     assert "The interval is of this pair alone" in said
-    assert "of this pair alone" not in words.conclusion(runs((found,)), replace(found, p_holm=0.01))
+    assert "of this pair alone" not in words.conclusion(compared, replace(found, p_holm=0.01))
 
 
 def test_an_order_that_pairing_turns_round_is_said_beside_both() -> None:
@@ -167,95 +167,3 @@ def test_a_conclusion_about_a_partial_run_is_provisional_and_significance_goes_b
     for p_holm, significant in ((None, False), (0.05, True), (0.0501, False), (0.0, True)):
         corrected = replace(found, p=0.001, p_holm=p_holm)
         assert corrected.significant is significant
-
-
-TESTED = "tests at 5% after Holm's correction over"
-MAIN = ("mean_precision_at_5", "mrr")
-
-
-def runs(differences: tuple[Difference, ...], partial: str = "") -> RunDifferences:
-    """Runs with the differences that a test gives them; one may not be rated to its end."""
-    ids = {run for one in differences for run in (one.first, one.second)}
-    return RunDifferences(
-        differences=differences,
-        names={run: run.capitalize() for run in ids},
-        partial=frozenset({partial}),
-    )
-
-
-def apart(
-    figure: str, first: str, second: str, mean: float | None, p: float, n: int = 30
-) -> Difference:
-    """A difference with its corrected p-value."""
-    (found,) = pairs.paired_differences([PairedValues(figure, first, second, ((0.0, 0.0),), mean)])
-    return replace(found, mean=mean, p=p, p_holm=p, n=n)
-
-
-PAIRS = (("api", "vector"), ("api", "hybrid"), ("vector", "hybrid"))
-STAR = tuple(apart("mrr", "api", f"run {n}", 0.1, 1.0) for n in range(8))
-AHEAD = apart("mean_precision_at_5", "api", "run 1", 0.1, 0.01)
-MRR = apart("mrr", "api", "hybrid", 0, 1)
-TWO = (apart("mean_precision_at_5", "api", "hybrid", 0.1, 0.5), MRR)
-SOME = tuple(
-    apart(figure, *pair, 0.1, 0.01 if (figure, pair) == ("mrr", PAIRS[2]) else 0.5)
-    for pair in PAIRS
-    for figure in MAIN
-)
-ALIKE = f"Result of {TESTED} 30 questions."
-
-
-@pytest.mark.parametrize(
-    ("differences", "partial", "ahead", "rest"),
-    [
-        (
-            (*TWO[1:], apart("mrr", "api", "vector", -0.1, 0.05, n=28)),
-            "",
-            "Vector is ahead of Api on MRR.",
-            f"No difference shown between Api and Hybrid on MRR, in {TESTED} 28 to 30 questions.",
-        ),
-        (
-            SOME,
-            "",
-            "Vector is ahead of Hybrid on MRR.",
-            "No difference shown between Api and Vector or Hybrid on Precision@5 and MRR, nor",
-        ),
-        (
-            tuple(apart("mrr", *pair, 0.1, 0.01) for pair in PAIRS),
-            "hybrid",
-            "Api is ahead of Vector and Hybrid on MRR; Vector is ahead of Hybrid on MRR; this is",
-            f"Every difference is significant in {TESTED} 30 questions.",
-        ),
-        (TWO, "", "No difference shown between Api and Hybrid on Precision@5 or MRR.", ALIKE),
-        (
-            (*TWO, apart("mrr", "api", "vector", 0.1, 1.0)),
-            "",
-            "No difference shown between any two runs on Precision@5 or MRR.",
-            ALIKE,
-        ),
-        (  # runs without a question in common are not said to be alike
-            (MRR, apart("mrr", "api", "vector", None, 1.0, n=0)),
-            "",
-            "No difference shown between Api and Hybrid on MRR.",
-            f"No difference shown between Api and Hybrid on MRR, in {TESTED} 30 questions.",
-        ),
-        (
-            (apart("mrr", "api", "hybrid", None, 1.0, n=0),),
-            "",
-            "Nothing can be concluded yet: no two runs share a rated question.",
-            "",
-        ),
-        (
-            (AHEAD, *STAR),
-            "",
-            "Api is ahead of Run 1 on Precision@5.",
-            "No difference shown between Api and Run 0, Run 1, Run 2, Run 3, Run 4, Run 5 and 2",
-        ),
-    ],
-)
-def test_the_answer_says_who_is_ahead_and_where_no_difference_is_shown(
-    differences: tuple[Difference, ...], partial: str, ahead: str, rest: str
-) -> None:
-    found = answer(runs(differences, partial), MAIN)
-
-    assert len(found) == (2 if rest else 1)
-    assert all(map(str.startswith, found, (ahead, rest)))

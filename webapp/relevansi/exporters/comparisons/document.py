@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from itertools import combinations
-from types import ModuleType
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from relevansi import labels, notation
-from relevansi.exporters.comparisons import pictures, words
+from relevansi.exporters.comparisons import answers, breakdowns, pictures, words
 from relevansi.exporters.comparisons.differences import difference_table, signed_rank_table
 from relevansi.exporters.comparisons.figure_names import (
     figure_name,
@@ -28,11 +28,8 @@ from relevansi.exporters.frame.tables import (
     whole_number,
     word,
 )
-from relevansi.exporters.gold import constraint_reports as constraints
-from relevansi.exporters.planning import machine_help, samples, settled
-from relevansi.i18n import gettext, ngettext
+from relevansi.i18n import gettext
 from relevansi.metrics.comparisons.comparisons import (
-    PARTS,
     Comparison,
     ComparisonReport,
     Contender,
@@ -47,7 +44,17 @@ from relevansi.metrics.intervals import CONFIDENCE
 from relevansi.metrics.judging.figures import HEADLINES, of_queries
 from relevansi.metrics.judging.graded import with_judged
 from relevansi.metrics.judging.registry import Unit
-from relevansi.records import EmptyOutcome, QueryState
+from relevansi.records import QueryState
+
+
+class Part(NamedTuple):
+    """What another feature makes of the compared runs: its value, as a section and as JSON."""
+
+    name: str
+    value: Any
+    section: Callable[[Any], Section]
+    json: Callable[[Any], Any]
+
 
 CATEGORY_FIGURES = ("mean_precision_at_5", "mrr", "success_rate")
 """The figures that are given per category."""
@@ -266,25 +273,6 @@ def questions(report: ComparisonReport, *, moved_first: bool = False) -> Table:
     )
 
 
-def state(query: ComparedQuery | None) -> str:
-    """Return in words the answer to a question and how far it is judged."""
-    if query is None:
-        return gettext("not run")
-    found = query.summary
-    if found.state is QueryState.RESULTS:
-        done, of = found.judged_count, found.results_count
-        if not found.complete:
-            return gettext("%(done)s of %(of)s judged", done=done, of=of)
-        return ngettext("%(n)s result", "%(n)s results", of)
-    if found.state is not QueryState.EMPTY:
-        failed = found.state is QueryState.FAILED
-        return gettext("call failed") if failed else gettext("unreadable")
-    if found.empty_outcome is None:
-        return gettext("empty, not judged")
-    is_correct = found.empty_outcome is EmptyOutcome.CORRECT_EMPTY
-    return gettext("correct empty") if is_correct else gettext("false negative")
-
-
 def _contender(contender: Contender) -> Iterator[Cell]:
     run, totals = contender.run, contender.totals
     yield word(run.name)
@@ -347,7 +335,7 @@ def _moved(line: StabilityLine | None) -> Cell:
 
 
 def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
-    said = state(query)
+    said = breakdowns.state(query)
     if query is None:
         return Cell(said, (said, *[None] * len(names)))
     found = query.summary
@@ -409,11 +397,7 @@ def document(
             (words.stability(report.stability),),
             (stability(report),),
         ),
-        *(
-            part.section(report.parts[name])
-            for name, part in part_modules().items()
-            if name in report.parts
-        ),
+        *(part.section(part.value) for part in report.parts.values()),
         Section(
             "questions",
             gettext("By question"),
@@ -433,14 +417,10 @@ def document(
         title=gettext(words.TITLES[report.phase]),
         subtitle=words.subtitle(report, on),
         sections=sections,
-        answer=words.answer(comparison, leading(comparison.headline)),
+        answer=tuple(filter(None, answers.answer(comparison, report.state))),
         state=labels.state(report.state) if report.state else "",
         figure=(
             pictures.file_name(report, "intervals", "", on).removesuffix("."),
             pictures.standalone(report, "intervals"),
         ),
     )
-
-
-def part_modules() -> dict[str, ModuleType]:
-    return dict(zip(PARTS, (constraints, settled, samples, machine_help), strict=True))

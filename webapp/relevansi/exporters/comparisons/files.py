@@ -28,6 +28,7 @@ from relevansi.exporters.frame.latex import latex
 from relevansi.exporters.frame.spreadsheets import tables_workbook
 from relevansi.exporters.frame.tables import Document, html, markdown
 from relevansi.metrics.comparisons.comparisons import (
+    PARTS,
     Comparison,
     ComparisonReport,
     Contender,
@@ -94,7 +95,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     A feature's comparison is null where it has nothing to compare. Of rated files there are also
     {files, unsaid}, and study is null.
     """
-    comparison = report.comparison
+    comparison, parts = report.comparison, report.parts
     stable = report.stability
     from_files = {"files": list(report.files), "unsaid": list(unsaid(report))}
     return {
@@ -146,10 +147,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
             }
             for line in comparison.questions
         ],
-        **{
-            name: module.part_json(report.parts[name]) if name in report.parts else None
-            for name, module in document.part_modules().items()
-        },
+        **{name: parts[name].json(parts[name].value) if name in parts else None for name in PARTS},
     }
 
 

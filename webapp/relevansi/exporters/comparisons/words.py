@@ -9,7 +9,7 @@ lack it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 
 from relevansi import labels, notation
@@ -17,7 +17,6 @@ from relevansi.exporters.comparisons.figure_names import (
     difference_name,
     difference_unit,
     figure_name,
-    joined,
 )
 from relevansi.exporters.exports.metrics_tables import said_blindness
 from relevansi.exporters.planning import plan
@@ -169,18 +168,19 @@ def stability(found: Stability) -> str:
 
 def variation(found: Variation) -> str:
     """Return the name of one variation: its rater, rule, K, category or question."""
-    if found.change is VariedPart.RULE:
-        return labels.rule(found.what)
+    if found.change in {VariedPart.RULE, VariedPart.CATEGORY}:
+        is_rule = found.change is VariedPart.RULE
+        return labels.rule(found.what) if is_rule else labels.category(found.what)
     if found.change is VariedPart.CUTOFF:
         return f"K = {found.what}"
     if found.change is VariedPart.QUESTION:
         return positions([int(found.what)])
     if found.change is VariedPart.CONVERSATION:
         return gettext("conversations")
-    if found.change is VariedPart.EMPTIES:
-        is_counted = found.what == "counted"
-        return gettext("false negatives at 0") if is_counted else gettext("empty lists left out")
-    return found.what
+    if found.change is VariedPart.EMPTIES and found.what == "counted":
+        return gettext("false negatives at 0")
+    is_empties = found.change is VariedPart.EMPTIES
+    return gettext("empty lists left out") if is_empties else found.what
 
 
 def order(comparison: Comparison, places: Sequence[Sequence[str]]) -> str:
@@ -466,121 +466,3 @@ def reversed_orders(comparison: RunDifferences) -> Iterator[str]:
             yield gettext(
                 "Paired, the order is another: %(values)s.", values=paired_values(comparison, one)
             )
-
-
-MOST_IN_ANSWER = 6
-"""The most runs, figures or groups of pairs that are named one by one; the rest are counted."""
-
-
-def answer(comparison: RunDifferences, asked_for: Collection[str]) -> tuple[str, ...]:
-    """Return who is ahead on the figures `asked_for`; where no difference is shown, how surely.
-
-    One sentence says so where no two runs share a question with a value.
-    """
-    asked = [
-        one
-        for one in comparison.differences
-        if one.figure in asked_for and not one.false_negatives_at_zero
-    ]
-    paired = [one for one in asked if one.mean is not None]
-    if not paired:
-        return (gettext("Nothing can be concluded yet: no two runs share a rated question."),)
-    apart = [one for one in paired if one.significant]
-    figures = _listed(list(dict.fromkeys(map(difference_name, paired))), gettext("or"))
-    found = gettext("No difference shown between any two runs on %(figures)s", figures=figures)
-    if apart:
-        found = _ahead(comparison, apart)
-    elif len({(one.first, one.second) for one in paired}) == 1:
-        found = gettext(
-            "No difference shown between %(first)s and %(second)s on %(figures)s",
-            first=comparison.names[paired[0].first],
-            second=comparison.names[paired[0].second],
-            figures=figures,
-        )
-    if any(run in comparison.partial for one in asked for run in (one.first, one.second)):
-        found = gettext("%(found)s; this is provisional, as not everything is rated", found=found)
-    tested = _tested(paired)
-    if len(apart) == len(paired):
-        rest = gettext("Every difference is significant in %(tests)s", tests=tested)
-    elif not apart and len(paired) == len(asked):
-        rest = gettext("Result of %(tests)s", tests=tested)
-    else:
-        rest = gettext("%(alike)s, in %(tests)s", alike=_alike(comparison, paired), tests=tested)
-    return (f"{found}.", f"{rest}.")
-
-
-def _grouped(
-    comparison: RunDifferences, found: Iterable[tuple[str, str, Difference]]
-) -> list[tuple[str, list[str], str]]:
-    figures: dict[tuple[str, str], list[str]] = {}
-    for one, other, difference in found:
-        figures.setdefault((one, other), []).append(difference_name(difference))
-    others: dict[tuple[str, str], list[str]] = {}
-    for (one, other), on in figures.items():
-        key = comparison.names[one], _listed(on, gettext("and"))
-        others.setdefault(key, []).append(comparison.names[other])
-    return [(name, against, on) for (name, on), against in others.items()]
-
-
-def _ahead(comparison: RunDifferences, apart: Sequence[Difference]) -> str:
-    pairs = (
-        (one.first, one.second, one) if (one.mean or 0) > 0 else (one.second, one.first, one)
-        for one in apart
-    )
-    return "; ".join(
-        gettext(
-            "%(higher)s is ahead of %(lower)s on %(figures)s",
-            higher=higher,
-            lower=_listed(lower, gettext("and")),
-            figures=figures,
-        )
-        for higher, lower, figures in _grouped(comparison, pairs)
-    )
-
-
-def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
-    alike = (one for one in paired if not one.significant)
-    named = _grouped(comparison, ((one.first, one.second, one) for one in alike))
-    parts = [
-        gettext(
-            "between %(first)s and %(others)s on %(figures)s",
-            first=first,
-            others=_listed(seconds, gettext("or")),
-            figures=figures,
-        )
-        for first, seconds, figures in named[1:MOST_IN_ANSWER]
-    ]
-    more = sum(len(seconds) for _, seconds, _ in named[MOST_IN_ANSWER:])
-    if more:
-        parts.append(ngettext("%(n)s further pair", "%(n)s further pairs", more))
-    first, seconds, figures = named[0]
-    first_part = gettext(
-        "No difference shown between %(first)s and %(others)s on %(figures)s",
-        first=first,
-        others=_listed(seconds, gettext("or")),
-        figures=figures,
-    )
-    return gettext(", nor ").join([first_part, *parts])
-
-
-def _tested(paired: Sequence[Difference]) -> str:
-    counts = [one.n for one in paired]
-    questions = ngettext("%(n)s question", "%(n)s questions", counts[0])
-    if min(counts) < max(counts):
-        low, high = notation.number(min(counts)), notation.number(max(counts))
-        questions = gettext("%(low)s to %(high)s questions", low=low, high=high)
-    tests = gettext(
-        "tests at %(level)s after Holm's correction over %(pairs)s",
-        level=notation.percent(LEVEL),
-        pairs=questions,
-    )
-    alike = [one for one in paired if not one.significant]
-    return ", ".join(filter(None, (tests, plan.shown_by_all(alike))))
-
-
-def _listed(names: Sequence[str], word: str) -> str:
-    rest = len(names) - MOST_IN_ANSWER
-    if rest > 0:
-        listed = ", ".join(names[:MOST_IN_ANSWER])
-        return gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(rest))
-    return joined(names, word)

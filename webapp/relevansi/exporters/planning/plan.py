@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
 from relevansi import notation
 from relevansi.exporters.comparisons.figure_names import (
-    difference_name,
     difference_unit,
     figure_name,
-    joined,
     unit_of,
 )
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, whole_number
@@ -239,28 +237,18 @@ def smallest_p_of(difference: Difference) -> str:
     )
 
 
-def shown_by_all(differences: Sequence[Difference]) -> str:
-    """Return the same as a clause on several tests: of each figure the pair that shows least."""
-    found: dict[str, tuple[float, Difference]] = {}
-    for one in differences:
-        shown, name = None if too_few(one) else _shown(one), difference_name(one)
-        if shown is not None and (name not in found or shown > found[name][0]):
-            found[name] = shown, one
-    if not found:
-        return ""
-    amounts = [
-        gettext(
-            "%(difference)s on %(figure)s",
-            difference=notation.amount(shown, difference_unit(one)),
-            figure=name,
-        )
-        for name, (shown, one) in found.items()
-    ]
-    return gettext(
-        "which have a power of %(power)s to show a difference of %(differences)s",
-        power=notation.percent(Demand().power),
-        differences=joined(amounts, gettext("and")),
-    )
+class Detectable(NamedTuple):
+    """The smallest difference that so many questions can show, at this power."""
+
+    n: int
+    difference: float
+    power: float
+
+
+def detectable(differences: Sequence[Difference]) -> Detectable | None:
+    """Return what all tests of `differences` can show: that of the test which can show least."""
+    shown = [(value, one.n) for one in differences if (value := _shown(one)) is not None]
+    return Detectable(max(shown)[1], max(shown)[0], Demand().power) if shown else None
 
 
 def _shown(difference: Difference) -> float | None:

@@ -219,6 +219,7 @@ class ComparisonReport(Struct, frozen=True):
     ``files`` are the rated CSVs that were compared, which do not name study, raters or blindness.
     ``cannot_tell`` is what such a card is in the precisions, ``None`` where the files do not say.
     ``parts`` are those of ``PARTS`` that there are. ``state`` is how far the runs are together.
+    ``marks`` number the shapes of the runs by their ids, the same in the whole study.
     """
 
     study: str
@@ -237,3 +238,4 @@ class ComparisonReport(Struct, frozen=True):
     parts: Mapping[str, Any] = {}
     cannot_tell: CannotTell | None = None
     state: State | None = None
+    marks: Mapping[str, int] = {}

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any
 
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Study
+from relevansi.exporters.comparisons.document import Part
+from relevansi.exporters.frame import charts
+from relevansi.exporters.gold import constraint_reports
+from relevansi.exporters.planning import machine_help as help_words
+from relevansi.exporters.planning import samples as sample_words
+from relevansi.exporters.planning import settled as settled_words
 from relevansi.metrics.comparisons.comparisons import PARTS, ComparisonReport, compare
 from relevansi.metrics.comparisons.stability import stability
 from relevansi.metrics.judging.graded import kept
@@ -19,7 +24,7 @@ from relevansi.services.comparisons.chosen_runs import comparable, names_of, pha
 from relevansi.services.gold import constraints
 from relevansi.services.judging.judged_runs import RunsUnderRules
 from relevansi.services.planning import machine_help, samples, settled
-from relevansi.services.runs import reports
+from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import assignments, studies
 
@@ -76,17 +81,32 @@ def report(
         record_shown=tuple(time.since for time in seen.record_shown),
         suggested=tuple(time.since for time in seen.suggested),
         state=reports.state(session, study, Query.run_id.in_(run_ids), rule),
-        parts={name: part for name, part in parts.items() if part is not None},
+        parts=parts,
+        marks=_marks(session, study, chosen),
     )
 
 
-def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:
+def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Part]:
+    """Return what the features make of the same runs, in the order of ``PARTS``."""
     names, set_id = names_of(runs), runs[0].question_set_id
     named = {run.id: names[run.id] for run in runs}
-    parts = (
-        constraints.compared(session, study, runs, names),
-        settled.settled_orders(session, study, runs, named, rule),
-        samples.of_runs(session, study, set_id, runs, rule),
-        machine_help.compared(session, study, runs, rule),
+    values = (
+        (constraints.compared(session, study, runs, names), constraint_reports),
+        (settled.settled_orders(session, study, runs, named, rule), settled_words),
+        (samples.of_runs(session, study, set_id, runs, rule), sample_words),
+        (machine_help.compared(session, study, runs, rule), help_words),
     )
-    return dict(zip(PARTS, parts, strict=True))
+    return {
+        name: Part(name, value, writer.section, writer.part_json)
+        for name, (value, writer) in zip(PARTS, values, strict=True)
+        if value is not None
+    }
+
+
+def _marks(session: Session, study: Study, compared: Sequence[Run]) -> dict[str, int]:
+    """Return the shape of each run: by search method in phase 1, by LLM in phase 2."""
+    for label in ("search_method", "llm"):
+        if len({getattr(run, label) for run in compared}) == len(compared):
+            every = charts.marks(getattr(run, label) for run in runs.in_order(session, study))
+            return {run.id: every[getattr(run, label) or ""] for run in compared}
+    return {}

@@ -7,7 +7,6 @@ comparison is looked at: the study stays as it is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
@@ -16,17 +15,17 @@ from msgspec.structs import replace
 from wtforms import Form
 
 from relevansi import labels
-from relevansi.exporters.comparisons import document, pictures, words
-from relevansi.exporters.comparisons.figure_names import (
-    figure_name,
-)
+from relevansi.exporters.comparisons import answers, breakdowns, document, pictures, words
+from relevansi.exporters.comparisons.breakdowns import FILTERS
+from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.files import FORMATS, file_name
 from relevansi.i18n import gettext
 from relevansi.importers.runs.problems import ImportRefused, message
-from relevansi.metrics.comparisons.comparisons import PARTS as FEATURES
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
+from relevansi.metrics.gold.registry import CONSTRAINT_LABELS
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.planning.settled import BOUNDED
 from relevansi.records import Problem
 from relevansi.services.comparisons import chosen_runs, comparisons, rated_comparisons
 from relevansi.services.comparisons.chosen_runs import PHASES, DifferentQuestions, NothingToCompare
@@ -50,19 +49,15 @@ rated = Blueprint("rated_comparisons", __name__, url_prefix="/comparisons/files"
 CHART = "any(intervals, questions)"
 REPORT = "any(markdown, latex, html, json, xlsx)"
 
-PARTS = (
-    *("summary", "differences", "categories", "questions", "stability"),
-    *(*FEATURES, "configuration", "downloads"),
-)
-"""The parts of the page in order: sections of the document, and the files."""
+PARTS = ("differences", "questions", "categories", "details")
+"""The tabs of the page in order."""
 
 
 class Address(Struct, frozen=True):
     """The address of a comparison: what every link carries of runs or files, and what is shown.
 
-    ``compared`` are the arguments that name runs and rule, or files, ``pair`` the two runs of the
-    questions' picture; ``in_order`` lists questions as the set does, else by difference.
-    ``figures`` are those that the table and the picture by category can show.
+    ``compared`` are the arguments that name runs and rule, or files; ``order`` is the filter of
+    questions. ``figures`` are those that questions and categories can be shown in.
     """
 
     page: str
@@ -70,8 +65,7 @@ class Address(Struct, frozen=True):
     compared: Mapping[str, object]
     part: str
     figure: str
-    pair: tuple[str, ...]
-    in_order: bool
+    order: str
     figures: tuple[str, ...]
 
     @property
@@ -86,10 +80,8 @@ class Address(Struct, frozen=True):
             shown["part"] = self.part
         if self.figure != self.figures[0]:
             shown["figure"] = self.figure
-        if self.pair != self.runs[:2]:
-            shown["pair"] = list(self.pair)
-        if self.in_order:
-            shown["order"] = "set"
+        if self.order != "gap":
+            shown["order"] = self.order
         return {**self.compared, **shown, **other}
 
 
@@ -114,7 +106,6 @@ def show() -> str:
         "comparisons/page.html",
         candidates=candidates,
         phases=phases,
-        state=report.state if report is not None else None,
         rules=choices,
         rule=rule.name,
         different=different,
@@ -140,7 +131,7 @@ def question(position: int) -> str:
     return render_template(
         "comparisons/question.html",
         question=found,
-        states=[document.state(side.answer) for side in found.sides],
+        states=[breakdowns.state(side.answer) for side in found.sides],
         address=address,
         rule=labels.rule(rule.name),
         is_blind=is_blind,
@@ -162,9 +153,11 @@ def take_away(file_format: str) -> Response:
 def picture(kind: str, end: str) -> Response:
     report, address = _report()
     write, media_type = pictures.FORMATS[end]
-    found = pictures.standalone(report, kind, address.pair)
+    pair = tuple(dict.fromkeys(request.args.getlist("pair")))
+    pair = pair if len(pair) == 2 and {*pair} <= {*address.runs} else address.runs[:2]
+    drawing = pictures.standalone(report, kind, pair)
     today = access.now().astimezone().date()
-    return attached(write(found), media_type, pictures.file_name(report, kind, end, today))
+    return attached(write(drawing), media_type, pictures.file_name(report, kind, end, today))
 
 
 def _report() -> tuple[ComparisonReport, Address]:
@@ -201,46 +194,96 @@ def _address_for(
     headline: Sequence[str] = HEADLINES,
 ) -> Address:
     """Return the address of a comparison of `chosen` runs, shown as the request asks."""
-    figures = tuple(name for name in headline if name != "composite") or tuple(headline)
-    wanted, part = request.args.get("figure", ""), request.args.get("part", "")
-    pair = tuple(dict.fromkeys(request.args.getlist("pair")))
+    figures = answers.panel_figures(headline) or tuple(headline)
+    figure, part = request.args.get("figure", ""), request.args.get("part", "")
+    order = request.args.get("order", "")
     return Address(
         page=page,
         runs=chosen,
         compared=compared,
         part=part if part in PARTS else PARTS[0],
-        figure=wanted if wanted in figures else figures[0],
-        pair=pair if len(pair) == 2 and set(pair) <= set(chosen) else chosen[:2],
-        in_order=request.args.get("order") == "set",
+        figure=figure if figure in figures else figures[0],
+        order=order if order in FILTERS else "gap",
         figures=figures,
     )
 
 
 def _shown(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
-    """Return what the templates of a comparison read: its document, and what of it to show."""
+    """Return what the templates of a comparison read: its answer, and the tab that is open."""
     if report is None:
-        return {"document": None, "address": address, "phase": None}
-    written = document.document(
-        report,
-        access.now().astimezone().date(),
-        figures=[address.figure],
-        pairs=[address.pair],
-        moved_first=not address.in_order,
-    )
-    found = {section.name: section for section in written.sections}
+        return {"report": None, "address": address, "phase": None}
+    comparison = report.comparison
+    is_open = answers.is_open(report)
+    tab = {
+        "differences": _differences_tab,
+        "questions": _questions_tab,
+        "categories": _categories_tab,
+        "details": _details_tab,
+    }[address.part]
     return {
-        "document": written,
+        "report": report,
         "address": address,
         "phase": report.phase,
-        "sections": {name: found[name] for name in PARTS if name in found},
+        "answer": answers.marked_answer(report),
+        "basis": answers.basis_of(report),
+        "settings": words.settings(),
+        "reversed_orders": [] if is_open else [*words.reversed_orders(comparison)],
+        "methods": [*answers.methods(report).values()],
+        "panel": answers.panel(report),
+        "is_open": is_open,
         "blindness": words.provenance(report) if report.files else words.blindness(report),
-        "is_judged": bool(report.judged_until or report.files),
-        "figures": {name: figure_name(name, report.comparison.scale) for name in address.figures},
-        "pairs": [
-            ((one.run.run, other.run.run), f"{one.run.name} – {other.run.name}")
-            for one, other in combinations(report.comparison.contenders, 2)
-        ],
+        "n_failed": sum(len(one.missing.failed) for one in comparison.contenders),
+        "figures": {name: answers.short_name(name, comparison.scale) for name in address.figures},
         "formats": tuple(FORMATS),
+        "lacks": [
+            *words.unsaid(report),
+            *words.unasked(comparison),
+            *(said for contender in comparison.contenders for said in words.lacks(contender)),
+        ],
+        **tab(report, address),
+    }
+
+
+def _differences_tab(report: ComparisonReport, _address: Address) -> dict[str, Any]:
+    groups, left_out = answers.forest(report)
+    return {"groups": groups, "left_out": left_out}
+
+
+def _questions_tab(report: ComparisonReport, address: Address) -> dict[str, Any]:
+    return {
+        "matrix": breakdowns.question_matrix(report, address.figure, address.order),
+        "filters": FILTERS,
+    }
+
+
+def _categories_tab(report: ComparisonReport, address: Address) -> dict[str, Any]:
+    multiples = breakdowns.category_multiples(report, address.figure)
+    return {
+        "multiples": multiples,
+        "axis": answers.axis_of(address.figure),
+        "unit": unit_of(address.figure),
+    }
+
+
+def _details_tab(report: ComparisonReport, _address: Address) -> dict[str, Any]:
+    watched, changes = breakdowns.stability_rows(report)
+    values = {name: part.value for name, part in report.parts.items()}
+    checked = values.get("constraints")
+    return {
+        "watched": watched,
+        "changes": changes,
+        "stability": words.stability(report.stability),
+        "settled": values.get("settled"),
+        "figure_names": {one: figure_name(one) for one in BOUNDED},
+        "constraints": checked,
+        "constraint_labels": CONSTRAINT_LABELS,
+        "pca": breakdowns.constraints_met(report, checked) if checked else {},
+        "sections": [
+            part.section(part.value)
+            for name, part in report.parts.items()
+            if name in {"sample", "machine_help"}
+        ],
+        "configuration": document.configuration(report).rows,
     }
 
 

@@ -226,7 +226,7 @@ def _set_up_templates(app: Flask) -> None:
     )
     for module, names in (
         (notation, ("figure", "number", "four", "p_value", "rupiah", "price", "full_price")),
-        (notation, ("size", "distance", "duration", "percent")),
+        (notation, ("size", "distance", "duration", "percent", "difference", "interval")),
         (markdown, ("line", "link", "picture", "render", "is_long", "intro", "shortened")),
         (labels, ("method", "category", "field", "judgment", "cannot_tell", "verdict", "sign")),
     ):

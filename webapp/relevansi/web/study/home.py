@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Run
 from relevansi.db.tables.study import Study
-from relevansi.exporters.comparisons import words
+from relevansi.exporters.comparisons import answers
 from relevansi.exporters.frame import charts
 from relevansi.metrics.comparisons.comparisons import Comparison, compare, estimates
 from relevansi.metrics.comparisons.differences import leading
 from relevansi.metrics.judging.headline import headline_of
 from relevansi.metrics.judging.registry import label_of, measure_of
-from relevansi.records import Blindness, Scale
+from relevansi.records import Blindness, Scale, State
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.judging.judged_runs import judged_runs
 from relevansi.services.rating import pages
@@ -96,7 +96,7 @@ def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str
         "open_run": None if is_blind else _first_open(session, rater, listed),
         "people": sorted(people, key=lambda one: (one is not own, -one.clicks_left)),
         "own": own,
-        "strip": _strip(session, study, listed, rule),
+        "strip": _strip(session, study, listed, rule, state),
         "blind_share": _blind_share(
             reports.blindness(session, study, reports.in_study(study), rule)
         ),
@@ -116,7 +116,9 @@ def _first_open(session: Session, rater: Rater, listed: Sequence[Run]) -> tuple[
     return next(((run, query) for run, query in opened if query is not None), None)
 
 
-def _strip(session: Session, study: Study, listed: Sequence[Run], rule: Rule) -> MethodStrip:
+def _strip(
+    session: Session, study: Study, listed: Sequence[Run], rule: Rule, state: State
+) -> MethodStrip:
     """Return the figures of the runs that the comparison shows first, else of the first run."""
     phases = chosen_runs.phases_of(session, study)
     ids = chosen_runs.of_phase(session, study, phases[0]) if phases else [listed[0].id]
@@ -131,7 +133,7 @@ def _strip(session: Session, study: Study, listed: Sequence[Run], rule: Rule) ->
     above: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(names)
     if len(judged) > 1:
         comparison = compare(judged, rule=rule.name, headline=headline, scale=scale)
-        answer = words.answer(comparison, names)
+        answer = tuple(filter(None, answers.answer(comparison, state)))
         above = tuple(tuple(_above(comparison, name, marks)) for name in names)
     return MethodStrip(
         names=tuple(run.name for run in judged),

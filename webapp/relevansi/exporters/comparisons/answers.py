@@ -1,0 +1,434 @@
+"""The answer of a comparison, one string for page, report and home, and what its page draws."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, groupby
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from relevansi import notation
+from relevansi.exporters.comparisons import words
+from relevansi.exporters.comparisons.figure_names import (
+    difference_name,
+    figure_name,
+    joined,
+    unit_of,
+)
+from relevansi.exporters.frame import charts
+from relevansi.exporters.frame.charts import Axis, Figure
+from relevansi.exporters.planning import plan
+from relevansi.i18n import gettext, ngettext
+from relevansi.metrics.comparisons.comparisons import (
+    Comparison,
+    ComparisonReport,
+)
+from relevansi.metrics.comparisons.differences import (
+    Difference,
+    RunDifferences,
+    highest_value,
+    leading,
+)
+from relevansi.metrics.intervals import LEVEL
+from relevansi.metrics.planning.settled import SettledOrder, SettledOrders
+from relevansi.records import Scale, State
+
+TWO_LINES = 112
+"""The most characters of an answer that stand in two lines of a page."""
+MOST_GROUPS = 3
+"""So many groups of winners are named in the answer; the rest are counted."""
+MOST_PAIRS = 12
+"""The most rows of differences on a page; of more, those with the smallest p."""
+QUALITY = "mean_response_quality"
+
+
+class Answer(NamedTuple):
+    """``title`` is the answer, ``below`` what of it does not fit into the title."""
+
+    title: str
+    below: str = ""
+
+
+class Method(NamedTuple):
+    """A compared run as drawings name it: its shape, 0 for grey, and its name."""
+
+    mark: int
+    name: str
+
+    @property
+    def markup(self) -> str:
+        """The name after its shape, which grows with the letters."""
+        shape = charts.shape(self.mark, "7", 7)
+        key = f'<svg class="key m{self.mark}" viewBox="0 0 14 14" aria-hidden="true">{shape}</svg>'
+        return f'<span class="who">{key}<bdi>{Markup.escape(self.name)}</bdi></span>'
+
+
+def panel_figures(headline: Sequence[str]) -> tuple[str, ...]:
+    """Return the figures that decide: those that lead, and the quality where it is asked."""
+    return (*leading(headline), *(name for name in headline if name == QUALITY))
+
+
+def methods(report: ComparisonReport) -> dict[str, Method]:
+    """Return each compared run by its id with its shape, the same in the whole study."""
+    return {
+        contender.run.run: Method(
+            report.marks.get(contender.run.run, place if place <= charts.SHAPES else 0),
+            contender.run.name,
+        )
+        for place, contender in enumerate(report.comparison.contenders, 1)
+    }
+
+
+def answer(comparison: Comparison, state: State | None) -> Answer:
+    """Return who is ahead on which figures, or what is still to be done before that is known.
+
+    `state` is how far the runs are rated, ``None`` where only the figures say it.
+    """
+    sentences = _sentences(comparison, state, comparison.names)
+    n = len(sentences) if sum(map(len, sentences)) <= TWO_LINES else 1
+    return Answer(" ".join(sentences[:n]), " ".join(sentences[n:]))
+
+
+def marked_answer(report: ComparisonReport) -> Answer:
+    """Return the same as markup, with its shape before each method."""
+    comparison, state = report.comparison, report.state
+    marked = {run: method.markup for run, method in methods(report).items()}
+    sentences = _sentences(comparison, state, marked)
+    n = 1 if answer(comparison, state).below else len(sentences)
+    title, below = " ".join(sentences[:n]), " ".join(sentences[n:])
+    return Answer(Markup(title), Markup(below))  # noqa: S704 - the names in it are escaped
+
+
+def _sentences(comparison: Comparison, state: State | None, names: Mapping[str, str]) -> list[str]:
+    if still_open := open_sentence(comparison, state):
+        return [still_open]
+    return verdicts(comparison, panel_figures(comparison.headline), names)
+
+
+def is_open(report: ComparisonReport) -> bool:
+    """Whether anything that moves a figure is still to be judged: nothing is tested before."""
+    return bool(open_sentence(report.comparison, report.state))
+
+
+def open_sentence(comparison: Comparison, state: State | None) -> str:
+    """Return what is still to be judged before anything is tested; "" once nothing is."""
+    if state is None:
+        waiting = {place for one in comparison.contenders for place in one.missing.incomplete}
+        return _to_be_rated(len(waiting), len(comparison.questions)) if waiting else ""
+    if state.is_complete:
+        return ""
+    if state.cards or state.lists:
+        return _to_be_rated(state.questions - state.complete, state.questions)
+    if state.behind:
+        names = joined([*state.behind], gettext("and"))
+        return gettext("No answer yet. Still rating: %(names)s.", names=names)
+    if state.ties or state.decided:
+        return ngettext(
+            "No answer yet: %(n)s tie is still to be decided.",
+            "No answer yet: %(n)s ties are still to be decided.",
+            state.ties or state.decided,
+        )
+    return ngettext(
+        "No answer yet: %(n)s answer is still to be graded.",
+        "No answer yet: %(n)s answers are still to be graded.",
+        state.answers,
+    )
+
+
+def _to_be_rated(n: int, of: int) -> str:
+    return ngettext(
+        "No answer yet: %(n)s of %(of)s questions is still to be rated.",
+        "No answer yet: %(n)s of %(of)s questions are still to be rated.",
+        n,
+        of=notation.number(of),
+    )
+
+
+def tests_of(comparison: RunDifferences, figures: Collection[str]) -> list[Difference]:
+    """Return the differences on `figures` for which two runs share a question."""
+    return [
+        one
+        for one in words.of(comparison)
+        if one.figure in figures and one.mean is not None and one.measure is None
+    ]
+
+
+def higher_and_lower(difference: Difference) -> tuple[str, str]:
+    pair = difference.first, difference.second
+    return pair if (difference.mean or 0) > 0 else (pair[1], pair[0])
+
+
+def verdicts(
+    comparison: RunDifferences, figures: Collection[str], names: Mapping[str, str]
+) -> list[str]:
+    """Return who is ahead after Holm's correction, then between whom no difference was shown."""
+    tests = tests_of(comparison, figures)
+    if not tests:
+        return [gettext("Nothing can be concluded yet: no two runs share a rated question.")]
+    won: dict[tuple[str, str], list[str]] = {}
+    for one in tests:
+        if one.significant:
+            won.setdefault(higher_and_lower(one), []).append(difference_name(one))
+    decided = {frozenset(pair) for pair in won}
+    undecided = {frozenset((one.first, one.second)) for one in tests} - decided
+    return [*_ahead(won, names), *_undecided(undecided, len(comparison.names), names)]
+
+
+def _ahead(won: Mapping[tuple[str, str], list[str]], names: Mapping[str, str]) -> Iterator[str]:
+    lower: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (first, second), figures in won.items():
+        lower.setdefault((first, tuple(figures)), []).append(names[second])
+    groups = sorted(lower.items(), key=lambda group: -len(group[0][1]))
+    for (first, shared), seconds in groups[:MOST_GROUPS]:
+        yield gettext(
+            "%(higher)s is ahead of %(lower)s on %(figures)s.",
+            higher=names[first],
+            lower=joined(seconds, gettext("and")),
+            figures=joined(shared, gettext("and")),
+        )
+    if rest := sum(len(seconds) for _, seconds in groups[MOST_GROUPS:]):
+        yield ngettext(
+            "%(n)s further difference is significant.",
+            "%(n)s further differences are significant.",
+            rest,
+        )
+
+
+def _undecided(
+    pairs: Collection[frozenset[str]], runs: int, names: Mapping[str, str]
+) -> Iterator[str]:
+    others = {run: sum(run in pair for pair in pairs) for run in names}
+    if len(pairs) == runs * (runs - 1) / 2:
+        yield _no_difference(names.values())
+        return
+    alike = [run for run in names if others[run] == runs - 1]
+    if alike:
+        listed = joined([names[run] for run in alike], gettext("and"))
+        yield (
+            gettext("%(name)s cannot be told apart from either.", name=listed)
+            if runs == len(alike) + 2 and len(alike) == 1
+            else gettext("%(names)s cannot be told apart from any other.", names=listed)
+        )
+    rest = [pair for pair in pairs if pair.isdisjoint(alike)]
+    if len(rest) > MOST_GROUPS:
+        yield ngettext(
+            "Between %(n)s further pair no difference could be shown.",
+            "Between %(n)s further pairs no difference could be shown.",
+            len(rest),
+        )
+        return
+    for pair in sorted(rest, key=lambda pair: [run not in pair for run in names]):
+        yield _no_difference(names[run] for run in names if run in pair)
+
+
+def _no_difference(names: Iterable[str]) -> str:
+    listed = joined([*names], gettext("and"))
+    return gettext("No difference between %(names)s could be shown.", names=listed)
+
+
+def basis_of(report: ComparisonReport) -> str:
+    """Return the level of the tests and what so many questions can detect, in one line."""
+    if is_open(report):
+        return gettext("Hollow: the value so far. Band: all values still possible.")
+    comparison = report.comparison
+    tests = [
+        one
+        for one in tests_of(comparison, panel_figures(comparison.headline))
+        if unit_of(one.figure) == notation.RATIO
+    ]
+    level = gettext("At %(level)s after Holm's correction.", level=notation.percent(LEVEL))
+    alike = [one for one in tests if not one.significant]
+    few = [one for one in alike if plan.too_few(one)]
+    if few:
+        return f"{level} {plan.smallest_p_of(few[0])}"
+    detectable = plan.detectable(alike)
+    if not detectable:
+        return level
+    return f"{level} " + ngettext(
+        "With %(n)s question only differences above about %(difference)s can be detected "
+        "(%(power)s power).",
+        "With %(n)s questions only differences above about %(difference)s can be detected "
+        "(%(power)s power).",
+        detectable.n,
+        difference=notation.amount(detectable.difference),
+        power=notation.percent(detectable.power),
+    )
+
+
+class PanelRow(NamedTuple):
+    """One method in one figure; ``is_ahead`` where a test puts it ahead of another."""
+
+    method: Method
+    figure: Figure
+    is_ahead: bool
+
+
+class PanelGroup(NamedTuple):
+    """One headline figure in every method. ``ahead`` has each winner and whom it is ahead of.
+
+    ``has_scale`` says whether the numbers of the axis stand below it.
+    """
+
+    name: str
+    unit: str
+    axis: Axis
+    ahead: tuple[tuple[Method, tuple[Method, ...]], ...]
+    rows: tuple[PanelRow, ...]
+    has_scale: bool
+
+
+def axis_of(figure: str) -> Axis:
+    """Return the whole range of a figure."""
+    top = highest_value(figure)
+    if top == 1:
+        return charts.RATIO
+    return charts.QUALITY if top == 5 else Axis(0, top, tuple(top * n / 5 for n in range(6)))
+
+
+def panel(report: ComparisonReport) -> list[PanelGroup]:
+    """Return the headline figures of every method, those of one axis together."""
+    comparison, by_run = report.comparison, methods(report)
+    figures = panel_figures(comparison.headline)
+    untested = is_open(report)
+    axes = [axis_of(figure) for figure in figures]
+    groups = []
+    for place, figure in enumerate(figures):
+        won: dict[str, list[Method]] = {}
+        for one in () if untested else tests_of(comparison, (figure,)):
+            if one.significant:
+                higher, lower = higher_and_lower(one)
+                won.setdefault(higher, []).append(by_run[lower])
+        rows = tuple(
+            PanelRow(
+                by_run[contender.run.run],
+                charts.of(
+                    contender.estimates[figure].figure,
+                    contender.estimates[figure].interval,
+                    by_run[contender.run.run].mark,
+                ),
+                contender.run.run in won,
+            )
+            for contender in comparison.contenders
+        )
+        groups.append(
+            PanelGroup(
+                short_name(figure, comparison.scale),
+                unit_of(figure),
+                axes[place],
+                tuple((by_run[run], tuple(lower)) for run, lower in won.items()),
+                rows,
+                has_scale=axes[place] not in axes[place + 1 :],
+            )
+        )
+    return groups
+
+
+def short_name(figure: str, scale: Scale) -> str:
+    """Return the name of a figure for a narrow column."""
+    if figure == QUALITY:
+        return gettext("Quality, 0–5")
+    return gettext("Success") if figure == "success_rate" else figure_name(figure, scale)
+
+
+class ForestRow(NamedTuple):
+    """One pair of methods in one figure: the first minus the second.
+
+    ``figure`` is the difference with its interval, or with what it can still become, drawn as the
+    higher method where that is shown (``is_shown``: by a test, or as open cards cannot change it).
+    ``last`` is p after Holm, or what can still change the order.
+    """
+
+    first: Method
+    second: Method
+    figure: Figure
+    last: str
+    is_shown: bool
+
+
+class ForestGroup(NamedTuple):
+    """One figure's differences; ``n`` is over how many questions, ``axis`` around a visible 0."""
+
+    name: str
+    n: str
+    unit: str
+    axis: Axis
+    rows: tuple[ForestRow, ...]
+    has_scale: bool
+
+
+def forest(report: ComparisonReport) -> tuple[list[ForestGroup], int]:
+    """Return the differences that a page shows, by figure, and how many only the report has."""
+    comparison, by_run = report.comparison, methods(report)
+    figures = panel_figures(comparison.headline)
+    if is_open(report):
+        orders, rows = _orders(report), []
+        for figure in figures:
+            for one, other in combinations(comparison.names, 2):
+                order = orders.get((figure, one, other))
+                rows.append((figure, order.n if order else 0, _possible(by_run, one, other, order)))
+        shown = rows[:MOST_PAIRS]
+    else:
+        tests = tests_of(comparison, figures)
+        likeliest = sorted(tests, key=lambda one: 1 if one.p_holm is None else one.p_holm)
+        likeliest = likeliest[:MOST_PAIRS]
+        rows = [(one.figure, one.n, _tested(by_run, one)) for one in tests]
+        shown = [row for row, one in zip(rows, tests, strict=True) if one in likeliest]
+    return _forest_groups(report, shown), len(rows) - len(shown)
+
+
+def _orders(report: ComparisonReport) -> dict[tuple[str, str, str], SettledOrder]:
+    part = report.parts.get("settled")
+    orders = part.value.orders if part and isinstance(part.value, SettledOrders) else ()
+    return {(order.figure, order.first, order.second): order for order in orders}
+
+
+def _possible(
+    by_run: Mapping[str, Method], one: str, other: str, order: SettledOrder | None
+) -> ForestRow:
+    first, second = by_run[one], by_run[other]
+    if order is None or order.low is None or order.high is None:
+        return ForestRow(first, second, Figure(None), notation.UNDEFINED, is_shown=False)
+    mark = by_run[order.higher].mark if order.higher else 0
+    last = gettext("fixed")
+    if not order.settled:
+        last = ngettext("%(n)s card", "%(n)s cards", order.open_cards)
+    figure = Figure(None, low=order.low, high=order.high, mark=mark)
+    return ForestRow(first, second, figure, last, is_shown=order.settled)
+
+
+def _tested(by_run: Mapping[str, Method], one: Difference) -> ForestRow:
+    mark = by_run[higher_and_lower(one)[0]].mark if one.significant else 0
+    bounds = one.interval.lower, one.interval.upper
+    figure = Figure(one.mean, one.n, one.n, None, None, *bounds, mark)
+    p = notation.p_value(one.p_holm)
+    return ForestRow(by_run[one.first], by_run[one.second], figure, p, is_shown=one.significant)
+
+
+def _forest_groups(
+    report: ComparisonReport, lines: Sequence[tuple[str, int, ForestRow]]
+) -> list[ForestGroup]:
+    by_figure = [(name, [*rows]) for name, rows in groupby(lines, key=lambda line: line[0])]
+    units = [unit_of(name) for name, _ in by_figure]
+    reach = dict.fromkeys(units, 0.0)
+    for name, _, row in lines:
+        figure = row.figure
+        ends = (figure.value, figure.low, figure.high, figure.ci_low, figure.ci_high)
+        sizes = (abs(end) for end in ends if end is not None)
+        reach[unit_of(name)] = max([reach[unit_of(name)], *sizes])
+    groups = []
+    for place, (name, rows) in enumerate(by_figure):
+        counts = sorted({n for _, n, _ in rows if n})
+        extremes = dict.fromkeys((*counts[:1], *counts[-1:]))
+        n = "–".join(map(notation.number, extremes))
+        groups.append(
+            ForestGroup(
+                short_name(name, report.comparison.scale),
+                f"n = {n}" if n else "",
+                units[place],
+                charts.difference_axis(reach[units[place]]),
+                tuple(row for _, _, row in rows),
+                has_scale=units[place] not in units[place + 1 :],
+            )
+        )
+    return groups

@@ -1,0 +1,268 @@
+"""A comparison by question, by category and counted in other ways, as its page draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from relevansi import labels, notation
+from relevansi.exporters.comparisons import words
+from relevansi.exporters.comparisons.answers import (
+    Method,
+    axis_of,
+    higher_and_lower,
+    methods,
+    panel_figures,
+    short_name,
+    tests_of,
+)
+from relevansi.exporters.comparisons.figure_names import unit_of
+from relevansi.exporters.exports.shown_figures import shown
+from relevansi.exporters.frame import charts
+from relevansi.exporters.frame.charts import Axis, Figure
+from relevansi.i18n import gettext, mark, ngettext
+from relevansi.metrics.comparisons.comparisons import ComparedQuestionLine, ComparisonReport
+from relevansi.metrics.comparisons.differences import ComparedQuery, highest_value, value_of
+from relevansi.metrics.gold.constraints import ConstraintComparison
+from relevansi.metrics.judging.figures import HEADLINES, MEANS
+from relevansi.records import EmptyOutcome, QueryState
+
+MOST_SQUARES = 30
+"""So many other ways of counting are squares; of more, their share is a bar."""
+MOST_CHANGES = 6
+"""So many of those that move an order are named."""
+
+FILTERS = {
+    "gap": mark("Largest gap"),
+    "loses": mark("%(name)s loses"),
+    "fail": mark("All fail"),
+    "set": mark("Question order"),
+}
+
+
+class QuestionCell(NamedTuple):
+    """One method's value for a question: how it is filled (``kind``), its text, and in words."""
+
+    kind: str
+    text: str
+    words: str
+
+
+class QuestionRow(NamedTuple):
+    """One question in every method: plotted values, cells, and how far they lie apart."""
+
+    line: ComparedQuestionLine
+    figures: tuple[Figure, ...]
+    cells: tuple[QuestionCell, ...]
+    distance: float | None
+
+    @property
+    def values(self) -> list[float]:
+        return [figure.value for figure in self.figures if figure.value is not None]
+
+
+class QuestionMatrix(NamedTuple):
+    """The questions that a filter leaves, with the number that each filter leaves by its name.
+
+    ``leader`` is the method whose losses can be looked at.
+    """
+
+    rows: list[QuestionRow]
+    counts: Mapping[str, int]
+    leader: Method
+    unit: str
+    axis: Axis
+
+
+def leading_run(report: ComparisonReport) -> str:
+    """Return the run that tests put ahead most often, else the highest by the first figure."""
+    comparison = report.comparison
+    wins = [
+        higher_and_lower(one)[0]
+        for one in tests_of(comparison, panel_figures(comparison.headline))
+        if one.significant
+    ]
+    if wins:
+        return max(wins, key=wins.count)
+    order = comparison.order(comparison.lead)
+    return order[0][0] if order else comparison.contenders[0].run.run
+
+
+def question_matrix(report: ComparisonReport, figure: str, only: str) -> QuestionMatrix:
+    """Return the questions in `figure`, those that the filter `only` names, the farthest first."""
+    by_run, leader = methods(report), leading_run(report)
+    place = [*by_run].index(leader)
+    rows = [_row(line, figure, [*by_run.values()]) for line in report.comparison.questions]
+    losing = [row for row in rows if _loses(row, place)]
+    failing = [row for row in rows if row.values and not any(row.values)]
+    filtered = {"gap": rows, "loses": losing, "fail": failing, "set": rows}
+    found = filtered.get(only, rows)
+    if only != "set":
+        found = sorted(found, key=lambda row: (-(row.distance or 0), row.line.position))
+    counts = {name: len(of_filter) for name, of_filter in filtered.items()}
+    return QuestionMatrix(found, counts, by_run[leader], unit_of(figure), axis_of(figure))
+
+
+def _loses(row: QuestionRow, place: int) -> bool:
+    own = row.figures[place].value
+    return own is not None and max(row.values) - own > charts.SAME
+
+
+def _row(line: ComparedQuestionLine, figure: str, compared: list[Method]) -> QuestionRow:
+    values = [_value(query, figure) for query in line.answers]
+    figures = tuple(
+        Figure(value, mark=method.mark) for value, method in zip(values, compared, strict=True)
+    )
+    cells = tuple(
+        cell(query, value, figure) for query, value in zip(line.answers, values, strict=True)
+    )
+    numbers = [value for value in values if value is not None]
+    distance = max(numbers) - min(numbers) if len(numbers) > 1 else None
+    return QuestionRow(line, figures, cells, distance)
+
+
+def _value(query: ComparedQuery | None, figure: str) -> float | None:
+    """Return the value of a question, a false negative at 0; ``None`` while it can still move."""
+    if query is None:
+        return None
+    span = query.summary.span(MEANS.get(figure, figure))
+    if span.lower is not None and span.upper is not None and span.upper - span.lower > charts.SAME:
+        return None
+    return value_of(query, figure, false_negatives_at_zero=figure in HEADLINES)
+
+
+def cell(query: ComparedQuery | None, value: float | None, figure: str) -> QuestionCell:
+    """Return how a matrix shows a question's value in one method."""
+    in_words = state(query)
+    if query is None:
+        return QuestionCell("none", "", in_words)
+    summary = query.summary
+    if summary.state is QueryState.FAILED:
+        return QuestionCell("fail", "×", in_words)
+    if summary.state is QueryState.EMPTY and summary.empty_outcome is not None:
+        is_correct = summary.empty_outcome is EmptyOutcome.CORRECT_EMPTY
+        return QuestionCell("ce" if is_correct else "fn", "∅", in_words)
+    unit = unit_of(figure)
+    if value is not None:
+        step = charts.heat(value / highest_value(figure))
+        return QuestionCell(f"h{step}", notation.figure(value, unit), in_words)
+    if summary.state is QueryState.UNREADABLE:
+        return QuestionCell("none", "?", in_words)
+    text = shown(summary.span(MEANS.get(figure, figure)), unit).text
+    return QuestionCell("open", text, in_words)
+
+
+def state(query: ComparedQuery | None) -> str:
+    """Return in words the answer to a question and how far it is judged."""
+    if query is None:
+        return gettext("not run")
+    found = query.summary
+    if found.state is QueryState.RESULTS:
+        done, of = found.judged_count, found.results_count
+        if not found.complete:
+            return gettext("%(done)s of %(of)s judged", done=done, of=of)
+        return ngettext("%(n)s result", "%(n)s results", of)
+    if found.state is not QueryState.EMPTY:
+        failed = found.state is QueryState.FAILED
+        return gettext("call failed") if failed else gettext("unreadable")
+    if found.empty_outcome is None:
+        return gettext("empty, not judged")
+    is_correct = found.empty_outcome is EmptyOutcome.CORRECT_EMPTY
+    return gettext("correct empty") if is_correct else gettext("false negative")
+
+
+class CategoryRow(NamedTuple):
+    """A method in one category: its mean as drawn, its single questions, whether it is highest."""
+
+    method: Method
+    figure: Figure
+    points: tuple[float, ...]
+    is_highest: bool
+
+
+class CategoryMultiple(NamedTuple):
+    """One category in every method, over `n` questions at most."""
+
+    name: str
+    n: int
+    rows: tuple[CategoryRow, ...]
+
+
+def category_multiples(report: ComparisonReport, figure: str) -> list[CategoryMultiple]:
+    """Return every category in `figure`, the one whose means lie farthest apart first."""
+    comparison, by_run = report.comparison, methods(report)
+    multiples = []
+    for category in comparison.categories:
+        means = {
+            contender.run.run: contender.categories[category][figure]
+            for contender in comparison.contenders
+            if category in contender.categories
+        }
+        values = {run: mean.settled for run, mean in means.items() if mean.settled is not None}
+        highest = max(values.values(), default=0)
+        rows = []
+        for contender in comparison.contenders:
+            run = contender.run.run
+            mean = means.get(run)
+            if mean is None:
+                continue
+            points = tuple(
+                value
+                for query in contender.run.queries
+                if query.category == category
+                and (value := value_of(query, figure, false_negatives_at_zero=False)) is not None
+            )
+            of_run = charts.of(mean, mark=by_run[run].mark)
+            rows.append(CategoryRow(by_run[run], of_run, points, values.get(run) == highest > 0))
+        n = sum(line.category == category for line in comparison.questions)
+        apart = highest - min(values.values(), default=0)
+        multiples.append((apart, CategoryMultiple(labels.category(category), n, tuple(rows))))
+    return [one for _, one in sorted(multiples, key=lambda pair: -pair[0])]
+
+
+class StabilityCell(NamedTuple):
+    """In how many of the `tried` ways of counting an order `moved`, and which those are."""
+
+    tried: int
+    moved: int
+    changes: str
+
+
+StabilityRow = tuple[str, list[StabilityCell | None]]
+"""A kind of change, and how the order by each figure fares under it."""
+
+
+def stability_rows(report: ComparisonReport) -> tuple[list[str], list[StabilityRow]]:
+    """Return the figures whose order was watched, and each kind of change with a cell for each."""
+    found = report.stability
+    lines = {(line.change, line.figure): line for line in found.lines}
+    rows = []
+    for change in dict.fromkeys(line.change for line in found.lines):
+        cells: list[StabilityCell | None] = []
+        for figure in found.orders:
+            line = lines.get((change, figure))
+            if line is None:
+                cells.append(None)
+                continue
+            names = [words.variation(one) for one in line.moved[:MOST_CHANGES]]
+            if len(line.moved) > MOST_CHANGES:
+                rest = notation.number(len(line.moved) - MOST_CHANGES)
+                names = [gettext("%(listed)s and %(n)s more", listed=", ".join(names), n=rest)]
+            cells.append(StabilityCell(line.tried, len(line.moved), ", ".join(names)))
+        rows.append((gettext(words.CHANGES[change]), cells))
+    return [short_name(figure, report.comparison.scale) for figure in found.orders], rows
+
+
+def constraints_met(
+    report: ComparisonReport, checked: ConstraintComparison
+) -> dict[str, list[Figure]]:
+    """Return the share of each kind of constraint that each run's cards meet, as drawn."""
+    by_run = methods(report)
+    shares: dict[str, list[Figure]] = {}
+    for contender in checked.contenders:
+        for name, figure in contender.report.totals.pca.items():
+            value = None if figure.value is None else float(figure.value)
+            shares.setdefault(name, []).append(
+                Figure(value, figure.n, mark=by_run[contender.run].mark)
+            )
+    return shares
