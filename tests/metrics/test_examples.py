@@ -20,7 +20,6 @@ def test_examples_in_docstrings_are_true(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "precision",
         "precision_at",
         "reciprocal_rank",
         "success",

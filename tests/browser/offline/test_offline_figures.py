@@ -13,7 +13,7 @@ from relevansi.exporters.offline.page import bundle
 from relevansi.i18n import speaking
 from relevansi.metrics.judging.figures import QueryRow, RunReport, figures, totals
 from relevansi.metrics.judging.queries import (
-    QUERY_FIGURES,
+    MEANS,
     QueryJudgments,
     counted,
     suggested_quality,
@@ -108,7 +108,7 @@ def test_random_ratings_give_the_same_figures_and_the_same_csv(
         assert {name: rounded(one) for name, one in there["figures"].items()} == {
             name: rounded(one) for name, one in here.items()
         }
-        spans = [[row.summary.span(name) for name in QUERY_FIGURES] for row in rows]
+        spans = [[row.summary.figures[name] for name in MEANS] for row in rows]
         assert there["spans"] == [
             [{"value": s.value, "lower": s.lower, "upper": s.upper} for s in one] for one in spans
         ]

@@ -70,7 +70,7 @@ def test_figures_are_those_of_ir_measures(demo_session: Session, run: str) -> No
     study = study_of(demo_session)
     run_id = demo_session.scalars(select(Run.id).where(Run.search_method == run)).one()
     report = reports.report(demo_session, study, run_id, reports.rule_of(demo_session, study))
-    ours = {row.external_id: row.summary.further for row in report.rows}
+    ours = {row.external_id: row.summary.figures for row in report.rows}
     lengths = {row.external_id: row.summary.results_count for row in report.rows}
 
     measures: dict[str, Any] = {

@@ -13,7 +13,7 @@ from relevansi.i18n import speaking
 from relevansi.importers.runs.csv_ratings import read
 from relevansi.importers.runs.prices import content_of
 from relevansi.metrics.judging.figures import QueryRow, RunReport, figures, totals
-from relevansi.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, summarise
+from relevansi.metrics.judging.queries import MEANS, QueryJudgments, summarise
 from relevansi.records import CannotTell, QueryState
 from tests.exporters.reports import (
     CORRECT_EMPTY,
@@ -149,8 +149,8 @@ def test_an_exported_report_reads_with_the_same_words_counts_and_values(
         assert (other.empty_outcome, other.unsure_count) == (one.empty_outcome, one.unsure_count)
         if one.state is not QueryState.UNREADABLE:
             assert other.quality == one.quality
-        for figure in QUERY_FIGURES:
-            assert other.span(figure).value == pytest.approx(one.span(figure).value)
+        for figure in MEANS:
+            assert other.figures[figure].value == pytest.approx(one.figures[figure].value)
         if one.complete:
             assert other.relevant_count == one.relevant_count
             assert other.first_relevant_rank == one.first_relevant_rank

@@ -52,11 +52,23 @@ def test_the_seeds_sample_gives_the_figures_of_its_section_6_and_no_problem() ->
     summaries = [row.summary for row in read_sample.report.rows]
 
     assert read_sample.problems == ()
-    assert [s.precision_at_5.value for s in summaries] == [0.8, 1.0, None, None, 0.6]
-    assert [s.overall_precision.value for s in summaries] == [0.8, 1.0, None, None, 0.6]
-    assert [s.reciprocal_rank.value for s in summaries] == [1.0, 1.0, None, None, 0.5]
-    assert [s.answerable_reciprocal_rank.value for s in summaries] == [1.0, 1.0, None, 0.0, 0.5]
-    assert [s.success.value for s in summaries] == [1, 1, 1, 0, 1]
+    assert [s.figures["mean_precision_at_5"].value for s in summaries] == [
+        0.8,
+        1.0,
+        None,
+        None,
+        0.6,
+    ]
+    assert [s.figures["mean_overall_precision"].value for s in summaries] == [
+        0.8,
+        1.0,
+        None,
+        None,
+        0.6,
+    ]
+    assert [s.figures["mrr"].value for s in summaries] == [1.0, 1.0, None, None, 0.5]
+    assert [s.figures["mrr_answerable"].value for s in summaries] == [1.0, 1.0, None, 0.0, 0.5]
+    assert [s.figures["success_rate"].value for s in summaries] == [1, 1, 1, 0, 1]
     assert [s.quality for s in summaries] == [4, 5, 0, 0, 3]
     assert read_sample.report.rows[3].notes == "should have results"
     found = figures(totals(read_sample.report))
@@ -134,7 +146,11 @@ def test_counts_give_the_figures_of_a_line_or_leave_them_open(
     cells: str, figures: tuple[float | None, ...], codes: tuple[str, ...]
 ) -> None:
     summary = summary_of(cells, *codes)
-    spans = (summary.overall_precision, summary.precision_at_5, summary.reciprocal_rank)
+    spans = (
+        summary.figures["mean_overall_precision"],
+        summary.figures["mean_precision_at_5"],
+        summary.figures["mrr"],
+    )
 
     for span, expected in zip(spans, figures, strict=True):
         assert span.value == (None if expected is None else pytest.approx(expected))
@@ -145,13 +161,15 @@ def test_what_is_left_open_has_bounds_and_says_why() -> None:
     summary = summary_of("8,4,1,,,,,4,", "csv_figure_open")
     whole = figures(totals(read_text(HEADER + "1,q,c,8,4,1,,,,,,\n").report))
 
-    assert summary.precision_at_5 == (None, 0.2, 0.8)
+    assert summary.figures["mean_precision_at_5"] == (None, 0.2, 0.8)
     assert why_undefined(summary, "precision_at_5") is Undefined.LEFT_OPEN
     assert whole["mean_precision_at_5"].why_undefined is Undefined.LEFT_OPEN
     assert (whole["composite"].why_undefined, whole["mrr"].value) == (Undefined.LEFT_OPEN, 1.0)
-    assert summary_of("5,,,,,,,3,nanti").precision_at_5 == (None, 0.0, 1.0)
+    assert summary_of("5,,,,,,,3,nanti").figures["mean_precision_at_5"] == (None, 0.0, 1.0)
     # Success is undefined while the only hope cannot be told.
-    assert summary_of("2,0,,0.0,0.0,0.0,,,cannot tell: rank 2").success.value is None
+    assert (
+        summary_of("2,0,,0.0,0.0,0.0,,,cannot tell: rank 2").figures["success_rate"].value is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -307,8 +325,8 @@ def test_columns_go_by_their_names_in_any_order_and_may_be_missing() -> None:
     full, empty = read_text(few).report.rows
 
     assert (row.query_id, row.notes, row.question) == (9, "mahal", "")
-    assert row.summary.precision_at_5.value == pytest.approx(1 / 3)
-    assert full.summary.reciprocal_rank.value == 1.0  # all relevant, so the first one too
+    assert row.summary.figures["mean_precision_at_5"].value == pytest.approx(1 / 3)
+    assert full.summary.figures["mrr"].value == 1.0  # all relevant, so the first one too
     assert empty.summary.empty_outcome is EmptyOutcome.CORRECT_EMPTY
     assert read_text(few).problems == ()
 

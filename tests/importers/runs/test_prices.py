@@ -82,7 +82,11 @@ def test_a_blank_cell_of_a_rated_csv_may_be_written_in_words(text: str) -> None:
 
     assert [problem.code for problem in found.problems] == ["csv_figure_open"]
     row = found.report.rows[0]
-    assert (row.summary.precision_at_5.value, row.category, row.notes) == (0.8, "", "")
+    assert (row.summary.figures["mean_precision_at_5"].value, row.category, row.notes) == (
+        0.8,
+        "",
+        "",
+    )
 
 
 @pytest.mark.parametrize("text", NOTHING)

@@ -29,7 +29,7 @@ def answer(listed: list[tuple[int, Verdict]]) -> GatedAnswer:
     pool = tuple(verdict for verdict in verdicts if verdict is not None)
     further = spans_of(RankedGrades(verdicts, pool), FIGURES)
     judged = tuple(verdict is not None for verdict in verdicts)
-    return GatedAnswer(summary._replace(further=further), tuple(items), judged)
+    return GatedAnswer(summary.with_figures(further), tuple(items), judged)
 
 
 def completed(listed: list[tuple[int, Verdict]]) -> list[list[tuple[int, Verdict]]]:

@@ -32,7 +32,7 @@ def ranked(name: str, *values: float | None) -> ComparedRun:
         queries.append(
             type(query)(
                 *(query.position, query.query_id, query.question, f"c{query.position % 2}"),
-                query.summary._replace(further=further),
+                query.summary.with_figures(further),
             )
         )
     return type(run)(run.run, run.name, run.search_method, run.llm, tuple(queries))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import get_args
 
 import ir_measures
@@ -14,7 +14,6 @@ from ir_measures import RR, P, SetP
 
 from relevansi.metrics.judging import queries
 from relevansi.metrics.judging.figures import (
-    TOP,
     Figure,
     ListCounts,
     Totals,
@@ -23,7 +22,8 @@ from relevansi.metrics.judging.figures import (
     summarise_counts,
 )
 from relevansi.metrics.judging.queries import (
-    QUERY_FIGURES,
+    MEANS,
+    TOP,
     QueryJudgments,
     QuerySummary,
     summarise,
@@ -69,10 +69,10 @@ class TestBoundsOfAQuery:
     def test_bounds_are_in_order(self, cannot_tell: CannotTell, judgments: QueryJudgments) -> None:
         summary = summarise(judgments, cannot_tell=cannot_tell)
 
-        for name in QUERY_FIGURES:
-            span = summary.span(name)
+        for name in MEANS:
+            span = summary.figures[name]
             if span.lower is not None and span.upper is not None:
-                top = 5 if name == "response_quality" else 1
+                top = 5 if name == "mean_response_quality" else 1
                 assert 0 <= span.lower <= span.upper <= top
 
     @given(judgments=query_judgments())
@@ -81,9 +81,9 @@ class TestBoundsOfAQuery:
     ) -> None:
         summary = summarise(judgments, cannot_tell=cannot_tell)
 
-        for name in QUERY_FIGURES:
-            span = summary.span(name)
-            settled = summary.complete and name != "response_quality"
+        for name in MEANS:
+            span = summary.figures[name]
+            settled = summary.complete and name != "mean_response_quality"
             if settled or span.value is not None:
                 assert span.lower == span.value == span.upper
 
@@ -93,8 +93,10 @@ class TestBoundsOfAQuery:
     ) -> None:
         summary = summarise(judgments, cannot_tell=cannot_tell)
 
-        for name in QUERY_FIGURES:
-            assert (summary.span(name).value is None) is (why_undefined(summary, name) is not None)
+        for name in MEANS:
+            assert (summary.figures[name].value is None) is (
+                why_undefined(summary, name) is not None
+            )
 
 
 @either_way
@@ -170,11 +172,10 @@ class TestTotals:
             assert figure.value == pytest.approx(figures(together)[name].value, abs=ROUNDING)
 
 
-ListFigure = Callable[[Verdicts], float | None]
+ListFigure = Callable[[Sequence[bool | None], int | None], float | None]
 Reference = Callable[[Verdicts], dict[str, float]]
 
 FIGURES: tuple[ListFigure, ...] = (
-    queries.precision,
     queries.precision_at,
     queries.reciprocal_rank,
     queries.success,
@@ -220,11 +221,12 @@ class TestReferences:
         expected = reference(verdicts)
         by_own_length = 5 / min(len(verdicts), 5)
 
-        assert queries.precision_at(verdicts) == pytest.approx(
-            expected["P@5"] * by_own_length, abs=EXACT
-        )
-        assert queries.reciprocal_rank(verdicts) == pytest.approx(expected["RR"], abs=EXACT)
-        assert queries.precision(verdicts) == pytest.approx(expected["SetP"], abs=EXACT)
+        listed = queries.relevances(verdicts)
+        by_length = expected["P@5"] * by_own_length
+
+        assert queries.precision_at(listed, TOP) == pytest.approx(by_length, abs=EXACT)
+        assert queries.reciprocal_rank(listed) == pytest.approx(expected["RR"], abs=EXACT)
+        assert queries.precision_at(listed) == pytest.approx(expected["SetP"], abs=EXACT)
 
     @oracles
     @given(verdicts=verdict_lists(judged, min_size=1))
@@ -233,18 +235,20 @@ class TestReferences:
             return
         expected = reference(verdicts)
 
-        assert queries.reciprocal_rank(verdicts) == pytest.approx(expected["RR"], abs=EXACT)
+        rank = queries.reciprocal_rank(queries.relevances(verdicts))
+        assert rank == pytest.approx(expected["RR"], abs=EXACT)
 
     @oracles
     @given(verdicts=verdict_lists(judged, min_size=1))
     def test_cannot_tell_leaves_the_shares(self, reference: Reference, verdicts: Verdicts) -> None:
-        for figure, part in ((queries.precision, verdicts), (queries.precision_at, verdicts[:5])):
-            kept = without_cannot_tell(part)
-            if kept:
-                expected = reference(kept)["SetP"]
-                assert figure(verdicts) == pytest.approx(expected, abs=EXACT)
+        for cutoff in (None, TOP):
+            precision = queries.precision_at(queries.relevances(verdicts), cutoff)
+            decided_ones = without_cannot_tell(verdicts[:cutoff])
+            if decided_ones:
+                expected = reference(decided_ones)["SetP"]
+                assert precision == pytest.approx(expected, abs=EXACT)
             else:
-                assert figure(verdicts) is None
+                assert precision is None
 
     @oracles
     @given(verdicts=verdict_lists(judged, min_size=1))
@@ -252,13 +256,12 @@ class TestReferences:
         if not without_cannot_tell(verdicts):
             return  # the tools do not know a question without any judgment
         expected = reference(verdicts)
-        counted = queries.counted(verdicts, cannot_tell="not_relevant")
+        counted = queries.relevances(queries.counted(verdicts, cannot_tell="not_relevant"))
         by_own_length = 5 / min(len(verdicts), 5)
 
-        assert queries.precision_at(counted) == pytest.approx(
-            expected["P@5"] * by_own_length, abs=EXACT
-        )
-        assert queries.precision(counted) == pytest.approx(expected["SetP"], abs=EXACT)
+        by_length = expected["P@5"] * by_own_length
+        assert queries.precision_at(counted, TOP) == pytest.approx(by_length, abs=EXACT)
+        assert queries.precision_at(counted) == pytest.approx(expected["SetP"], abs=EXACT)
         assert queries.success(counted) == float(Relevance.RELEVANT in verdicts)
 
 
@@ -266,7 +269,7 @@ class TestRange:
     @pytest.mark.parametrize("figure", FIGURES)
     @given(verdicts=verdict_lists())
     def test_between_0_and_1_or_undefined(self, figure: ListFigure, verdicts: Verdicts) -> None:
-        value = figure(verdicts)
+        value = figure(queries.relevances(verdicts), None)
 
         assert value is None or 0 <= value <= 1
 
@@ -291,12 +294,13 @@ class TestOrder:
     ) -> None:
         first, second = top[:cutoff] + one, top[:cutoff] + other
 
-        assert queries.precision_at(first, cutoff=cutoff) == queries.precision_at(
-            second, cutoff=cutoff
-        )
+        one_list, other_list = queries.relevances(first), queries.relevances(second)
+        for figure in FIGURES:
+            assert figure(one_list, cutoff) == figure(other_list, cutoff)
 
 
 lists = verdict_lists(judged, min_size=1)
+R = Relevance.RELEVANT
 
 
 def counts(verdicts: Verdicts, *, rank: bool, top: bool) -> ListCounts:
@@ -304,7 +308,7 @@ def counts(verdicts: Verdicts, *, rank: bool, top: bool) -> ListCounts:
         results=len(verdicts),
         relevant=verdicts.count(Relevance.RELEVANT),
         unsure_ranks=frozenset(n for n, v in enumerate(verdicts, 1) if v is Relevance.UNSURE),
-        first_relevant_rank=queries.first_relevant_rank(verdicts) if rank else None,
+        first_relevant_rank=verdicts.index(R) + 1 if rank and R in verdicts else None,
         relevant_in_top=verdicts[:TOP].count(Relevance.RELEVANT) if top else None,
     )
 
@@ -330,9 +334,10 @@ def test_what_the_list_says_lies_within_the_bounds_of_fewer_counts(
     whole = summarise(QueryJudgments(QueryState.RESULTS, verdicts), cannot_tell=cannot_tell)
     found = summary(counts(verdicts, rank=rank, top=top), cannot_tell)
 
-    assert (found.overall_precision, found.success) == (whole.overall_precision, whole.success)
-    for figure in ("precision_at_5", "reciprocal_rank"):
-        value, span = whole.span(figure).value, found.span(figure)
+    for figure in ("mean_overall_precision", "success_rate"):
+        assert found.figures[figure] == whole.figures[figure]
+    for figure in ("mean_precision_at_5", "mrr"):
+        value, span = whole.figures[figure].value, found.figures[figure]
         assert span.value in {None, value}
         if value is None:
             assert (span.lower, span.upper) == (None, None)
@@ -344,11 +349,11 @@ def test_what_the_list_says_lies_within_the_bounds_of_fewer_counts(
 
 @given(verdict_lists(judged, min_size=1).filter(lambda v: len(v) <= TOP))
 def test_of_a_short_list_every_relevant_result_is_among_the_first_five(verdicts: Verdicts) -> None:
-    whole = queries.precision_at(verdicts)
+    whole = queries.precision_at(queries.relevances(verdicts), TOP)
 
     if isinstance(whole, float):
         found = summary(counts(verdicts, rank=False, top=False))
-        assert found.precision_at_5.value == pytest.approx(whole)
+        assert found.figures["mean_precision_at_5"].value == pytest.approx(whole)
 
 
 # --- Verdict lists ---------------------------------------------------------------------

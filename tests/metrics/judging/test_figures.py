@@ -9,7 +9,6 @@ from relevansi.metrics.judging import queries
 from relevansi.metrics.judging.figures import (
     COUNTS,
     HEADLINES,
-    MEANS,
     Figure,
     ListCounts,
     Numbers,
@@ -24,7 +23,7 @@ from relevansi.metrics.judging.figures import (
     totals,
 )
 from relevansi.metrics.judging.queries import (
-    QUERY_FIGURES,
+    MEANS,
     QueryJudgments,
     QuerySummary,
     Span,
@@ -226,16 +225,16 @@ def test_placings_are_those_that_a_list_can_have(counts: ListCounts, found: list
 def test_an_unknown_first_rank_leaves_the_reciprocal_rank_between_bounds() -> None:
     found = summary(ListCounts(results=3, relevant=1))
 
-    assert (found.first_relevant_rank, found.reciprocal_rank) == (None, Span(None, 1 / 3, 1.0))
-    assert found.precision_at_5 == Span.settled(1 / 3)
+    assert (found.first_relevant_rank, found.figures["mrr"]) == (None, Span(None, 1 / 3, 1.0))
+    assert found.figures["mean_precision_at_5"] == Span.settled(1 / 3)
 
 
 def test_cannot_tell_is_left_out_and_success_waits_for_it() -> None:
     found = summary(ListCounts(results=3, relevant=0, unsure_ranks=frozenset({2})))
 
     assert (found.judged_count, found.not_relevant_count, found.unsure_count) == (3, 2, 1)
-    assert found.precision_at_5 == Span.settled(0.0)
-    assert found.success == Span.settled(None)
+    assert found.figures["mean_precision_at_5"] == Span.settled(0.0)
+    assert found.figures["success_rate"] == Span.settled(None)
 
 
 @pytest.mark.parametrize("name", [*HEADLINES, "trec_precision_at_5"])
@@ -246,15 +245,19 @@ def test_every_figure_states_formula_denominator_edge_cases_and_source(name: str
 
 
 def test_every_figure_of_a_query_belongs_to_one_headline_figure() -> None:
-    assert sorted(MEANS.values()) == sorted(QUERY_FIGURES)
-    assert {measure_of(figure).name for figure in QUERY_FIGURES} == {*MEANS}
+    assert list(listed("R").figures) == [*MEANS]
+    assert {measure_of(figure).name for figure in MEANS.values()} == {*MEANS}
 
 
 CORRECT, MISSED = EmptyOutcome.CORRECT_EMPTY, EmptyOutcome.FALSE_NEGATIVE
 
 
+def listed_as(letters: str) -> list[bool | None]:
+    return queries.relevances(verdicts(letters))
+
+
 def values(summary: QuerySummary) -> list[float | None]:
-    return [summary.span(figure).value for figure in QUERY_FIGURES]
+    return [summary.figures[figure].value for figure in MEANS]
 
 
 @pytest.mark.parametrize(
@@ -310,28 +313,28 @@ def test_cannot_tell_is_not_relevant_or_left_out_as_the_study_says(
 @pytest.mark.parametrize(
     ("summary", "figure", "lower", "upper"),
     [
-        (listed("R.N."), "precision_at_5", 1 / 4, 3 / 4),
-        (listed("RRRRR.."), "precision_at_5", 1.0, 1.0),  # what is open lies below rank 5
-        (listed("RRRRR.."), "overall_precision", 5 / 7, 1.0),
-        (listed("N.R"), "reciprocal_rank", 1 / 3, 1 / 2),
-        (listed("N.R"), "success", 1.0, 1.0),
-        (listed("U."), "success", None, 1.0),  # not relevant would leave it undefined
-        (listed("U."), "overall_precision", 0.0, 1.0),
-        (listed("UUUUU."), "precision_at_5", None, None),
-        (empty(), "success", 0.0, 1.0),
-        (empty(), "answerable_reciprocal_rank", 0.0, None),
-        (empty(), "reciprocal_rank", None, None),
-        (listed("R."), "response_quality", 0.0, 5.0),
-        (failed(), "success", 0.0, 0.0),
-        (failed(), "response_quality", 0.0, 5.0),
-        (unreadable(), "success", None, None),
-        (unreadable(), "response_quality", None, None),
+        (listed("R.N."), "mean_precision_at_5", 1 / 4, 3 / 4),
+        (listed("RRRRR.."), "mean_precision_at_5", 1.0, 1.0),  # what is open lies below rank 5
+        (listed("RRRRR.."), "mean_overall_precision", 5 / 7, 1.0),
+        (listed("N.R"), "mrr", 1 / 3, 1 / 2),
+        (listed("N.R"), "success_rate", 1.0, 1.0),
+        (listed("U."), "success_rate", None, 1.0),  # not relevant would leave it undefined
+        (listed("U."), "mean_overall_precision", 0.0, 1.0),
+        (listed("UUUUU."), "mean_precision_at_5", None, None),
+        (empty(), "success_rate", 0.0, 1.0),
+        (empty(), "mrr_answerable", 0.0, None),
+        (empty(), "mrr", None, None),
+        (listed("R."), "mean_response_quality", 0.0, 5.0),
+        (failed(), "success_rate", 0.0, 0.0),
+        (failed(), "mean_response_quality", 0.0, 5.0),
+        (unreadable(), "success_rate", None, None),
+        (unreadable(), "mean_response_quality", None, None),
     ],
 )
 def test_bounds_of_a_query_are_what_the_finished_rating_can_reach(
     summary: QuerySummary, figure: str, lower: float | None, upper: float | None
 ) -> None:
-    span = summary.span(figure)
+    span = summary.figures[figure]
 
     assert (span.lower, span.upper) == (lower, upper)
 
@@ -342,29 +345,29 @@ def test_the_outcome_of_a_question_says_nothing_about_a_list_with_results() -> N
     found = summarise(judgments, cannot_tell="left_out")
 
     assert found.empty_outcome is None
-    assert found.success == Span.settled(0.0)
+    assert found.figures["success_rate"] == Span.settled(0.0)
 
 
 @pytest.mark.parametrize(
     ("summary", "figure", "reason"),
     [
-        (listed("R"), "success", None),
-        (listed("R."), "precision_at_5", Undefined.INCOMPLETE),
-        (listed("UU"), "precision_at_5", Undefined.NOTHING_DECIDED),
-        (listed("UUUUUR"), "precision_at_5", Undefined.NOTHING_DECIDED),
-        (listed("NU"), "success", Undefined.CANNOT_TELL),
-        (listed("R"), "response_quality", Undefined.UNRATED),
-        (empty(), "overall_precision", Undefined.NO_RESULTS),
-        (empty(), "reciprocal_rank", Undefined.NO_RESULTS),
-        (empty(), "success", Undefined.UNCLASSIFIED),
-        (empty(), "answerable_reciprocal_rank", Undefined.UNCLASSIFIED),
-        (empty(CORRECT), "answerable_reciprocal_rank", Undefined.CORRECT_EMPTY),
-        (empty(MISSED), "answerable_reciprocal_rank", None),
-        (failed(), "reciprocal_rank", Undefined.FAILED),
-        (failed(), "success", None),
-        (failed(), "response_quality", Undefined.UNRATED),
-        (unreadable(), "success", Undefined.UNREADABLE),
-        (unreadable(), "response_quality", Undefined.UNREADABLE),
+        (listed("R"), "success_rate", None),
+        (listed("R."), "mean_precision_at_5", Undefined.INCOMPLETE),
+        (listed("UU"), "mean_precision_at_5", Undefined.NOTHING_DECIDED),
+        (listed("UUUUUR"), "mean_precision_at_5", Undefined.NOTHING_DECIDED),
+        (listed("NU"), "success_rate", Undefined.CANNOT_TELL),
+        (listed("R"), "mean_response_quality", Undefined.UNRATED),
+        (empty(), "mean_overall_precision", Undefined.NO_RESULTS),
+        (empty(), "mrr", Undefined.NO_RESULTS),
+        (empty(), "success_rate", Undefined.UNCLASSIFIED),
+        (empty(), "mrr_answerable", Undefined.UNCLASSIFIED),
+        (empty(CORRECT), "mrr_answerable", Undefined.CORRECT_EMPTY),
+        (empty(MISSED), "mrr_answerable", None),
+        (failed(), "mrr", Undefined.FAILED),
+        (failed(), "success_rate", None),
+        (failed(), "mean_response_quality", Undefined.UNRATED),
+        (unreadable(), "success_rate", Undefined.UNREADABLE),
+        (unreadable(), "mean_response_quality", Undefined.UNREADABLE),
     ],
 )
 def test_missing_values_say_why(
@@ -390,7 +393,7 @@ def test_missing_values_say_why(
     ],
 )
 def test_precision_at_5_divides_by_the_decided(letters: str, expected: float | None) -> None:
-    assert queries.precision_at(verdicts(letters)) == expected
+    assert queries.precision_at(listed_as(letters), 5) == expected
 
 
 @pytest.mark.parametrize(
@@ -405,7 +408,7 @@ def test_precision_at_5_divides_by_the_decided(letters: str, expected: float | N
     ],
 )
 def test_overall_precision_counts_the_decided(letters: str, expected: float | None) -> None:
-    assert queries.precision(verdicts(letters)) == expected
+    assert queries.precision_at(listed_as(letters)) == expected
 
 
 @pytest.mark.parametrize(
@@ -419,11 +422,11 @@ def test_overall_precision_counts_the_decided(letters: str, expected: float | No
         ("UR", 1 / 2),  # cannot tell takes up its rank
         (".R", 1 / 2),
         ("UU", 0.0),
-        ("", None),
+        ("", 0.0),
     ],
 )
 def test_reciprocal_rank_is_one_over_the_rank(letters: str, expected: float | None) -> None:
-    assert queries.reciprocal_rank(verdicts(letters)) == expected
+    assert queries.reciprocal_rank(listed_as(letters)) == expected
 
 
 @pytest.mark.parametrize(
@@ -436,11 +439,11 @@ def test_reciprocal_rank_is_one_over_the_rank(letters: str, expected: float | No
         ("U.", None),
         ("N.", None),
         (".R", 1.0),
-        ("", None),
+        ("", 0.0),
     ],
 )
 def test_success_needs_one_relevant_result(letters: str, expected: float | None) -> None:
-    assert queries.success(verdicts(letters)) == expected
+    assert queries.success(listed_as(letters)) == expected
 
 
 @pytest.mark.parametrize(

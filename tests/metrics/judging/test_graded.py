@@ -524,6 +524,6 @@ def test_a_collection_of_the_size_of_cranfield_is_equal_to_ir_measures() -> None
     ],
 )
 def test_a_mean_is_over_the_questions_that_have_a_value(spans: list[Span], mean: Figure) -> None:
-    questions = [verdicts.listed("R")._replace(further={"AP": span}) for span in spans]
+    questions = [verdicts.listed("R").with_figures({"AP": span}) for span in spans]
 
     assert figures(Totals.of(questions), ["AP"]) == {"AP": mean}

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevansi.metrics.judging.figures import MEANS
 from relevansi.metrics.judging.queries import QueryJudgments, summarise
 from relevansi.metrics.planning.settled import (
     ABSENT,
@@ -75,7 +74,7 @@ def value(answer: Answer, said: tuple[int, ...], figure: str) -> float | None:
         verdicts=tuple(VERDICTS[said[thing]] for thing in answer.things),
         empty_outcome=OUTCOMES[said[EMPTINESS]] if answer.state is QueryState.EMPTY else None,
     )
-    return summarise(judged, cannot_tell="left_out").span(MEANS[figure]).value
+    return summarise(judged, cannot_tell="left_out").figures[figure].value
 
 
 def enumerated(

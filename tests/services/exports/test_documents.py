@@ -120,7 +120,7 @@ def test_ir_measures_finds_our_figures_in_the_files(
     compared = 0
     for row in ours.rows:
         for name, their_name in MEASURES.items():
-            value = row.summary.further[name].value
+            value = row.summary.figures[name].value
             if value is not None:
                 assert theirs[str(row.external_id), their_name] == pytest.approx(value), name
                 compared += 1
@@ -250,7 +250,7 @@ def test_unjudged_results_are_minus_one_where_that_is_wanted(
     )
     theirs = {found.query_id: found.value for found in measured}
     for row in ours.rows:
-        value = row.summary.further["infAP"].value
+        value = row.summary.figures["infAP"].value
         assert value is None or theirs[str(row.external_id)] == pytest.approx(value, abs=1e-4)
 
 

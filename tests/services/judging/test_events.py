@@ -291,7 +291,7 @@ def test_emptiness_serves_any_run(
     for each in (run_id, other):
         row = summary(session, rater, each, 3)
         made = live_metrics.summary(row)
-        assert (made.complete, made.success.value) == (True, 0)
+        assert (made.complete, made.figures["success_rate"].value) == (True, 0)
         assert made.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
 
 

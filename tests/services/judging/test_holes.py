@@ -63,12 +63,16 @@ def test_figures_count_it_as_not_relevant_at_its_rank(
     with_hole = summary(session, study, methods["bm25"], rater)
     whole = summary(session, study, methods["dense"], rater)
 
-    assert with_hole.reciprocal_rank.value == 0.5
+    assert with_hole.figures["mrr"].value == 0.5
     # One relevant of three: the hole is in the denominator.
-    assert with_hole.precision_at_5.value == pytest.approx(1 / 3)
-    assert with_hole.overall_precision.value == pytest.approx(1 / 3)
-    assert whole.overall_precision.value == whole.precision_at_5.value == 0.5
-    found = {name: span.value for name, span in with_hole.further.items()}
+    assert with_hole.figures["mean_precision_at_5"].value == pytest.approx(1 / 3)
+    assert with_hole.figures["mean_overall_precision"].value == pytest.approx(1 / 3)
+    assert (
+        whole.figures["mean_overall_precision"].value
+        == whole.figures["mean_precision_at_5"].value
+        == 0.5
+    )
+    found = {name: span.value for name, span in with_hole.ranking.items()}
     assert found["P@1"] == 0.0
     assert found["Judged@5"] == 1.0
     assert found["RR"] == 0.5

@@ -42,7 +42,7 @@ def test_ranks_of_a_long_list_count_by_number(session: Session, study: Study, ra
 
     row = summary(session, rater, run_id, 1)
     assert (row.first_relevant_rank, row.judged_count, row.open_judgments) == (10, 4, 8)
-    assert live_metrics.summary(row).reciprocal_rank == Span(None, 0.1, 1.0)
+    assert live_metrics.summary(row).figures["mrr"] == Span(None, 0.1, 1.0)
     assert live_metrics.check(session) == []
 
 
@@ -52,9 +52,9 @@ def test_failed_and_unreadable_answers_count(session: Session, study: Study, rat
 
     failed, lost = (summary(session, rater, run_id, query_id) for query_id in (1, 2))
     assert (failed.complete, failed.open_judgments) == (True, 0)
-    assert live_metrics.summary(failed).success.value == 0
+    assert live_metrics.summary(failed).figures["success_rate"].value == 0
     assert (lost.complete, lost.open_judgments) == (False, 0)
-    assert live_metrics.summary(lost).success.value is None
+    assert live_metrics.summary(lost).figures["success_rate"].value is None
 
 
 def test_check_finds_a_tampered_summary(session: Session, rater: Rater, run_id: str) -> None:
@@ -191,7 +191,7 @@ def counts(page: BlindPage) -> list[tuple[int, int, int | None, float | None]]:
                 summary.relevant_count,
                 summary.decided_count,
                 summary.first_relevant_rank,
-                summary.overall_precision.value,
+                summary.figures["mean_overall_precision"].value,
             )
             for _, summary in page.figures
         ),
@@ -215,7 +215,7 @@ def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: 
     session.expire_all()
     page = pages.blind_page(session, rater, page.task_id)
     assert counts(page) == [(1, 1, 1, None), (1, 1, 2, None)]
-    spans = sorted(summary.precision_at_5[1:] for _, summary in page.figures)
+    spans = sorted(summary.figures["mean_precision_at_5"][1:] for _, summary in page.figures)
     assert spans == [(1 / 3, 1.0), (1 / 2, 1.0)]
 
     for key, verdict in ((a, NO), (c, Relevance.UNSURE), (d, NO)):
@@ -260,8 +260,8 @@ def test_a_repeat_s_figures_begin_at_nothing(session: Session, study: Study, rat
     session.expire_all()
     again = pages.blind_page(session, rater, page.task_id)
     listed = [summary for _, summary in again.figures if summary.results_count]
-    assert [summary.precision_at_5.value for summary in listed] == [0.0, 0.0]
-    assert [summary.success.value for summary in listed] == [0.0, 0.0]
+    assert [summary.figures["mean_precision_at_5"].value for summary in listed] == [0.0, 0.0]
+    assert [summary.figures["success_rate"].value for summary in listed] == [0.0, 0.0]
     first = pages.blind_page(session, rater, twin)
     before = [summary for _, summary in first.figures if summary.results_count]
-    assert [summary.precision_at_5.value for summary in before] == [1.0, 1.0]
+    assert [summary.figures["mean_precision_at_5"].value for summary in before] == [1.0, 1.0]

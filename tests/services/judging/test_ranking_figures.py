@@ -16,8 +16,8 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.figures import Totals, figures, totals
-from relevansi.metrics.judging.graded import kept, ranking_figure
-from relevansi.metrics.judging.queries import NO_FURTHER, Span
+from relevansi.metrics.judging.graded import ranking_figure, ranking_names
+from relevansi.metrics.judging.queries import Span
 from relevansi.services.exports import exports
 from relevansi.services.judging import events, live_metrics
 from relevansi.services.judging.live_metrics import Standing
@@ -41,14 +41,15 @@ NAMES = ("nDCG@10", "P@5", "AP", "RR", "recall@5", "bpref", "ERR@10", "RBP", "P@
 def stored(session: Session, rater: Rater) -> dict[int, dict[str, Span]]:
     rows = select(StoredSummary).where(StoredSummary.rater_id == rater.id)
     rows = rows.execution_options(populate_existing=True)
-    return {row.query_key: dict(live_metrics.summary(row).further) for row in session.scalars(rows)}
+    return {row.query_key: dict(live_metrics.summary(row).ranking) for row in session.scalars(rows)}
 
 
 def computed(session: Session, rater: Rater, names: tuple[str, ...]) -> dict[int, dict[str, Span]]:
     queries = session.scalars(select(Query).join(Run).where(Run.study_id == rater.study_id)).all()
     return {
         one.id: {
-            name: ranking_figure(name).of(from_scratch(session, rater, one)) for name in kept(names)
+            name: ranking_figure(name).of(from_scratch(session, rater, one))
+            for name in ranking_names(names)
         }
         for one in queries
     }
@@ -97,11 +98,11 @@ def test_check_covers_them(session: Session, study: Study, rater: Rater) -> None
     judge(session, rater, run_id, 1, 2, "3", click("e"))
     assert live_metrics.check(session) == []
     row = summary(session, rater, run_id, 1)
-    row.further = dict(row.further or {}, **{"P@5": [1.0, 1.0, 1.0]})
+    row.figures = dict(row.figures, **{"P@5": [1.0, 1.0, 1.0]})
     session.flush()
 
     ((_, *found),) = live_metrics.check(session)
-    assert found[:3] == [run_id, 1, "further"]
+    assert found[:3] == [run_id, 1, "figures"]
 
 
 def test_page_command_and_sums_have_the_same_figures(
@@ -116,7 +117,7 @@ def test_page_command_and_sums_have_the_same_figures(
             session, rater, run_id, query_id, 1 + number % 6, str(number % 4), click(f"e{number}")
         )
 
-    parts = live_metrics.by_category(session, rater.id, run_id, further=True)
+    parts = live_metrics.by_category(session, rater.id, run_id)
     live = figures(Standing.together(parts.values()).totals, NAMES)
     report = reports.report(session, study, run_id, reports.of_rater(rater))
     assert report.headline == NAMES
@@ -143,10 +144,10 @@ def test_grades_of_several_raters_are_merged_by_their_median(
     rule = reports.rule_of(session, study, "majority")
     (row,) = reports.report(session, study, run_id, rule).rows
     # 1 and 2 against 2 and 1: (1 + 2 / log2(3)) / (2 + 1 / log2(3))
-    assert row.summary.further["nDCG@10"].value == pytest.approx(2.2618595 / 2.6309298)
+    assert row.summary.figures["nDCG@10"].value == pytest.approx(2.2618595 / 2.6309298)
     study.merging = "majority"
     (row,) = reports.report(session, study, run_id, rule).rows
-    assert row.summary.further["Judged@10"].value == 0.5  # three grades, three votes: open
+    assert row.summary.figures["Judged@10"].value == 0.5  # three grades, three votes: open
 
 
 def test_a_study_of_properties_runs_one_statement_to_read(
@@ -163,8 +164,7 @@ def test_a_study_of_properties_runs_one_statement_to_read(
     reads = [one for one in said if one.lstrip().startswith("SELECT")]
 
     assert len(reads) == 1
-    assert summary(session, rater, run_id, 1).further is None
-    assert live_metrics.summary(summary(session, rater, run_id, 1)).further == NO_FURTHER
+    assert live_metrics.summary(summary(session, rater, run_id, 1)).ranking == {}
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -280,7 +280,7 @@ def test_a_document_listed_again_gains_nothing_and_r_is_the_same_for_every_run(
     store_qrels(session, study, rater, {"q": {"d1": "2", "d3": "0", "d4": "2"}})
     ours = {
         run_id: {
-            name: live_metrics.summary(summary(session, rater, run_id, 1)).span(name).value
+            name: live_metrics.summary(summary(session, rater, run_id, 1)).figures[name].value
             for name in names
         }
         for run_id in (once, again)

@@ -66,7 +66,7 @@ def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participa
         "rumah-cemara",
         "rumah-johor",
     ]
-    assert page.summary.precision_at_5.value == 0.5  # 1 relevant of 2
+    assert page.summary.figures["mean_precision_at_5"].value == 0.5  # 1 relevant of 2
     rater, run_id = place(melati)
     stored = live_metrics.by_category(session, rater.id, run_id)
     assert Standing.together(stored.values()).totals == Totals.of([page.summary])

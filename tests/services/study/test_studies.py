@@ -14,7 +14,7 @@ from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.metrics.judging.figures import HEADLINES
-from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.graded import headline_of
 from relevansi.records import BINARY, Relevance, Scale
 from relevansi.services.judging import events, live_metrics
 from relevansi.services.rating import pages, tasks

@@ -15,7 +15,7 @@ from relevansi.cli.frame.options import Reply, naming, replies
 from relevansi.cli.frame.output import say
 from relevansi.exporters.frame.tables import Column
 from relevansi.i18n import gettext
-from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.graded import headline_of
 from relevansi.records import Scale
 from relevansi.services.study import studies
 from relevansi.services.study.studies import Merging, Switches

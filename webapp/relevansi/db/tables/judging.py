@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import (
     JSON,
     BigInteger,
-    Double,
     Index,
     String,
     Text,
@@ -20,7 +19,6 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from relevansi.db.tables.base import Base, index_of, reference
-from relevansi.metrics.judging.figures import COLUMNS
 
 if TYPE_CHECKING:
     from relevansi.db.tables.people import Rater
@@ -134,11 +132,10 @@ class Event(Base):
 class StoredSummary(Base):
     """The summary of one rater's judgments of one query, updated by every click.
 
-    The counts and figures are those of ``metrics.judging.queries.QuerySummary``; each figure has
-    its value and the two bounds that the finished rating can still reach. ``open_judgments``
-    counts the verdicts still to give: a property listed twice asks for one, one below the depth of
-    the study's pool for none. ``further`` has, by name, the value and the bounds of each graded
-    figure that the study shows.
+    The counts and figures are those of ``metrics.judging.queries.QuerySummary``; ``figures`` has,
+    by name, the value and the two bounds that the finished rating can still reach.
+    ``open_judgments`` counts the verdicts still to give: a property listed twice asks for one, one
+    below the depth of the study's pool for none.
     """
 
     __tablename__ = "query_summaries"
@@ -157,13 +154,9 @@ class StoredSummary(Base):
     open_judgments: Mapped[int]
     complete: Mapped[bool]
     asks_quality: Mapped[bool] = mapped_column(default=True, server_default=true())
-    further: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    figures: Mapped[dict[str, Any]]
     empty_outcome: Mapped[str | None] = mapped_column(String(16))
     quality: Mapped[float | None]
-
-
-for _column in COLUMNS:
-    setattr(StoredSummary, _column, mapped_column(Double, nullable=True))
 
 
 class Adjudication(Base):

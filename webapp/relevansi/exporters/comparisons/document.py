@@ -41,7 +41,7 @@ from relevansi.metrics.comparisons.differences import (
 )
 from relevansi.metrics.comparisons.stability import StabilityLine
 from relevansi.metrics.intervals import CONFIDENCE
-from relevansi.metrics.judging.figures import HEADLINES, of_queries
+from relevansi.metrics.judging.figures import HEADLINES, averaged
 from relevansi.metrics.judging.graded import with_judged
 from relevansi.metrics.judging.registry import Unit
 from relevansi.records import QueryState
@@ -243,7 +243,7 @@ def questions(report: ComparisonReport, *, moved_first: bool = False) -> Table:
         note = gettext(
             "P@5 spread: the largest minus the smallest P@5 of the runs, a false negative at 0."
         )
-        names = ("precision_at_5", "answerable_reciprocal_rank", "success")
+        names = ("mean_precision_at_5", "mrr_answerable", "success_rate")
     parts = (gettext("State"), *shown)
     return Table(
         "questions",
@@ -260,7 +260,7 @@ def questions(report: ComparisonReport, *, moved_first: bool = False) -> Table:
                 whole_number(line.position),
                 word(line.question),
                 Cell(labels.category(line.category), (line.category,)),
-                *(_answer(query, of_queries(names)) for query in line.answers),
+                *(_answer(query, averaged(names)) for query in line.answers),
                 Cell(notation.figure(line.spread), (line.spread,)),
             )
             for line in lines
@@ -339,10 +339,10 @@ def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
     if query is None:
         return Cell(said, (said, *[None] * len(names)))
     found = query.summary
-    values = [found.span(name).value for name in names]
+    values = [found.figures[name].value for name in names]
     text = said
     if found.state is QueryState.RESULTS and (found.complete or any(values[:2])):
-        text = " / ".join(shown(found.span(name)).text for name in names[:2])
+        text = " / ".join(shown(found.figures[name]).text for name in names[:2])
         text += "" if found.complete else f" ({said})"
     return Cell(text, (said, *values))
 

@@ -219,19 +219,19 @@ def _line(line: StabilityLine) -> dict[str, Any]:
 def _answer(query: ComparedQuery | None) -> dict[str, Any] | None:
     if query is None:
         return None
-    found = query.summary
+    found, figures = query.summary, query.summary.figures
     return {
         "query_id": query.query_id,
         "state": found.state.value,
         "complete": found.complete,
         "empty_outcome": found.empty_outcome.value if found.empty_outcome else None,
         "results_count": found.results_count,
-        "precision_at_5": found.precision_at_5.value,
-        "overall_precision": found.overall_precision.value,
-        "reciprocal_rank": found.answerable_reciprocal_rank.value,
-        "success": whole(found.success.value),
-        "response_quality": whole(found.response_quality.value),
-        **({"figures": spans_json(found)} if found.further else {}),
+        "precision_at_5": figures["mean_precision_at_5"].value,
+        "overall_precision": figures["mean_overall_precision"].value,
+        "reciprocal_rank": figures["mrr_answerable"].value,
+        "success": whole(figures["success_rate"].value),
+        "response_quality": whole(figures["mean_response_quality"].value),
+        **({"figures": spans_json(found)} if found.ranking else {}),
     }
 
 

@@ -41,7 +41,7 @@ from relevansi.metrics.comparisons.comparisons import (
 )
 from relevansi.metrics.comparisons.differences import value_of
 from relevansi.metrics.intervals import CONFIDENCE, Interval
-from relevansi.metrics.judging.figures import HEADLINES, MEANS, Figure
+from relevansi.metrics.judging.figures import HEADLINES, Figure, averaged
 from relevansi.metrics.judging.graded import ranking_figure
 from relevansi.metrics.judging.queries import BEST_QUALITY
 from relevansi.metrics.judging.registry import measure_of
@@ -156,7 +156,7 @@ def value_with_interval(found: float | None, interval: Interval, unit: str) -> s
 
 def charted(headline: Sequence[str]) -> tuple[str, ...]:
     """Return the figures that come from judgments, without the composite."""
-    return tuple(name for name in headline if name in MEANS or name not in HEADLINES)
+    return averaged(headline)
 
 
 HEADING = 26.0

@@ -283,14 +283,11 @@ def unsaid(report: ComparisonReport) -> Iterator[str]:
         "agreement between raters; who rated, when and whether blind is not in it either."
     )
     for contender in report.comparison.contenders:
-        for figure, name in (
-            ("precision_at_5", "mean_precision_at_5"),
-            ("reciprocal_rank", "mrr"),
-        ):
+        for name in ("mean_precision_at_5", "mrr"):
             left_open = [
                 query.position
                 for query in contender.run.queries
-                if why_undefined(query.summary, figure) is Undefined.LEFT_OPEN
+                if why_undefined(query.summary, name) is Undefined.LEFT_OPEN
             ]
             if left_open:
                 yield gettext(

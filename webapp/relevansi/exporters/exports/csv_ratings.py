@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 from relevansi import labels
-from relevansi.exporters.exports.metrics_tables import by_column, said_unasked
+from relevansi.exporters.exports.metrics_tables import by_column, said_unasked, values_by_column
 from relevansi.exporters.frame.csv_cells import DECIMALS, Cell, CsvStyle, csv_bytes
 from relevansi.i18n import ngettext
-from relevansi.metrics.judging.figures import QueryRow, RunReport, of_queries
+from relevansi.metrics.judging.figures import QueryRow, RunReport, averaged
+from relevansi.metrics.judging.queries import MEANS, QUALITY
 from relevansi.notation import half_up
 from relevansi.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
@@ -49,8 +50,8 @@ def columns_of(report: RunReport) -> tuple[str, ...]:
     """
     if report.is_original:
         return RATED_COLUMNS
-    figures = (name for name in of_queries(report.headline) if name != "response_quality")
-    quality = ("response_quality",) if report.asks_quality else ()
+    figures = (MEANS.get(name, name) for name in averaged(report.headline) if name != QUALITY)
+    quality = (MEANS[QUALITY],) if report.asks_quality else ()
     return (*RATED_COLUMNS[:6], *figures, *quality, "notes")
 
 
@@ -67,9 +68,8 @@ def rated_rows(report: RunReport) -> list[tuple[Cell, ...]]:
     columns = columns_of(report)
     found = []
     for row in report.rows:
-        cells = _cells(row, report)
-        others = {name: row.summary.span(name).value for name in columns if name not in cells}
-        found.append(tuple((cells | others)[name] for name in columns))
+        cells = {**values_by_column(row.summary), **_cells(row, report)}
+        found.append(tuple(cells[name] for name in columns))
     return found
 
 

@@ -33,7 +33,7 @@ from relevansi.metrics.judging.figures import (
     totals,
 )
 from relevansi.metrics.judging.graded import with_judged
-from relevansi.metrics.judging.queries import QuerySummary
+from relevansi.metrics.judging.queries import MEANS, QuerySummary
 from relevansi.metrics.judging.registry import (
     HEADLINE_ADVICE,
     MEASURES,
@@ -332,31 +332,38 @@ def _query(row: QueryRow) -> dict[str, JsonValue]:
         "results_count": summary.results_count,
         "judged_count": summary.judged_count,
         **by_column(summary),
-        "response_quality": whole(summary.response_quality.value),
+        "response_quality": whole(summary.figures["mean_response_quality"].value),
         "empty_outcome": summary.empty_outcome.value if summary.empty_outcome else None,
         "notes": row.notes,
         "complete": summary.complete,
         **({"external_id": row.external_id} if row.external_id is not None else {}),
-        **({"figures": spans_json(summary)} if summary.further else {}),
+        **({"figures": spans_json(summary)} if summary.ranking else {}),
     }
 
 
 def by_column(summary: QuerySummary) -> dict[str, float | None]:
     """What a query has under the columns of the rated CSV: nothing until it is complete."""
-    is_complete, success = summary.complete, summary.success.value
+    is_complete, figures = summary.complete, values_by_column(summary)
+    success = figures["success"]
     return {
         "relevant_count": summary.relevant_count if is_complete else None,
         "first_relevant_rank": summary.first_relevant_rank if is_complete else None,
-        "overall_precision": summary.overall_precision.value,
-        "precision_at_5": summary.precision_at_5.value,
-        "mrr": summary.answerable_reciprocal_rank.value,
+        "overall_precision": figures["overall_precision"],
+        "precision_at_5": figures["precision_at_5"],
+        "mrr": figures["answerable_reciprocal_rank"],
         "success": None if success is None else int(success),
     }
 
 
+def values_by_column(summary: QuerySummary) -> dict[str, float | None]:
+    """The value of each figure of a query, by what files call it."""
+    ranking = {name: span.value for name, span in summary.ranking.items()}
+    return ranking | {column: summary.figures[name].value for name, column in MEANS.items()}
+
+
 def spans_json(summary: QuerySummary) -> dict[str, JsonValue]:
     """The ranking figures of a query by name."""
-    return {name: dict(span._asdict()) for name, span in summary.further.items()}
+    return {name: dict(span._asdict()) for name, span in summary.ranking.items()}
 
 
 def figure_table(report: RunReport, part: Totals) -> tuple[list[str], list[list[str]]]:

@@ -602,6 +602,7 @@ def _who(person: Person) -> dict[str, Any]:
 
 def _answer(answer: OwnAnswer) -> dict[str, Any]:
     found = answer.row.summary if answer.row else None
+    figures = {name: span.value for name, span in found.figures.items()} if found else {}
     return {
         "number": answer.number,
         "question": answer.question,
@@ -614,11 +615,11 @@ def _answer(answer: OwnAnswer) -> dict[str, Any]:
         "answer_state": found.state.value if found else None,
         "empty_outcome": found.empty_outcome.value if found and found.empty_outcome else None,
         "rated": answer.is_rated if answer.asks_for_a_rating else None,
-        "precision_at_5": found.precision_at_5.value if found else None,
-        "overall_precision": found.overall_precision.value if found else None,
-        "reciprocal_rank": found.reciprocal_rank.value if found else None,
-        "success": whole(found.success.value) if found else None,
-        "response_quality": whole(found.response_quality.value) if found else None,
+        "precision_at_5": figures.get("mean_precision_at_5"),
+        "overall_precision": figures.get("mean_overall_precision"),
+        "reciprocal_rank": figures.get("mrr"),
+        "success": whole(figures.get("success_rate")),
+        "response_quality": whole(figures.get("mean_response_quality")),
         "notes": answer.row.notes if answer.row else "",
     }
 

@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 from relevansi.i18n import gettext
-from relevansi.metrics.judging.figures import MEANS
+from relevansi.metrics.judging.queries import MEANS
 from relevansi.metrics.judging.registry import MEASURES
 from relevansi.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION, README
 from relevansi.records import CannotTell, Scale

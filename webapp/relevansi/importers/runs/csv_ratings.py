@@ -24,14 +24,13 @@ from msgspec import Struct
 from relevansi.importers.runs.prices import content_of
 from relevansi.importers.runs.problems import error
 from relevansi.metrics.judging.figures import (
-    TOP,
     ListCounts,
     QueryRow,
     RunReport,
     placings,
     summarise_counts,
 )
-from relevansi.metrics.judging.queries import QueryJudgments, QuerySummary, Span, summarise
+from relevansi.metrics.judging.queries import TOP, QueryJudgments, QuerySummary, Span, summarise
 from relevansi.records import CannotTell, EmptyOutcome, Problem, QueryState, Relevance, Severity
 
 RULE = "rated file"
@@ -53,7 +52,12 @@ _LIMITS = {
     "success": (0, 1),
     "response_quality": (0, 5),
 }
-_FIGURES = ("overall_precision", "precision_at_5", "mrr")
+_FIGURES = {
+    "overall_precision": "mean_overall_precision",
+    "precision_at_5": "mean_precision_at_5",
+    "mrr": "mrr",
+}
+"""The columns of figures by verdicts, with their names in a summary."""
 _NUMBER = re.compile(r"[+-]?[0-9]{1,12}(?:[.,]([0-9]{1,20}))?")
 
 # What the exporter puts before the rater's own words; see `exporters.exports.csv_ratings`.
@@ -287,8 +291,8 @@ def _warn(line: _Line, summary: QuerySummary) -> None:
             line.tell("csv_figures_without_count", Severity.WARNING, columns=filled)
     elif summary.complete:
         for figure, column, span in (
-            ("precision_at_5", "precision_at_5", summary.precision_at_5),
-            ("mrr", "first_relevant_rank", summary.reciprocal_rank),
+            ("precision_at_5", "precision_at_5", summary.figures["mean_precision_at_5"]),
+            ("mrr", "first_relevant_rank", summary.figures["mrr"]),
         ):
             if span.value is None and span.lower is not None:
                 bounds = {"lowest": f"{span.lower:.4g}", "highest": f"{span.upper:.4g}"}
@@ -297,7 +301,8 @@ def _warn(line: _Line, summary: QuerySummary) -> None:
         _warn_of_contradictions(line, summary)
     if summary.empty_outcome and outcome not in {None, summary.empty_outcome}:
         _contradicts(line, "notes", line.notes.full_text[:80], f"success {success}")
-    is_negative = summary.complete and summary.success.value == 0 and not summary.relevant_count
+    is_failure = summary.figures["success_rate"].value == 0
+    is_negative = summary.complete and is_failure and not summary.relevant_count
     is_silent = not line.count("response_quality") and not content_of(line.notes.full_text)
     # A row of the original page that has nothing in it that only a rater can write.
     if "relevant_in_top5" in line.cells and is_negative and is_silent:
@@ -305,15 +310,15 @@ def _warn(line: _Line, summary: QuerySummary) -> None:
 
 
 def _warn_of_contradictions(line: _Line, summary: QuerySummary) -> None:
-    computed = (summary.overall_precision, summary.precision_at_5, summary.reciprocal_rank)
-    for column, span in zip(_FIGURES, computed, strict=True):
+    for column, figure in _FIGURES.items():
+        span = summary.figures[figure]
         number = line.numbers.get(column)
         is_undefined = number and summary.state is not QueryState.RESULTS and number.value == 0
         if number and not is_undefined and not number.agrees(span):
             _contradicts(line, column, f"{number.value:g}", _bounds(span))
     success, top = line.count("success"), line.count("relevant_in_top5")
-    if success is not None and success != summary.success.value:
-        _contradicts(line, "success", str(success), _bounds(summary.success))
+    if success is not None and success != summary.figures["success_rate"].value:
+        _contradicts(line, "success", str(success), _bounds(summary.figures["success_rate"]))
     if top is not None and summary.results_count <= TOP and top != summary.relevant_count:
         _contradicts(line, "relevant_in_top5", str(top), str(summary.relevant_count))
 

@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 
 from relevansi.metrics.comparisons.significance import holm, randomisation_test
 from relevansi.metrics.intervals import LEVEL, Interval, difference_interval
-from relevansi.metrics.judging.figures import HEADLINES, MEANS
+from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.queries import QuerySummary
 from relevansi.metrics.judging.registry import Measure
 from relevansi.records import BINARY, EmptyOutcome, QueryState, Relevance, Scale
@@ -74,8 +74,8 @@ def counted(query: ComparedQuery, headline: str) -> float | None:
 
     Coverage averages 1 for a question with results and 0 for one without.
     """
-    if headline in MEANS or headline in query.summary.further:
-        return query.summary.span(MEANS.get(headline, headline)).value
+    if headline in query.summary.figures:
+        return query.summary.figures[headline].value
     if headline == "coverage" and query.summary.state is not QueryState.UNREADABLE:
         return float(query.summary.state is QueryState.RESULTS)
     return None
@@ -102,7 +102,7 @@ def value_of(query: ComparedQuery, figure: str, *, false_negatives_at_zero: bool
     false_negative = summary.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
     if false_negatives_at_zero and false_negative:
         return 0.0
-    return summary.span(MEANS.get(figure, figure)).value
+    return summary.figures[figure].value
 
 
 class SignedRank(Struct, frozen=True):

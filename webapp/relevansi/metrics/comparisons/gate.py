@@ -30,9 +30,9 @@ from relevansi.metrics.comparisons.differences import (
 )
 from relevansi.metrics.comparisons.significance import holm, smallest_p
 from relevansi.metrics.intervals import LEVEL, Interval, mean_interval
-from relevansi.metrics.judging.figures import HEADLINES, MEANS, TOP
+from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.graded import ranking_figure
-from relevansi.metrics.judging.queries import QuerySummary, Span
+from relevansi.metrics.judging.queries import TOP, QuerySummary, Span
 from relevansi.metrics.planning.power import Demand, DifferenceMixture, difference_shown, mixture
 from relevansi.records import EmptyOutcome, QueryState
 
@@ -193,7 +193,7 @@ def span(answer: GatedAnswer, figure: str) -> Span:
     if figure == "coverage":
         return Span.settled(float(has_results))
     if has_results:
-        return summary.span(MEANS.get(figure, figure))
+        return summary.figures[figure]
     if summary.empty_outcome is EmptyOutcome.CORRECT_EMPTY:
         return Span.settled(1.0 if figure.startswith("success") else None)
     return Span.settled(0.0)

@@ -172,7 +172,7 @@ def _other_cutoffs(runs: Sequence[ComparedRun]) -> list[Variation]:
         values = {}
         for run in runs:
             precisions = [
-                queries.precision_at(query.verdicts, cutoff=cutoff)
+                queries.precision_at(queries.relevances(query.verdicts), cutoff)
                 for query in run.queries
                 if query.summary.complete and query.summary.state is QueryState.RESULTS
             ]
@@ -265,7 +265,7 @@ def _other_empties(runs: Sequence[ComparedRun]) -> list[Variation]:
     precisions, ranks, with_results = {}, {}, []
     for run in runs:
         totals = Totals.of(query.summary for query in run.queries)
-        precision = totals.sums["precision_at_5"]
+        precision = totals.sums["mean_precision_at_5"].value
         n = precision.n + totals.n_false_negative
         precisions[run.run] = precision.total / n if n else None
         ranks[run.run] = figures(totals)["mrr_answerable"].value

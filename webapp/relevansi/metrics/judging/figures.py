@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from math import fsum
@@ -34,10 +34,11 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from relevansi.metrics.judging.queries import (
-    QUERY_FIGURES,
+    MEANS,
+    QUALITY,
+    TOP,
     QueryJudgments,
     QuerySummary,
     Span,
@@ -56,25 +57,27 @@ from relevansi.records import (
     State,
 )
 
-_ENDS = ("", "_lower", "_upper")
-COLUMNS = tuple(name + end for name in QUERY_FIGURES for end in _ENDS)
-"""One name per stored number of a query: each figure's value, lower and upper bound."""
-_spans: Callable[[QuerySummary], Sequence[Span]] = attrgetter(*QUERY_FIGURES)
-
 
 class Sum(Struct, frozen=True):
-    """The total of a column over the `n` queries that have a value in it."""
+    """The total of a number over the `n` queries that have it."""
 
     total: float = 0.0
     n: int = 0
 
 
+class SpanSums(NamedTuple):
+    """The sums of a figure's values so far and of its two bounds."""
+
+    value: Sum = Sum()
+    lower: Sum = Sum()
+    upper: Sum = Sum()
+
+
 class Totals(Struct, frozen=True):
     """Counts and sums over a set of queries.
 
-    ``n_queries`` counts unreadable queries too. ``sums`` has one ``Sum`` for each of
-    ``COLUMNS``: in SQL, ``coalesce(sum(column), 0)`` and ``count(column)``; and three for each
-    ranking figure, by the same endings.
+    ``n_queries`` counts unreadable queries too. ``sums`` are of the figures of queries by name, of
+    those in ``MEANS`` always.
     """
 
     n_queries: int = 0
@@ -90,15 +93,12 @@ class Totals(Struct, frozen=True):
     n_relevant: int = 0
     n_not_relevant: int = 0
     n_unsure: int = 0
-    sums: Mapping[str, Sum] = field(default_factory=lambda: dict.fromkeys(COLUMNS, Sum()))
+    sums: Mapping[str, SpanSums] = field(default_factory=lambda: dict.fromkeys(MEANS, SpanSums()))
 
     @classmethod
     def of(cls, summaries: Iterable[QuerySummary]) -> Totals:
         """The totals of `summaries`, the same in whatever order they come."""
         listed = tuple(summaries)
-        spans = [
-            {**dict(zip(QUERY_FIGURES, _spans(one), strict=True)), **one.further} for one in listed
-        ]
         states = Counter(summary.state for summary in listed)
         outcomes = Counter(summary.empty_outcome for summary in listed)
         return cls(
@@ -115,21 +115,21 @@ class Totals(Struct, frozen=True):
             n_relevant=sum(summary.relevant_count for summary in listed),
             n_not_relevant=sum(summary.not_relevant_count for summary in listed),
             n_unsure=sum(summary.unsure_count for summary in listed),
-            sums=dict.fromkeys(COLUMNS, Sum()) | sums_of(spans),
+            sums=sums_of([summary.figures for summary in listed]),
         )
 
     @classmethod
     def together(cls, disjoint: Iterable[Totals]) -> Totals:
         """The totals over several sets of queries that have none in common."""
         listed = tuple(disjoint)
-        counts = {name: sum(getattr(one, name) for one in listed) for name in COUNTS}
-        names = dict.fromkeys(chain(COLUMNS, *(one.sums for one in listed)))
-        parts = {name: [one.sums[name] for one in listed if name in one.sums] for name in names}
+        counts = {name: sum(getattr(part, name) for part in listed) for name in COUNTS}
+        names = dict.fromkeys(chain.from_iterable(part.sums for part in listed))
+        spans = {name: [part.sums[name] for part in listed if name in part.sums] for name in names}
         sums = {
-            name: Sum(fsum(part.total for part in own), sum(part.n for part in own))
-            for name, own in parts.items()
+            name: SpanSums(*(_together(ends) for ends in zip(*parts, strict=True)))
+            for name, parts in spans.items()
         }
-        return cls(**counts, sums=sums)
+        return cls(**counts, sums=dict.fromkeys(MEANS, SpanSums()) | sums)
 
     @property
     def n_counted(self) -> int:
@@ -142,42 +142,34 @@ class Totals(Struct, frozen=True):
     @property
     def n_unrated(self) -> int:
         # A quality that is asked for is at least 0, so the lower bounds count the answers that are.
-        return self.sums["response_quality_lower"].n - self.sums["response_quality"].n
+        return self.sums[QUALITY].lower.n - self.sums[QUALITY].value.n
 
     @property
     def n_unclassified(self) -> int:
         return self.n_empty - self.n_correct_empty - self.n_false_negative
 
 
-def sums_of(rows: Sequence[Mapping[str, Sequence[float | None]]]) -> dict[str, Sum]:
-    """The sums of figures over queries, each with value, lower and upper bound by name."""
-    sums = {}
-    for name in dict.fromkeys(chain.from_iterable(rows)):
-        spans = [row[name] for row in rows if name in row]
-        for place, end in enumerate(_ENDS):
-            present = [value for span in spans if (value := span[place]) is not None]
-            sums[name + end] = Sum(fsum(present), len(present))
+def sums_of(queries: Sequence[Mapping[str, Sequence[float | None]]]) -> dict[str, SpanSums]:
+    """The sums of the figures of `queries`, each with value, lower and upper bound by name."""
+    sums = dict.fromkeys(MEANS, SpanSums())
+    for name in dict.fromkeys(chain.from_iterable(queries)):
+        spans = [figures[name] for figures in queries if name in figures]
+        sums[name] = SpanSums(*map(_sum, zip(*spans, strict=True)))
     return sums
+
+
+def _sum(numbers: Iterable[float | None]) -> Sum:
+    present = [number for number in numbers if number is not None]
+    return Sum(fsum(present), len(present))
+
+
+def _together(disjoint: Sequence[Sum]) -> Sum:
+    return Sum(fsum(part.total for part in disjoint), sum(part.n for part in disjoint))
 
 
 COUNTS = tuple(name for name in Totals.__struct_fields__ if name != "sums")
 """The names of the counts of ``Totals``."""
 
-
-def columns(summary: QuerySummary) -> dict[str, float | None]:
-    """The numbers of one query under ``COLUMNS``, ``None`` where there is none."""
-    return dict(zip(COLUMNS, chain.from_iterable(_spans(summary)), strict=True))
-
-
-MEANS = {
-    "mean_precision_at_5": "precision_at_5",
-    "mean_overall_precision": "overall_precision",
-    "mrr": "reciprocal_rank",
-    "mrr_answerable": "answerable_reciprocal_rank",
-    "success_rate": "success",
-    "mean_response_quality": "response_quality",
-}
-"""The headline figures that are means, with the figure of a query that each averages."""
 
 COMPOSITE_WEIGHTS = {"mean_precision_at_5": 0.4, "mrr": 0.3, "success_rate": 0.2, "coverage": 0.1}
 """The parts of the original comparison's composite; the weights add up to 1."""
@@ -236,37 +228,34 @@ def figures(totals: Totals, names: Iterable[str] = HEADLINES) -> dict[str, Figur
 
     Ratios are 0 to 1, the response quality 0 to 5. The module's docstring has the rules.
     """
-    found = {name: _mean_figure(totals, column) for name, column in MEANS.items()}
+    found = {name: _mean_of_queries(totals, name) for name in (*MEANS, *names)}
     # Queries with results over all that count: known from import, so nothing is open.
     of = totals.n_counted
     share = totals.n_with_results / of if of else None
     found["coverage"] = Figure(share, share, share, of, of=of)
     found["composite"] = _composite(found, totals)
-    return {name: found.get(name) or _of_sums(totals, name) for name in names}
+    return {name: found[name] for name in names}
 
 
-def _mean_figure(totals: Totals, column: str) -> Figure:
-    found = _of_sums(totals, column)
-    rated = totals.n_complete == totals.n_counted and column != "response_quality"
-    left_open = rated and found.of and not found.n  # the counts leave it open
-    return replace(found, why_open=Undefined.LEFT_OPEN) if left_open else found
-
-
-def _of_sums(totals: Totals, column: str) -> Figure:
-    """The mean of a figure of the queries from the sums of its values and bounds."""
-    so_far, low, high = (totals.sums.get(column + end, Sum()) for end in _ENDS)
+def _mean_of_queries(totals: Totals, name: str) -> Figure:
+    value, low, high = totals.sums.get(name, SpanSums())
     lower, upper = _mean(low), _mean(high)
+    of = max(value.n, low.n, high.n)
+    # All queries are complete, and yet none has a value: the counts of a rated file leave it open.
+    is_rated = totals.n_complete == totals.n_counted and name in MEANS and name != QUALITY
+    left_open = is_rated and of and not value.n
     return Figure(
-        value=_mean(so_far),
+        value=_mean(value),
         lower=upper if lower is None else lower,
         upper=lower if upper is None else upper,
-        n=so_far.n,
-        of=max(so_far.n, low.n, high.n),
+        n=value.n,
+        why_open=Undefined.LEFT_OPEN if left_open else Undefined.INCOMPLETE,
+        of=of,
     )
 
 
-def _mean(column: Sum) -> float | None:
-    return column.total / column.n if column.n else None
+def _mean(numbers: Sum) -> float | None:
+    return numbers.total / numbers.n if numbers.n else None
 
 
 def _composite(found: Mapping[str, Figure], totals: Totals) -> Figure:
@@ -332,10 +321,6 @@ class Numbers(Struct):
         return tuple(pair[0] + (pair[-1] - pair[0]) * (place % 1) for place, pair in pairs)
 
 
-TOP = 5
-"""The cutoff of precision@5."""
-
-
 class ListCounts(Struct, frozen=True):
     """The counts of a list that is judged to the end: how many results, how many relevant.
 
@@ -395,12 +380,11 @@ def summarise_counts(
     counted_in_top = min(counts.results, TOP) - sum(rank <= TOP for rank in left_out)
     firsts = {way.first for way in ways}
     rank = _span(1 / first if first else 0.0 for first in firsts)
-    return summarise(judgments, cannot_tell=cannot_tell)._replace(
-        first_relevant_rank=firsts.pop() if len(firsts) == 1 else None,
-        precision_at_5=_span(way.top / counted_in_top if counted_in_top else None for way in ways),
-        reciprocal_rank=rank,
-        answerable_reciprocal_rank=rank,
-    )
+    top = _span(way.top / counted_in_top if counted_in_top else None for way in ways)
+    summary = summarise(judgments, cannot_tell=cannot_tell)
+    return summary.with_figures(
+        {"mean_precision_at_5": top, "mrr": rank, "mrr_answerable": rank}
+    )._replace(first_relevant_rank=firsts.pop() if len(firsts) == 1 else None)
 
 
 def _all_placings(counts: ListCounts) -> Iterator[Placing]:
@@ -476,23 +460,26 @@ def totals(report: RunReport) -> Totals:
 
 
 def undefined(report: RunReport) -> dict[tuple[str, Undefined], tuple[int, ...]]:
-    """The query ids for which a figure of a query has no value, by figure and reason."""
-    found: dict[tuple[str, Undefined], list[int]] = {}
-    for figure in of_queries(report.headline):
+    """The query ids for which a figure of a query has no value, by what files call it and reason.
+
+    A figure that is no mean over queries, as the composite, is not among them.
+    """
+    query_ids: dict[tuple[str, Undefined], list[int]] = {}
+    for figure in averaged(report.headline):
         for row in report.rows:
             why = why_undefined(row.summary, figure)
             if why is not None:
-                found.setdefault((figure, why), []).append(row.query_id)
-    return {key: tuple(ids) for key, ids in found.items()}
+                query_ids.setdefault((MEANS.get(figure, figure), why), []).append(row.query_id)
+    return {key: tuple(ids) for key, ids in query_ids.items()}
 
 
-def of_queries(names: Iterable[str]) -> tuple[str, ...]:
-    """The figures of a query behind the headline figures `names`, where they have any.
+def averaged(names: Iterable[str]) -> tuple[str, ...]:
+    """The figures among `names` that are means over queries.
 
-    >>> of_queries(("mrr", "coverage", "nDCG@10"))
-    ('reciprocal_rank', 'nDCG@10')
+    >>> averaged(("mrr", "coverage", "nDCG@10"))
+    ('mrr', 'nDCG@10')
     """
-    return tuple(MEANS.get(name, name) for name in names if name in MEANS or name not in HEADLINES)
+    return tuple(name for name in names if name in MEANS or name not in HEADLINES)
 
 
 def category_totals(report: RunReport) -> dict[str, Totals]:

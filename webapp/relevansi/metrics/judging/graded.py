@@ -24,12 +24,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from math import fsum, log2
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from relevansi.failures import Refused
 from relevansi.i18n import mark
+from relevansi.kinds import KINDS
+from relevansi.metrics.judging import queries
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.queries import Span
 from relevansi.records import BINARY, Number, Scale
@@ -59,7 +62,7 @@ class RankedGrades(Struct, frozen=True):
         return sum(grade >= self.scale.relevant_from for grade in self.pool)
 
     def relevance(self, cutoff: int | None = None) -> list[bool]:
-        """Whether the item at each rank is relevant, down to `cutoff`."""
+        """Whether the item at each rank is relevant, down to `cutoff`; one that is open is not."""
         return [grade >= self.scale.relevant_from for grade in self.grades(cutoff)]
 
     def grades(self, cutoff: int | None = None) -> list[int]:
@@ -91,38 +94,6 @@ def relevant_at(ranked: RankedGrades, cutoff: int) -> float:
     1.0
     """
     return float(sum(ranked.relevance(cutoff)))
-
-
-def precision_at(ranked: RankedGrades, cutoff: int) -> float | None:
-    """Share of relevant results among the first `cutoff` ranks.
-
-    ``P@k = relevant / min(k, n)``: results that are unjudged or "cannot tell" stay in the
-    denominator. An empty list has no value.
-
-    >>> precision_at(RankedGrades((1, None, 1, "unsure")), 5)
-    0.5
-    """
-    n = len(ranked.ranks[:cutoff])
-    return relevant_at(ranked, cutoff) / n if n else None
-
-
-def success_at(ranked: RankedGrades, cutoff: int | None = None) -> float:
-    """1 when a result is relevant, down to `cutoff`, else 0; an empty list is 0.
-
-    >>> success_at(RankedGrades((0, 1)), 1), success_at(RankedGrades((0, 1)))
-    (0.0, 1.0)
-    """
-    return float(any(ranked.relevance(cutoff)))
-
-
-def reciprocal_rank(ranked: RankedGrades, cutoff: int | None = None) -> float:
-    """One divided by the rank of the first relevant result, 0 where none is down to `cutoff`.
-
-    >>> reciprocal_rank(RankedGrades((0, 1))), reciprocal_rank(RankedGrades((0, 1)), 1)
-    (0.5, 0.0)
-    """
-    found = ranked.relevance(cutoff)
-    return 1 / (found.index(True) + 1) if True in found else 0.0
 
 
 def rank_biased_precision(ranked: RankedGrades, persistence: float = 0.8) -> float:
@@ -283,6 +254,11 @@ def _bounded(value: Callable[..., float | None]) -> Form:
     return Form(value, lambda ranked, *number: value(ranked.at_best(), *number))
 
 
+def _of_list(value: Callable[..., float | None]) -> Callable[..., float | None]:
+    """The figure of the method as one of rankings: what is open stays in the denominator."""
+    return lambda ranked, *number: value(ranked.relevance(), *number)
+
+
 def _of_pool(name: str, value: Callable[..., float | None]) -> dict[str, Form]:
     return {name: Form(value), f"{name} (trec_eval)": _of_qrels(value)}
 
@@ -292,14 +268,16 @@ def _of_qrels(value: Callable[..., float | None]) -> Form:
     return Form(lambda ranked, *number: (value(ranked, *number) or 0.0) if ranked.pool else None)
 
 
+_SUCCESS = _bounded(_of_list(queries.success))
+_RECIPROCAL_RANK = _bounded(_of_list(queries.reciprocal_rank))
 _RBP = Form(rank_biased_precision, rbp_with_residual)
 FORMS = {
-    "P@k": _bounded(precision_at),
+    "P@k": _bounded(_of_list(queries.precision_at)),
     "P@k (trec_eval)": _of_qrels(lambda ranked, k: relevant_at(ranked, k) / k),
-    "success": _bounded(success_at),
-    "success@k": _bounded(success_at),
-    "RR": _bounded(reciprocal_rank),
-    "RR@k": _bounded(reciprocal_rank),
+    "success": _SUCCESS,
+    "success@k": _SUCCESS,
+    "RR": _RECIPROCAL_RANK,
+    "RR@k": _RECIPROCAL_RANK,
     **_of_pool("nDCG@k", ndcg_at),
     "nDCG@k (exponential)": Form(partial(ndcg_at, exponential=True)),
     "ERR@k": _bounded(expected_reciprocal_rank),
@@ -358,16 +336,20 @@ class RankingFigure(Struct, frozen=True):
 
 
 @lru_cache
-def beside(names: tuple[str, ...]) -> Mapping[str, str]:
+def judged_companions(names: tuple[str, ...]) -> Mapping[str, str]:
     """The ``Judged@k`` to show beside each ranking figure that has no bounds, by its name.
 
     Without a cut-off it is that of the whole list.
 
-    >>> beside(("nDCG@10", "P@5", "AP", "Judged@10", "mrr"))
+    >>> judged_companions(("nDCG@10", "P@5", "AP", "Judged@10", "mrr"))
     {'nDCG@10': 'Judged@10', 'AP': 'Judged@1000'}
     """
-    found = {name: ranking_figure(name) for name in names if name not in HEADLINES}
-    return {name: f"Judged@{one.cutoff or 1000}" for name, one in found.items() if one.needs_pool}
+    figures = {name: ranking_figure(name) for name in names if name not in HEADLINES}
+    return {
+        name: f"Judged@{figure.cutoff or 1000}"
+        for name, figure in figures.items()
+        if figure.needs_pool
+    }
 
 
 def with_judged(names: Sequence[str]) -> tuple[str, ...]:
@@ -376,14 +358,36 @@ def with_judged(names: Sequence[str]) -> tuple[str, ...]:
     >>> with_judged(["nDCG@5", "AP", "Judged@5"])
     ('nDCG@5', 'AP', 'Judged@1000', 'Judged@5')
     """
-    missing = {name: one for name, one in beside(tuple(names)).items() if one not in names}
+    companions = judged_companions(tuple(names))
+    missing = {name: judged for name, judged in companions.items() if judged not in names}
     pairs = ((name, missing.get(name, name)) for name in names)
     return tuple(dict.fromkeys(chain.from_iterable(pairs)))
 
 
-def kept(names: Sequence[str]) -> tuple[str, ...]:
+def ranking_names(names: Sequence[str]) -> tuple[str, ...]:
     """The ranking figures among `names`, and what is shown beside them."""
     return tuple(name for name in with_judged(names) if name not in HEADLINES)
+
+
+def headline_of(study: Any) -> tuple[str, ...]:
+    """The names of the figures that pages of a study show first, in order.
+
+    `study` has its columns ``measures``, ``kind`` and ``scale``. Each name is one of
+    ``figures.HEADLINES`` or one that ``ranking_figure`` knows.
+    """
+    return tuple(study.measures) if study.measures else usual_headline(study)
+
+
+def usual_headline(study: Any) -> tuple[str, ...]:
+    """Those of a study whose owner chose none: by its kind of items and its scale."""
+    of_kind = KINDS[study.kind].headlines or HEADLINES
+    graded = Scale.stored(study.scale).top > 1
+    return tuple(name for name in of_kind if graded or name != "nDCG@10")
+
+
+def is_pooled(study: Any) -> bool:
+    """Whether its figures rest on all that was judged for a question, not on lists alone."""
+    return KINDS[study.kind].of_collection or bool(ranking_names(headline_of(study)))
 
 
 @lru_cache(maxsize=4096)

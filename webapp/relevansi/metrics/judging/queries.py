@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -66,12 +66,13 @@ OF_RANKINGS: Mapping[Undefined, str] = {
 def counted(
     verdicts: Sequence[Relevance | None], *, cannot_tell: CannotTell
 ) -> tuple[Relevance | None, ...]:
-    """The verdicts as a study counts them, for the figures below.
+    """The verdicts as a study counts them, for the figures of the method.
 
     Where `cannot_tell` is "not_relevant", such a result counts like a not relevant one, so that a
     precision is relevant / results, as in the method. Where it is "left_out", all stay as given.
 
-    >>> precision(counted([Relevance.RELEVANT, Relevance.UNSURE], cannot_tell="not_relevant"))
+    >>> precision_at(relevances(counted([Relevance.RELEVANT, Relevance.UNSURE],
+    ...                                 cannot_tell="not_relevant")))
     0.5
     """
     if cannot_tell == "left_out":
@@ -79,74 +80,53 @@ def counted(
     return tuple(Relevance.NOT_RELEVANT if v is Relevance.UNSURE else v for v in verdicts)
 
 
-def precision(verdicts: Sequence[Relevance | None]) -> float | None:
-    """Share of relevant results among the decided ones of the whole list (set precision).
+def relevances(verdicts: Sequence[Relevance | None]) -> list[bool | None]:
+    """Whether the result at each rank is relevant, ``None`` where that is not decided."""
+    return [None if v in {None, Relevance.UNSURE} else v is Relevance.RELEVANT for v in verdicts]
 
-    ``P = R / D``: *R* relevant results, *D* decided results (Manning et al. 2008, ch. 8).
-    "Cannot tell" and unjudged results are left out of both. None relevant gives 0, nothing
-    decided ``None``.
 
-    >>> precision([Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE, None])
-    0.5
+def precision_at(relevance: Sequence[bool | None], cutoff: int | None = None) -> float | None:
+    """Share of relevant results among those of the first `cutoff` ranks, or of all ranks.
+
+    ``P@k = R / D`` over ranks 1 to min(k, n): *k* the cutoff, *n* the length of the list, *R* the
+    relevant results there and *D* all that are relevant or not (Manning et al. 2008, ch. 8). A list
+    shorter than *k* is divided by its own length, unlike trec_eval's ``P.k``. A result that is
+    ``None`` is left out of both. None relevant gives 0, nothing to divide by ``None``.
+
+    >>> precision_at([True, True, False], 2), precision_at([True, False, None])
+    (1.0, 0.5)
     """
-    relevant = verdicts.count(Relevance.RELEVANT)
-    decided = relevant + verdicts.count(Relevance.NOT_RELEVANT)
-    return relevant / decided if decided else None
+    decided = [is_relevant for is_relevant in relevance[:cutoff] if is_relevant is not None]
+    return sum(decided) / len(decided) if decided else None
 
 
-def precision_at(verdicts: Sequence[Relevance | None], *, cutoff: int = 5) -> float | None:
-    """Share of relevant results among the decided ones of the first `cutoff` ranks.
-
-    ``P@k = R / D`` over ranks 1 to min(k, n): *k* the cutoff, *n* the length of the list,
-    *R* relevant and *D* decided results there (Manning et al. 2008, ch. 8). A list shorter
-    than *k* is divided by its own length, unlike trec_eval's ``P.k``. The rest is as in
-    ``precision``.
-
-    >>> precision_at([Relevance.RELEVANT, Relevance.RELEVANT, Relevance.NOT_RELEVANT], cutoff=2)
-    1.0
-    """
-    return precision(verdicts[:cutoff])
-
-
-def reciprocal_rank(verdicts: Sequence[Relevance | None]) -> float | None:
-    """One divided by the rank of the first relevant result, over the whole list.
+def reciprocal_rank(relevance: Sequence[bool | None], cutoff: int | None = None) -> float:
+    """One divided by the rank of the first relevant result, 0 where none is down to `cutoff`.
 
     ``RR = 1 / rank``: *rank* the 1-based position of the first relevant result as shown
-    (Voorhees 1999; Craswell 2009). "Cannot tell" and unjudged results take up their rank
-    without being relevant. None relevant gives 0, an empty list ``None``.
+    (Voorhees 1999; Craswell 2009). A result that is not decided takes up its rank without being
+    relevant.
 
-    >>> reciprocal_rank([Relevance.NOT_RELEVANT, Relevance.RELEVANT])
-    0.5
+    >>> reciprocal_rank([None, True]), reciprocal_rank([None, True], 1)
+    (0.5, 0.0)
     """
-    rank = first_relevant_rank(verdicts)
-    if rank is None:
-        return 0.0 if verdicts else None
-    return 1 / rank
+    top = relevance[:cutoff]
+    return 1 / (top.index(True) + 1) if True in top else 0.0
 
 
-def first_relevant_rank(verdicts: Sequence[Relevance | None]) -> int | None:
-    """Rank (1-based) of the first relevant result, ``None`` when none is relevant.
+def success(relevance: Sequence[bool | None], cutoff: int | None = None) -> float | None:
+    """1 when at least one result is relevant, down to `cutoff`, else 0 (Voorhees 2002).
 
-    >>> first_relevant_rank([None, Relevance.RELEVANT])
-    2
+    With none relevant one that is not decided leaves it undefined (``None``): it might be the
+    relevant one. An empty list is 0.
+
+    >>> success([False, True]), success([False, True], 1), success([False, None])
+    (1.0, 0.0, None)
     """
-    if Relevance.RELEVANT not in verdicts:
-        return None
-    return verdicts.index(Relevance.RELEVANT) + 1
-
-
-def success(verdicts: Sequence[Relevance | None]) -> float | None:
-    """1 when at least one result is relevant, else 0 (Voorhees 2002).
-
-    With none relevant a "cannot tell" or unjudged result leaves it undefined (``None``): each
-    might be the relevant one. So does an empty list, whose success is its classification's.
-
-    >>> success([Relevance.NOT_RELEVANT, Relevance.RELEVANT])
-    1.0
-    """
-    if Relevance.RELEVANT in verdicts:
+    top = relevance[:cutoff]
+    if True in top:
         return 1.0
-    return 0.0 if {*verdicts} == {Relevance.NOT_RELEVANT} else None
+    return None if None in top else 0.0
 
 
 def suggested_quality(state: QueryState, verdicts: Sequence[Relevance | None]) -> int | None:
@@ -173,16 +153,20 @@ def suggested_quality(state: QueryState, verdicts: Sequence[Relevance | None]) -
     return 3 if 10 * relevant <= 7 * decided else 4
 
 
-QUERY_FIGURES = (
-    "precision_at_5",
-    "overall_precision",
-    "reciprocal_rank",
-    "answerable_reciprocal_rank",
-    "success",
-    "response_quality",
-)
-"""The figures of a query, in order; each is a field of ``QuerySummary`` holding a ``Span``."""
-_FROM_VERDICTS = QUERY_FIGURES[:-1]
+TOP = 5
+"""The cutoff of precision@5."""
+MEANS = {
+    "mean_precision_at_5": "precision_at_5",
+    "mean_overall_precision": "overall_precision",
+    "mrr": "reciprocal_rank",
+    "mrr_answerable": "answerable_reciprocal_rank",
+    "success_rate": "success",
+    "mean_response_quality": "response_quality",
+}
+"""The figures of the method that are means over queries, in order, and what files call one value.
+
+A query has them under the names of the means, beside the ranking figures of ``graded``.
+"""
 _WITHOUT_RESULTS: Mapping[QueryState | EmptyOutcome | None, tuple[float | None, float | None]] = {
     QueryState.FAILED: (None, 0.0),
     EmptyOutcome.CORRECT_EMPTY: (None, 1.0),
@@ -191,6 +175,7 @@ _WITHOUT_RESULTS: Mapping[QueryState | EmptyOutcome | None, tuple[float | None, 
 """The answerable reciprocal rank and the success of a query without results, if it has any."""
 _WORST = (Relevance.NOT_RELEVANT, EmptyOutcome.FALSE_NEGATIVE)
 _BEST = (Relevance.RELEVANT, EmptyOutcome.CORRECT_EMPTY)
+QUALITY = "mean_response_quality"
 BEST_QUALITY = 5
 """The top of the response quality's scale; its foot is 0."""
 
@@ -228,13 +213,9 @@ class Span(NamedTuple):
         """The span of a figure that nothing open can change: `value` three times."""
         return cls(value, value, value)
 
-    @classmethod
-    def rated(cls, quality: float | None) -> Span:
-        """The span of a response quality: settled once it is rated, until then 0 to 5."""
-        return cls(None, 0.0, float(BEST_QUALITY)) if quality is None else cls.settled(quality)
 
-
-NO_FURTHER: Mapping[str, Span] = {}
+UNRATED = Span(None, 0.0, float(BEST_QUALITY))
+"""The response quality of an answer until it is rated."""
 
 
 class QuerySummary(NamedTuple):
@@ -242,9 +223,9 @@ class QuerySummary(NamedTuple):
 
     ``judged_count`` includes "cannot tell". ``first_relevant_rank`` is among what is judged so
     far. ``complete``: every result is judged or the emptiness classified; a failed call always
-    is, an unreadable answer never. ``reciprocal_rank`` is what the headline MRR averages
-    (queries with results only); ``answerable_reciprocal_rank`` is also 0 for a false negative.
-    ``success`` is 0 for a failed call. ``further`` has ranking figures (``graded``) by name.
+    is, an unreadable answer never. ``figures`` has those of the method by the names in ``MEANS``,
+    then ranking figures (``graded``) by theirs: "mrr" is of queries with results only,
+    "mrr_answerable" also 0 for a false negative, "success_rate" 0 for a failed call.
     """
 
     state: QueryState
@@ -257,14 +238,8 @@ class QuerySummary(NamedTuple):
     complete: bool
     empty_outcome: EmptyOutcome | None
     quality: float | None
-    precision_at_5: Span
-    overall_precision: Span
-    reciprocal_rank: Span
-    answerable_reciprocal_rank: Span
-    success: Span
-    response_quality: Span
+    figures: Mapping[str, Span]
     asks_quality: bool = True
-    further: Mapping[str, Span] = NO_FURTHER
 
     @property
     def decided_count(self) -> int:
@@ -275,23 +250,31 @@ class QuerySummary(NamedTuple):
         is_asked = self.asks_quality and self.state is not QueryState.UNREADABLE
         return is_asked and self.quality is None
 
-    def span(self, figure: str) -> Span:
-        span: Span = self.further.get(figure) or getattr(self, figure)
-        return span
+    @property
+    def ranking(self) -> dict[str, Span]:
+        """The ranking figures by name."""
+        return {name: span for name, span in self.figures.items() if name not in MEANS}
+
+    def with_figures(self, figures: Mapping[str, Span]) -> QuerySummary:
+        """The same with `figures` put beside its own, or in their place."""
+        return self._replace(figures={**self.figures, **figures})
 
 
 def summarise(judgments: QueryJudgments, *, cannot_tell: CannotTell) -> QuerySummary:
-    """The counts and figures of one query; `cannot_tell` says what such a result is in them.
+    """The counts and the method's figures of one query.
 
-    The counts keep the kinds of verdict apart in any case.
+    `cannot_tell` says what such a result is in the figures; the counts keep the kinds of verdict
+    apart in any case.
     """
-    found = _unrated(judgments.state, judgments.verdicts, judgments.empty_outcome, cannot_tell)
-    if not judgments.asks_quality and judgments.quality is None:
-        return found._replace(response_quality=Span.settled(None), asks_quality=False)
-    if judgments.quality is None or judgments.state is QueryState.UNREADABLE:
-        return found._replace(quality=judgments.quality)
-    settled = Span.rated(float(judgments.quality))
-    return found._replace(quality=judgments.quality, response_quality=settled)
+    state, quality = judgments.state, judgments.quality
+    summary = _unrated(state, judgments.verdicts, judgments.empty_outcome, cannot_tell)
+    if not judgments.asks_quality and quality is None:
+        summary = summary._replace(asks_quality=False)
+        return summary.with_figures({QUALITY: Span.settled(None)})
+    if quality is None or state is QueryState.UNREADABLE:
+        return summary._replace(quality=quality)
+    rated = Span.settled(float(quality))
+    return summary._replace(quality=quality).with_figures({QUALITY: rated})
 
 
 @lru_cache(maxsize=4096)
@@ -308,15 +291,17 @@ def _unrated(
         QueryState.FAILED: True,
         QueryState.UNREADABLE: False,
     }[state]
-    taken = counted(verdicts, cannot_tell=cannot_tell)
+    as_counted = counted(verdicts, cannot_tell=cannot_tell)
     if complete:
-        spans = [Span.settled(figure) for figure in _figures(state, taken, outcome)]
+        spans = [Span.settled(value) for value in _values(state, as_counted, outcome)]
     else:
         worst, best = (
-            _figures(state, [verdict if v is None else v for v in taken], outcome or of_empty)
+            _values(state, [verdict if v is None else v for v in as_counted], outcome or of_empty)
             for verdict, of_empty in (_WORST, _BEST)
         )
         spans = [Span(None, lower, upper) for lower, upper in zip(worst, best, strict=True)]
+    quality = Span.settled(None) if state is QueryState.UNREADABLE else UNRATED
+    first = verdicts.index(Relevance.RELEVANT) + 1 if Relevance.RELEVANT in verdicts else None
     return QuerySummary(
         state=state,
         results_count=len(verdicts),
@@ -324,54 +309,52 @@ def _unrated(
         relevant_count=verdicts.count(Relevance.RELEVANT),
         not_relevant_count=verdicts.count(Relevance.NOT_RELEVANT),
         unsure_count=verdicts.count(Relevance.UNSURE),
-        first_relevant_rank=first_relevant_rank(verdicts),
+        first_relevant_rank=first,
         complete=complete,
         empty_outcome=outcome if state is QueryState.EMPTY else None,
         quality=None,
-        asks_quality=True,
-        **dict[str, Any](zip(_FROM_VERDICTS, spans, strict=True)),
-        response_quality=Span.settled(None) if state is QueryState.UNREADABLE else Span.rated(None),
-        further=NO_FURTHER,
+        figures=dict(zip(MEANS, (*spans, quality), strict=True)),
     )
 
 
 def why_undefined(summary: QuerySummary, figure: str) -> Undefined | None:
-    """The reason `figure` (a name that ``span`` takes) has no value, ``None`` when it has one."""
-    if summary.span(figure).value is not None:
+    """The reason why one of ``figures`` has no value, ``None`` when it has one."""
+    if summary.figures[figure].value is not None:
         return None
     if summary.state is QueryState.UNREADABLE:
         return Undefined.UNREADABLE
-    if figure == "response_quality":
+    if figure == QUALITY:
         return Undefined.UNRATED
     of_list = summary.state is QueryState.RESULTS
     return _why_of_results(summary, figure) if of_list else _why_without(summary, figure)
 
 
 def _why_without(summary: QuerySummary, figure: str) -> Undefined:
-    if summary.state is QueryState.FAILED and figure not in summary.further:
+    if summary.state is QueryState.FAILED and figure in MEANS:
         return Undefined.FAILED
-    if figure not in {"answerable_reciprocal_rank", "success"}:
+    if figure not in {"mrr_answerable", "success_rate"}:
         return Undefined.NO_RESULTS
     return Undefined.CORRECT_EMPTY if summary.empty_outcome else Undefined.UNCLASSIFIED
 
 
 def _why_of_results(summary: QuerySummary, figure: str) -> Undefined:
-    if figure in summary.further:
+    if figure not in MEANS:
         return Undefined.NONE_RELEVANT
     if not summary.complete:
         return Undefined.INCOMPLETE
-    if summary.span(figure) != Span.settled(None):
+    if summary.figures[figure] != Span.settled(None):
         return Undefined.LEFT_OPEN
-    return Undefined.CANNOT_TELL if figure == "success" else Undefined.NOTHING_DECIDED
+    return Undefined.CANNOT_TELL if figure == "success_rate" else Undefined.NOTHING_DECIDED
 
 
-def _figures(
+def _values(
     state: QueryState, verdicts: Sequence[Relevance | None], outcome: EmptyOutcome | None
 ) -> list[float | None]:
-    """Every figure that verdicts make, as ``_FROM_VERDICTS`` names them; ``None`` if undefined."""
-    if state is QueryState.RESULTS:
-        rank = reciprocal_rank(verdicts)
+    """The values of all ``MEANS`` but the quality, in order; ``None`` where undefined."""
+    if state is QueryState.RESULTS and verdicts:
+        listed = relevances(verdicts)
+        rank = reciprocal_rank(listed)
         # Twice: a question with results has an answer in any case.
-        return [precision_at(verdicts), precision(verdicts), rank, rank, success(verdicts)]
+        return [precision_at(listed, TOP), precision_at(listed), rank, rank, success(listed)]
     of_list = outcome if state is QueryState.EMPTY else state
     return [None, None, None, *_WITHOUT_RESULTS.get(of_list, (None, None))]

@@ -14,8 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from relevansi.i18n import gettext, mark
-from relevansi.metrics.judging.figures import MEANS
 from relevansi.metrics.judging.graded import ranking_figure
+from relevansi.metrics.judging.queries import MEANS
 from relevansi.records import Scale
 
 Unit = Literal[

@@ -26,7 +26,6 @@ from relevansi.metrics.comparisons.differences import highest_value
 from relevansi.metrics.intervals import NO_INTERVAL, Interval, estimate_interval
 from relevansi.metrics.judging.figures import (
     HEADLINES,
-    MEANS,
     Figure,
     QueryRow,
     Sum,
@@ -348,7 +347,7 @@ def clustered_figures(people: Sequence[Totals]) -> dict[str, ClusteredMean]:
     def summed(own: Totals, figure: str) -> Sum:
         if figure == "coverage":
             return Sum(own.n_with_results, own.n_counted)
-        return own.sums[MEANS[figure]]
+        return own.sums[figure].value
 
     return {
         name: clustered_mean([summed(own, name) for own in people], highest=highest_value(name))

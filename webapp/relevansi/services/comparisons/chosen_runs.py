@@ -19,8 +19,7 @@ from relevansi.failures import Refused
 from relevansi.i18n import gettext, mark
 from relevansi.kinds import shown as shown_item
 from relevansi.metrics.comparisons.differences import ComparedQuery
-from relevansi.metrics.judging.graded import kept
-from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.records import Item, QueryState
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.events import UnknownQuery
@@ -245,12 +244,12 @@ def find(
     asked = [place for place, is_asked in positions.items() if is_asked]
     at = Question.position == position
     scope = Query.run_id.in_(list(names)) & Query.question_id.in_(select(Question.id).where(at))
-    further = kept(headline_of(study))
-    said = reports.verdicts_under(session, study, scope, rule, pooled=bool(further))
+    ranking = ranking_names(headline_of(study))
+    said = reports.verdicts_under(session, study, scope, rule, pooled=bool(ranking))
     queries = {query.run_id: query for query in session.scalars(select(Query).where(scope))}
     summaries = {
-        one.run_id: said.summary(one, cannot_tell=study.cannot_tell, further=further)
-        for one in verdicts.asked_queries(session, scope, pooled=bool(further))
+        one.run_id: said.summary(one, cannot_tell=study.cannot_tell, ranking=ranking)
+        for one in verdicts.asked_queries(session, scope, pooled=bool(ranking))
     }
     ranks: dict[int, list[tuple[str, int]]] = {}
     shown: dict[str, list[Result]] = {run: [] for run in names}

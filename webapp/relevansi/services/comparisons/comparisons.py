@@ -17,8 +17,7 @@ from relevansi.exporters.planning import samples as sample_words
 from relevansi.exporters.planning import settled as settled_words
 from relevansi.metrics.comparisons.comparisons import PARTS, ComparisonReport, compare
 from relevansi.metrics.comparisons.stability import stability
-from relevansi.metrics.judging.graded import kept
-from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.records import Scale, Tell, nobody
 from relevansi.services.comparisons.chosen_runs import comparable, names_of, phase_of
 from relevansi.services.gold import constraints
@@ -45,7 +44,7 @@ def report(
     chosen = comparable(session, study, run_ids)
     names, headline = names_of(chosen), tuple(figures) or headline_of(study)
     tell(0, 4)
-    judged = RunsUnderRules(session, study, chosen, names, kept(headline))
+    judged = RunsUnderRules(session, study, chosen, names, ranking_names(headline))
     base = judged.under(rule)
     tell(1, 4)
     comparison = compare(

@@ -38,8 +38,7 @@ from relevansi.metrics.comparisons.gate import (
     depth_of,
     gate_figures,
 )
-from relevansi.metrics.judging.graded import kept
-from relevansi.metrics.judging.headline import headline_of, usual_headline
+from relevansi.metrics.judging.graded import headline_of, ranking_names, usual_headline
 from relevansi.records import QueryState, ReadRun, Scale
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.comparisons.chosen_runs import DifferentQuestions
@@ -297,10 +296,10 @@ def gate(
     nothing = {one.id: RankedList(pools.query(one, QueryState.EMPTY)) for one in missing}
     said = reports.verdicts_under(session, study, scope, rule, pooled=True)
     deciding = request.figures or _headline(study, theirs)
-    names = kept((*deciding, *request.floors))
+    names = ranking_names((*deciding, *request.floors))
 
     def answer(listed: RankedList) -> GatedAnswer:
-        summary = said.summary(listed.asked, cannot_tell=study.cannot_tell, further=names)
+        summary = said.summary(listed.asked, cannot_tell=study.cannot_tell, ranking=names)
         judged = tuple(grade is not None for grade in said.ranked(listed.asked).ranks)
         return GatedAnswer(summary, listed.items, judged)
 

@@ -32,7 +32,7 @@ from relevansi.kinds import KINDS, from_row, shown
 from relevansi.kinds.document import Document
 from relevansi.metrics.agreement.report import ItemKind
 from relevansi.metrics.judging.figures import RunReport
-from relevansi.metrics.judging.headline import is_pooled
+from relevansi.metrics.judging.graded import is_pooled
 from relevansi.metrics.judging.queries import QueryJudgments, Span, summarise
 from relevansi.notation import file_day
 from relevansi.records import (
@@ -564,8 +564,7 @@ def _unrated(report: RunReport) -> RunReport:
         verdicts = (None,) * row.summary.results_count
         unjudged = QueryJudgments(row.summary.state, verdicts)
         summary = summarise(unjudged, cannot_tell="not_relevant")  # nothing is, in a template
-        empty = dict.fromkeys(row.summary.further, Span.settled(None))
-        summary = summary._replace(further=empty)
+        summary = summary.with_figures(dict.fromkeys(row.summary.ranking, Span.settled(None)))
         rows.append(replace(row, notes="", summary=summary, verdicts=verdicts))
     return replace(report, rows=tuple(rows))
 

@@ -13,7 +13,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.metrics.comparisons.differences import ComparedQuery, ComparedRun, conversations
-from relevansi.metrics.judging.graded import kept
+from relevansi.metrics.judging.graded import ranking_names
 from relevansi.metrics.judging.queries import counted
 from relevansi.services.comparisons.chosen_runs import FEWEST, names_of
 from relevansi.services.judging import verdicts
@@ -36,7 +36,7 @@ def judged_runs(
     Each question has the ranking figures among `figures`.
     """
     names = names_of(compared)
-    return RunsUnderRules(session, study, compared, names, kept(figures)).under(rule)
+    return RunsUnderRules(session, study, compared, names, ranking_names(figures)).under(rule)
 
 
 class RunsUnderRules:
@@ -48,10 +48,10 @@ class RunsUnderRules:
         study: Study,
         compared: Sequence[Run],
         names: Mapping[str, str],
-        further: Sequence[str] = (),
+        ranking: Sequence[str] = (),
     ) -> None:
         self._session = session
-        self._further = further
+        self._ranking = ranking
         self._merging = verdicts.merging_of(study)
         self._cannot_tell = study.cannot_tell
         self._runs = compared
@@ -59,7 +59,7 @@ class RunsUnderRules:
         self._scope = Query.run_id.in_([run.id for run in compared])
         self._everybody = studies.raters(session, study)
         ids = [rater.id for rater in self._everybody]
-        pooled = bool(further)
+        pooled = bool(ranking)
         self._said = verdicts.by_rater(session, self._scope, ids, pooled=pooled)
         self._settled = verdicts.settled(session, self._scope, pooled=pooled)
         everything = verdicts.asked_queries(session, self._scope, pooled=pooled)
@@ -137,7 +137,7 @@ class RunsUnderRules:
 
     def _of(self, rater: Rater) -> Verdicts:
         if rater.id not in self._said:
-            pooled = bool(self._further)
+            pooled = bool(self._ranking)
             return verdicts.of_rater(self._session, self._scope, rater.id, pooled=pooled)
         return self._said[rater.id]
 
@@ -166,7 +166,7 @@ class RunsUnderRules:
 
     def _query(self, asked: AskedQuery, said: Verdicts) -> ComparedQuery:
         question, judgments = self._questions[asked.key], said.judgments(asked)
-        key = asked.key, judgments, said.ranked(asked) if self._further else None
+        key = asked.key, judgments, said.ranked(asked) if self._ranking else None
         if key not in self._made:
             self._made[key] = ComparedQuery(
                 position=question.position,
@@ -174,7 +174,7 @@ class RunsUnderRules:
                 question=question.text,
                 category=question.category,
                 conversation=self._conversations.get(question.position),
-                summary=said.summary(asked, cannot_tell=self._cannot_tell, further=self._further),
+                summary=said.summary(asked, cannot_tell=self._cannot_tell, ranking=self._ranking),
                 verdicts=counted(judgments.verdicts, cannot_tell=self._cannot_tell),
                 is_open=bool(said.open_items(asked)),
             )

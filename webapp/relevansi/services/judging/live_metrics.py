@@ -39,23 +39,20 @@ from relevansi.db.tables.judging import (
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
-from relevansi.metrics.judging import graded
-from relevansi.metrics.judging.figures import COLUMNS, COUNTS, Sum, Totals, columns, sums_of
-from relevansi.metrics.judging.headline import headline_of
-from relevansi.metrics.judging.queries import QUERY_FIGURES, Span
-from relevansi.metrics.judging.queries import QuerySummary as Summary
+from relevansi.metrics.judging.figures import COUNTS, Totals, sums_of
+from relevansi.metrics.judging.graded import headline_of, ranking_names
+from relevansi.metrics.judging.queries import QuerySummary, Span
 from relevansi.records import EmptyOutcome, QueryState, Scale
 from relevansi.services.judging import changes, verdicts
 from relevansi.services.judging.verdicts import HOLE, TAIL, AskedQuery, Scope, Verdicts
 from relevansi.services.study.question_sets import is_put_to_raters
 
-_PLAIN = Summary._fields[: Summary._fields.index(QUERY_FIGURES[0])]
-RESULT_COUNTS = tuple(name for name in _PLAIN if name.endswith("_count"))
+RESULT_COUNTS = tuple(name for name in QuerySummary._fields if name.endswith("_count"))
 _PARTS = methodcaller("split", " ")
 _BETWEEN = "\x1f"
 """Stands between the items of a pool: their identities are words of files."""
 _COUNTING = (Study.cannot_tell, Study.scale, Study.measures, Study.kind, Study.pool_depth)
-_SPANS = json.Decoder(list[dict[str, tuple[float | None, float | None, float | None]]])
+_FIGURES = json.Decoder(list[dict[str, tuple[float | None, float | None, float | None]]])
 
 
 def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
@@ -70,10 +67,10 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
     if study is None:
         return
     changes.revise(session, study.id)
-    further = _further(study)
+    ranking = _ranking(study)
     for rater_id in rater_ids:
-        read = _read(session, scope, rater_id, further)
-        rows = [_row_of(query, rater_id, further) for query in read]
+        read = _read(session, scope, rater_id, ranking)
+        rows = [_row_of(query, rater_id, ranking) for query in read]
         session.execute(
             delete(StoredSummary).where(
                 StoredSummary.rater_id == rater_id,
@@ -81,7 +78,7 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
             )
         )
         if rows:
-            # One statement: else rows that miss different figures would go in groups.
+            # One statement: else rows that miss different values would go in groups.
             session.execute(insert(StoredSummary), rows, execution_options={"render_nulls": True})
 
 
@@ -112,23 +109,23 @@ def refresh_touched(
     values = {"rater_id": rater_id, "of": thing_id if by_thing else query_key}
     connection = tables(session)
     rows = connection.execute(_touched(by_thing=by_thing, pooled=False), values).all()
-    further = _further(rows[0]) if rows else ()
-    if further or not rows:  # an item that no run lists may be in the pool
+    ranking = _ranking(rows[0]) if rows else ()
+    if ranking or not rows:  # an item that no run lists may be in the pool
         rows = connection.execute(_touched(by_thing=by_thing, pooled=True), values).all()
-        further = _further(rows[0]) if rows else ()
+        ranking = _ranking(rows[0]) if rows else ()
     write = upsert(StoredSummary, connection.dialect.name, kept=("run_id",))
     if rows:
-        connection.execute(write, [_row_of(query, rater_id, further) for query in rows])
+        connection.execute(write, [_row_of(query, rater_id, ranking) for query in rows])
 
 
-def _further(study: Row[Any] | Study) -> tuple[str, ...]:
-    return graded.kept(headline_of(study))
+def _ranking(study: Row[Any] | Study) -> tuple[str, ...]:
+    return ranking_names(headline_of(study))
 
 
 def _read(
-    session: Session, scope: Scope, rater_id: int, further: Sequence[str]
+    session: Session, scope: Scope, rater_id: int, ranking: Sequence[str]
 ) -> Iterable[Row[Any]]:
-    read = _judged(scope, literal(rater_id), pooled=bool(further))
+    read = _judged(scope, literal(rater_id), pooled=bool(ranking))
     return tables(session).execute(read)
 
 
@@ -211,36 +208,33 @@ def _pool(rater_id: ColumnElement[int]) -> ColumnElement[str]:
     )
 
 
-def _row_of(query: Row[Any], rater_id: int, further: Sequence[str]) -> dict[str, Any]:
-    told = map(_PARTS, query.listed.split(",")) if query.listed else ()
-    listed = sorted([(int(rank), int(thing), verdict) for rank, thing, verdict in told])
-    by_thing = {thing: verdict for _, thing, verdict in listed if verdict}
+def _row_of(query: Row[Any], rater_id: int, ranking: Sequence[str]) -> dict[str, Any]:
+    places = map(_PARTS, query.listed.split(",")) if query.listed else ()
+    listed = sorted([(int(rank), int(item), verdict) for rank, item, verdict in places])
+    by_item = {item: verdict for _, item, verdict in listed if verdict}
     if query.outcome:
-        by_thing[query.emptiness_id] = query.outcome
+        by_item[query.emptiness_id] = query.outcome
     asked = AskedQuery(
         *(query.id, query.run_id, query.query_id, QueryState(query.state)),
-        *(tuple([thing for _, thing, _ in listed]), query.emptiness_id, query.asks_quality),
+        *(tuple([item for _, item, _ in listed]), query.emptiness_id, query.asks_quality),
         pooled=query.pool_depth,
     )
-    if further:
-        pool = [one.split(" ", 2) for one in query.pool.split(_BETWEEN)] if query.pool else []
-        by_thing |= {int(thing): verdict for thing, verdict, _ in pool if verdict}
-        own = {int(thing): identity for thing, _, identity in pool}
-        asked = verdicts.with_pool(asked, own, query.tail)
+    if ranking:
+        pool = [part.split(" ", 2) for part in query.pool.split(_BETWEEN)] if query.pool else []
+        by_item |= {int(item): verdict for item, verdict, _ in pool if verdict}
+        identities = {int(item): identity for item, _, identity in pool}
+        asked = verdicts.with_pool(asked, identities, query.tail)
     quality = {} if query.quality is None else {query.id: query.quality}
-    said = Verdicts(by_thing, quality, scale=Scale.stored(query.scale))
-    summary = said.summary(asked, cannot_tell=query.cannot_tell, further=further)
-    spans = {"further": {name: [*span] for name, span in summary.further.items()}}
-    return (spans if further else {}) | {
-        **{name: getattr(summary, name) for name in _PLAIN},
-        **columns(summary),
+    judged = Verdicts(by_item, quality, scale=Scale.stored(query.scale))
+    summary = judged.summary(asked, cannot_tell=query.cannot_tell, ranking=ranking)
+    return summary._asdict() | {
         "rater_id": rater_id,
         "query_key": query.id,
         "run_id": query.run_id,
         "state": str(summary.state),
-        "asks_quality": summary.asks_quality,
-        "open_judgments": len(said.open_items(asked)),
+        "open_judgments": len(judged.open_items(asked)),
         "empty_outcome": summary.empty_outcome and str(summary.empty_outcome),
+        "figures": {name: [*span] for name, span in summary.figures.items()},
     }
 
 
@@ -254,16 +248,12 @@ def is_unrated(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
     return and_(row.asks_quality, is_readable, row.quality.is_(None))
 
 
-def summary(row: StoredSummary | Row[Any]) -> Summary:
-    known: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
-    known["state"] = QueryState(row.state)
-    known["asks_quality"] = row.asks_quality
-    known["empty_outcome"] = EmptyOutcome(row.empty_outcome) if row.empty_outcome else None
-    for figure in QUERY_FIGURES:
-        known[figure] = Span(*(getattr(row, figure + end) for end in ("", "_lower", "_upper")))
-    if row.further:
-        known["further"] = {name: Span(*numbers) for name, numbers in row.further.items()}
-    return Summary(**known)
+def summary(row: StoredSummary | Row[Any]) -> QuerySummary:
+    stored: dict[str, Any] = {name: getattr(row, name) for name in QuerySummary._fields}
+    stored["state"] = QueryState(row.state)
+    stored["empty_outcome"] = EmptyOutcome(row.empty_outcome) if row.empty_outcome else None
+    stored["figures"] = {name: Span(*numbers) for name, numbers in row.figures.items()}
+    return QuerySummary(**stored)
 
 
 Disagreement = tuple[str, str, int, str, object, object]
@@ -285,10 +275,10 @@ def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[Disagree
     mine = StoredSummary.rater_id == rater.id, StoredSummary.run_id == run_id
     rows = session.execute(select(*StoredSummary.__table__.columns).where(*mine)).mappings()
     stored = {row["query_key"]: row for row in rows}
-    further = _further(rater.study)
-    for query in _read(session, scope, rater.id, further):
+    ranking = _ranking(rater.study)
+    for query in _read(session, scope, rater.id, ranking):
         was: Mapping[Any, Any] = stored.get(query.id, {})
-        for column, value in ({"further": None} | _row_of(query, rater.id, further)).items():
+        for column, value in _row_of(query, rater.id, ranking).items():
             if was.get(column) != value:
                 yield rater.name, run_id, query.query_id, column, was.get(column), value
 
@@ -316,34 +306,24 @@ class Standing(Struct, frozen=True):
         )
 
 
-def by_category(
-    session: Session, rater_id: int, run_id: str, *, further: bool = False
-) -> dict[str, Standing]:
-    """Return a rater's progress in a run, by category in question order; one statement.
-
-    Where `further`, with the sums of the ranking figures.
-    """
+def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:
+    """Return a rater's progress in a run, by category in question order; one statement."""
     values = {"rater_id": rater_id, "run_id": run_id}
-    rows = tables(session).execute(_by_category(further=further), values).all()
-    found = {}
-    for category, *numbers in rows:
-        spans = numbers.pop() if further else ""
-        open_judgments, open_queries, *stated = (number or 0 for number in numbers)
-        sums = stated[len(COUNTS) :]
-        by_column = dict(zip(COLUMNS, map(Sum, sums[::2], sums[1::2]), strict=True))
-        if spans:
-            by_column |= sums_of(_SPANS.decode(f"[{spans}]"))
-        totals = Totals(**dict(zip(COUNTS, stated, strict=False)), sums=by_column)
-        found[category] = Standing(totals, open_judgments, open_queries)
-    return found
+    progress = {}
+    for category, spans, *numbers in tables(session).execute(_by_category(), values):
+        open_judgments, open_queries, *counts = (number or 0 for number in numbers)
+        sums = sums_of(_FIGURES.decode(f"[{spans}]"))
+        totals = Totals(**dict(zip(COUNTS, counts, strict=True)), sums=sums)
+        progress[category] = Standing(totals, open_judgments, open_queries)
+    return progress
 
 
 @cache
-def _by_category(*, further: bool) -> Select[Any]:
-    # The spans in one text: ten times as fast as sums over paths into JSON.
-    spans = func.aggregate_strings(cast(StoredSummary.further, Text), ",")
+def _by_category() -> Select[Any]:
+    # The figures in one text: ten times as fast as sums over paths into JSON.
+    figures = func.aggregate_strings(cast(StoredSummary.figures, Text), ",")
     return (
-        select(Question.category, *_sums(), *([spans] if further else []))
+        select(Question.category, figures, *_counts())
         .join_from(StoredSummary, Query, Query.id == StoredSummary.query_key)
         .join(Question, Question.id == Query.question_id)
         .where(
@@ -356,7 +336,7 @@ def _by_category(*, further: bool) -> Select[Any]:
     )
 
 
-def _sums() -> Iterator[ColumnElement[Any]]:
+def _counts() -> Iterator[ColumnElement[Any]]:
     # Nothing is bound that need not be: each click carries this out.
     row = StoredSummary
     yield func.sum(row.open_judgments)
@@ -369,6 +349,3 @@ def _sums() -> Iterator[ColumnElement[Any]]:
         yield func.count().filter(row.empty_outcome == str(outcome))
     for column in RESULT_COUNTS:
         yield func.sum(getattr(row, column))
-    for column in COLUMNS:
-        yield func.sum(getattr(row, column))
-        yield func.count(getattr(row, column))

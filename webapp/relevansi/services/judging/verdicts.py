@@ -121,15 +121,15 @@ class Verdicts(Struct, frozen=True):
         )
 
     def summary(
-        self, asked: AskedQuery, *, cannot_tell: CannotTell, further: Sequence[str] = ()
+        self, asked: AskedQuery, *, cannot_tell: CannotTell, ranking: Sequence[str] = ()
     ) -> QuerySummary:
-        """Return the summary of a query, with the ranking figures `further` by name."""
-        found = summarise(self.judgments(asked), cannot_tell=cannot_tell)
-        if not further:
-            return found
+        """Return the summary of a query, with the `ranking` figures of these names."""
+        summary = summarise(self.judgments(asked), cannot_tell=cannot_tell)
+        if not ranking:
+            return summary
         if asked.state is QueryState.UNREADABLE:
-            return found._replace(further=dict.fromkeys(further, Span.settled(None)))
-        return found._replace(further=spans_of(self.ranked(asked), tuple(further)))
+            return summary.with_figures(dict.fromkeys(ranking, Span.settled(None)))
+        return summary.with_figures(spans_of(self.ranked(asked), tuple(ranking)))
 
     def ranked(self, asked: AskedQuery) -> RankedGrades:
         """Return the grades of a query that was asked with its pool."""

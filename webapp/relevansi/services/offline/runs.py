@@ -16,7 +16,7 @@ from relevansi.db.tables.study import Study
 from relevansi.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
 from relevansi.kinds import shown
 from relevansi.kinds.property import CardParticulars
-from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.graded import headline_of
 from relevansi.records import Item, QueryState, Scale
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.judged_items import blind_identity_of, identity_of

@@ -20,7 +20,6 @@ from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Refused
 from relevansi.i18n import mark
 from relevansi.metrics.comparisons.differences import headline_difference as apart
-from relevansi.metrics.judging.figures import MEANS
 from relevansi.metrics.judging.queries import QuerySummary
 from relevansi.metrics.planning.assisted import HelpedFigure, MachineHelp, assisted_mean
 from relevansi.records import QueryState
@@ -165,9 +164,8 @@ def _values(figure: str, judged: _Judged) -> dict[int, tuple[float | None, float
     which the machine has no value (an empty list, or only "cannot tell") has the mean of those of
     which it has one: the estimate stays valid, and is helped nothing there.
     """
-    of_query = MEANS[figure]
     listed = {
-        place: (people.span(of_query).value, machine.span(of_query).value, _is_open(machine))
+        place: (people.figures[figure].value, machine.figures[figure].value, _is_open(machine))
         for place, (people, machine) in sorted(judged.items())
         if machine.state in FIGURES[figure]
     }

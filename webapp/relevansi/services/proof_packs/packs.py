@@ -43,7 +43,7 @@ from relevansi.exporters.proof_packs import pack as files_of
 from relevansi.failures import Conflict, Missing
 from relevansi.i18n import SOURCE_LANGUAGE, mark, speaking
 from relevansi.kinds import KINDS
-from relevansi.metrics.judging.headline import is_pooled
+from relevansi.metrics.judging.graded import is_pooled
 from relevansi.metrics.proof_packs import proof_files
 from relevansi.records import (
     BINARY,

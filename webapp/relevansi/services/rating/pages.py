@@ -50,8 +50,7 @@ from relevansi.db.tables.study import Question, Study
 from relevansi.importers.runs import prices, property_cards
 from relevansi.kinds import from_row, shown
 from relevansi.kinds.property import EMOJI
-from relevansi.metrics.judging import graded
-from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.metrics.judging.queries import QuerySummary as Summary
 from relevansi.metrics.judging.queries import counted, suggested_quality
 from relevansi.records import CannotTell, EmptyOutcome, Item, QueryState, Relevance, Scale
@@ -252,7 +251,7 @@ def rating_page(
     if asked is None:
         raise UnknownQuery(run_id, query_id)
     summary = live_metrics.summary(asked)
-    standings = live_metrics.by_category(session, rater.id, run_id, further=bool(summary.further))
+    standings = live_metrics.by_category(session, rater.id, run_id)
     suggests = asked.suggest_quality is not False
     return RatingPage(
         **{name: asked._mapping[name] for name in _AS_READ},
@@ -706,8 +705,8 @@ def _again(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]
     unit = pool.answers_in(rater.study_id, Unit(task.question_id, task.run_id))
     is_shown = or_(Query.id.in_([key for key, _ in grades]), Query.asks_quality.is_(False))
     scope = and_(Query.id.in_(select(Query.id).join(Run).where(unit)), is_shown)
-    further = graded.kept(_headline(task))
+    ranking = ranking_names(_headline(task))
     return {
-        answer.key: said.summary(answer, cannot_tell=task.cannot_tell, further=further)
-        for answer in verdicts.asked_queries(session, scope, pooled=bool(further))
+        answer.key: said.summary(answer, cannot_tell=task.cannot_tell, ranking=ranking)
+        for answer in verdicts.asked_queries(session, scope, pooled=bool(ranking))
     }

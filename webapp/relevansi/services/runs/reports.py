@@ -29,8 +29,7 @@ from relevansi.metrics.judging.figures import (
     RunReport,
     seconds_before,
 )
-from relevansi.metrics.judging.graded import kept
-from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.records import Blindness, QueryState, Relevance, Scale, State
 from relevansi.services.judging import live_metrics, verdicts
 from relevansi.services.judging.verdicts import Scope, Verdicts
@@ -135,8 +134,8 @@ def report(
     left_out = () if with_unasked else unasked(session, run.id)
     scope = asked_of(run.id) if left_out else Query.run_id == run.id
     headline = tuple(figures) or headline_of(study)
-    further = kept(headline)
-    labels = verdicts_under(session, study, scope, rule, pooled=bool(further))
+    ranking = ranking_names(headline)
+    labels = verdicts_under(session, study, scope, rule, pooled=bool(ranking))
     texts = select(Query.id, Question.text, Question.category, Question.external_id)
     texts = texts.join_from(Query, Question).where(scope)
     questions = {row.id: row for row in session.execute(texts)}
@@ -146,11 +145,11 @@ def report(
             question=questions[query.key].text,
             category=questions[query.key].category,
             notes=labels.notes.get(query.key, ""),
-            summary=labels.summary(query, cannot_tell=study.cannot_tell, further=further),
+            summary=labels.summary(query, cannot_tell=study.cannot_tell, ranking=ranking),
             verdicts=tuple(labels.relevance(item) for item in query.things),
             external_id=questions[query.key].external_id,
         )
-        for query in verdicts.asked_queries(session, scope, pooled=bool(further))
+        for query in verdicts.asked_queries(session, scope, pooled=bool(ranking))
     )
     return RunReport(
         run=run.id,

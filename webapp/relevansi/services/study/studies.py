@@ -24,8 +24,13 @@ from relevansi.failures import Conflict, Refused
 from relevansi.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, language, mark, speaking, texts_of
 from relevansi.kinds import KINDS
 from relevansi.metrics.judging.figures import HEADLINES
-from relevansi.metrics.judging.graded import FORMS, UnknownFigure, ranking_figure
-from relevansi.metrics.judging.headline import headline_of, usual_headline
+from relevansi.metrics.judging.graded import (
+    FORMS,
+    UnknownFigure,
+    headline_of,
+    ranking_figure,
+    usual_headline,
+)
 from relevansi.metrics.judging.registry import RANKING
 from relevansi.records import BINARY, CannotTell, Scale
 from relevansi.services.judging import changes, live_metrics

@@ -24,7 +24,7 @@ from relevansi.importers.runs.problems import ImportRefused, message
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
 from relevansi.metrics.gold.registry import CONSTRAINT_LABELS
 from relevansi.metrics.judging.figures import HEADLINES
-from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.graded import headline_of
 from relevansi.metrics.planning.settled import BOUNDED
 from relevansi.records import Problem
 from relevansi.services.comparisons import chosen_runs, comparisons, rated_comparisons

@@ -27,7 +27,7 @@ from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from relevansi.importers.runs import problems
 from relevansi.importers.runs.problems import ImportRefused
 from relevansi.metrics.comparisons.gate import GateRequest
-from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.graded import headline_of
 from relevansi.printable import label_line
 from relevansi.records import (
     Click,

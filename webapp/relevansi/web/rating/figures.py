@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from relevansi import notation
 from relevansi.exporters.exports.shown_figures import shown
 from relevansi.i18n import gettext, mark, ngettext
-from relevansi.metrics.judging.figures import HEADLINES, MEANS, Figure, Totals, figures
-from relevansi.metrics.judging.graded import beside
+from relevansi.metrics.judging.figures import HEADLINES, Figure, Totals, figures
+from relevansi.metrics.judging.graded import judged_companions
 from relevansi.metrics.judging.queries import (
     EXPLANATIONS,
     OF_RANKINGS,
@@ -79,7 +79,8 @@ def of_totals(
     waiting: tuple[str, str] = ("", ""),
 ) -> dict[str, FigureCell]:
     """Return the column of several questions; `waiting` is for what verdicts and grades wait."""
-    shares = {name: figures(totals, [one])[one].value for name, one in beside(tuple(names)).items()}
+    judged = judged_companions(tuple(names))
+    shares = {name: figures(totals, [share])[share].value for name, share in judged.items()}
     return {
         name: _cell(name, one, one.why_undefined, waiting[name == OF_QUALITY], shares.get(name))
         for name, one in figures(totals, names).items()
@@ -88,12 +89,13 @@ def of_totals(
 
 def of_query(summary: QuerySummary, names: Sequence[str] = HEADLINES) -> dict[str, FigureCell]:
     """Return the column of a single question; coverage and the composite have no place in it."""
-    shares = {name: summary.span(one).value for name, one in beside(tuple(names)).items()}
+    judged = judged_companions(tuple(names))
+    shares = {name: summary.figures[share].value for name, share in judged.items()}
     column = {
-        name: _cell(*(name, summary.span(own), why_undefined(summary, own)), share=shares.get(name))
-        for name, own in (MEANS | {name: name for name in summary.further}).items()
+        name: _cell(*(name, span, why_undefined(summary, name)), share=shares.get(name))
+        for name, span in summary.figures.items()
     }
-    grade = summary.response_quality.value
+    grade = summary.figures[OF_QUALITY].value
     if grade is not None:  # one grade, not a mean of grades
         column[OF_QUALITY] = replace(column[OF_QUALITY], value=notation.number(grade))
     none = FigureCell("", applies=False)

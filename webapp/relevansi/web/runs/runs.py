@@ -27,6 +27,7 @@ from relevansi.exporters.exports.metrics_tables import (
     rounding,
     said_blindness,
     said_unasked,
+    values_by_column,
 )
 from relevansi.i18n import gettext, mark
 from relevansi.importers.runs import problems
@@ -312,7 +313,7 @@ def _questions(page: RunPage, report: RunReport, sort: str, order: str) -> dict[
 
 
 def _values(row: QueryRow, columns: Iterable[str]) -> dict[str, Value]:
-    summary = row.summary
+    summary, values = row.summary, values_by_column(row.summary)
     unreadable = summary.state is QueryState.UNREADABLE
     return {
         "query_id": row.query_id,
@@ -322,7 +323,7 @@ def _values(row: QueryRow, columns: Iterable[str]) -> dict[str, Value]:
         **by_column(summary),
         "response_quality": None if unreadable else summary.quality,
         "notes": row.notes.casefold(),
-        **{name: summary.span(name).value for name in columns if name not in COLUMNS},
+        **{name: values[name] for name in columns if name not in COLUMNS},
     }
 
 

@@ -24,8 +24,7 @@ from relevansi.exporters.exports.metrics_tables import said_blindness
 from relevansi.failures import Refused
 from relevansi.i18n import gettext
 from relevansi.kinds import KINDS
-from relevansi.metrics.judging.graded import ranking_figure
-from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.graded import headline_of, ranking_figure
 from relevansi.metrics.judging.registry import MEASURES, label_on, ranking_measure
 from relevansi.records import BINARY, CannotTell, Scale
 from relevansi.services.rating import asked_again, particulars, pool
