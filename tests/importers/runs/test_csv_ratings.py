@@ -162,7 +162,7 @@ def test_what_is_left_open_has_bounds_and_says_why() -> None:
     whole = figures(totals(read_text(HEADER + "1,q,c,8,4,1,,,,,,\n").report))
 
     assert summary.figures["mean_precision_at_5"] == (None, 0.2, 0.8)
-    assert why_undefined(summary, "precision_at_5") is Undefined.LEFT_OPEN
+    assert why_undefined(summary, "mean_precision_at_5") is Undefined.LEFT_OPEN
     assert whole["mean_precision_at_5"].why_undefined is Undefined.LEFT_OPEN
     assert (whole["composite"].why_undefined, whole["mrr"].value) == (Undefined.LEFT_OPEN, 1.0)
     assert summary_of("5,,,,,,,3,nanti").figures["mean_precision_at_5"] == (None, 0.0, 1.0)

@@ -16,7 +16,7 @@ from relevansi.exporters.comparisons import answers
 from relevansi.exporters.frame import charts
 from relevansi.metrics.comparisons.comparisons import Comparison, compare, estimates
 from relevansi.metrics.comparisons.differences import leading
-from relevansi.metrics.judging.headline import headline_of
+from relevansi.metrics.judging.graded import headline_of
 from relevansi.metrics.judging.registry import label_of, measure_of
 from relevansi.records import Blindness, Scale, State
 from relevansi.services.comparisons import chosen_runs
