@@ -24,7 +24,7 @@ from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.comparisons.comparisons import ComparedQuestionLine, ComparisonReport
 from relevansi.metrics.comparisons.differences import ComparedQuery, highest_value, value_of
 from relevansi.metrics.gold.constraints import ConstraintComparison
-from relevansi.metrics.judging.figures import HEADLINES, MEANS
+from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.records import EmptyOutcome, QueryState
 
 MOST_SQUARES = 30
@@ -125,7 +125,7 @@ def _value(query: ComparedQuery | None, figure: str) -> float | None:
     """Return the value of a question, a false negative at 0; ``None`` while it can still move."""
     if query is None:
         return None
-    span = query.summary.span(MEANS.get(figure, figure))
+    span = query.summary.figures[figure]
     if span.lower is not None and span.upper is not None and span.upper - span.lower > charts.SAME:
         return None
     return value_of(query, figure, false_negatives_at_zero=figure in HEADLINES)
@@ -148,7 +148,7 @@ def cell(query: ComparedQuery | None, value: float | None, figure: str) -> Quest
         return QuestionCell(f"h{step}", notation.figure(value, unit), in_words)
     if summary.state is QueryState.UNREADABLE:
         return QuestionCell("none", "?", in_words)
-    text = shown(summary.span(MEANS.get(figure, figure)), unit).text
+    text = shown(summary.figures[figure], unit).text
     return QuestionCell("open", text, in_words)
 
 
