@@ -798,6 +798,23 @@ def test_tables_are_read_as_they_are_written(text: str) -> None:
     assert [(card.doc_id, card.text) for card in run.queries[0].cards] == [("007", "NA")]
 
 
+@pytest.mark.parametrize(
+    ("rows", "doc_ids"),
+    [
+        ("q,d1,A\nq,d2,B\nr,d1,A\n", ["d1", "d2"]),
+        ("q,7,A\nq,7,B\nr,8,A\n", [None, None]),
+        ("q,1,A\nq,2,B\nr,3,A\n", [None, None]),
+    ],
+    ids=["of the results", "of the question", "of the row"],
+)
+def test_a_column_called_id_is_what_its_values_make_it(
+    rows: str, doc_ids: list[str | None]
+) -> None:
+    (run,) = read({"t.csv": f"query,id,text\n{rows}"}).runs
+
+    assert [card.doc_id for card in run.queries[0].cards] == doc_ids
+
+
 def test_a_table_of_grades_under_the_names_of_trec_is_no_run() -> None:
     group = read({"t.csv": "topic,iter,docno,rel\n1,0,d1,2\n", "r.run": "1 Q0 d1 1 9.5 bm25\n"})
 

@@ -95,7 +95,8 @@ DOCUMENT_ROLES = ("doc_id", "title", "text", "url")
 ROLES = QUESTION_ROLES | ITEM_ROLES
 MAPPED_ROLES = ("query", "items", *(role for role in ROLES if role != "query"))
 """What a person can say where it is: a column of a table, or a path in JSON."""
-_OF_ITEMS = frozenset({"id", "_id", "id_"})  # in a row that also has a question: whose?
+OPEN_IDS = frozenset({"id", "_id", "id_"})
+"""Names of ids of which a row that also has a question does not say whose they are."""
 
 
 def plain_name(name: str) -> str:
@@ -120,7 +121,7 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
     columns: dict[str, str] = {}
     for role, candidates in (ITEM_ROLES if of_item else ROLES).items():
         for candidate in candidates.split():
-            is_open = candidate in _OF_ITEMS and ("query" in columns or "query_id" in columns)
+            is_open = candidate in OPEN_IDS and ("query" in columns or "query_id" in columns)
             name = plain.get(candidate, "")
             if name and not is_open and name not in columns.values():
                 columns[role] = name

@@ -16,6 +16,7 @@ from relevansi.importers.results.rows import (
     DOCUMENT_ROLES,
     ITEM_ROLES,
     KNOWN_HEADERS,
+    OPEN_IDS,
     Columns,
     Row,
     Values,
@@ -179,6 +180,8 @@ def _layout(
     chosen: Columns,
 ) -> _Layout:
     columns = columns_of(tuple(names), chosen)
+    if "doc_id" not in columns and "doc_id" not in chosen:
+        columns |= _plain_id(names, head, columns)
     kind = role_of(columns)
     if kind is None:
         raise unknown_names(file, _examples(names, head))
@@ -189,6 +192,23 @@ def _layout(
         if any(cells) and all(not cell or as_rank(cell) is not None for cell in cells):
             return _layout_of("grade", columns, tuple(others))
     return _layout_of(kind, columns)
+
+
+def _plain_id(
+    names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]], columns: Columns
+) -> dict[str, str]:
+    """The column ``id`` beside a question as that of the results: its rows differ in it."""
+    name = next((name for name in names if plain_name(name) in OPEN_IDS), "")
+    question = columns.get("query") or columns.get("query_id")
+    if not (name and question) or name in columns.values():
+        return {}
+    at_question, at_id = names.index(question), names.index(name)
+    rows = [(as_text(cells[at_question]), as_text(cells[at_id])) for _, cells in head]
+    counts = Counter(question for question, _ in rows)
+    are_different = len({*rows}) == len(rows) > len(counts)
+    # A number for every row of the table is that of the row.
+    are_numbers = [id_ for _, id_ in rows] == [str(1 + place) for place in range(len(rows))]
+    return {"doc_id": name} if are_different and not are_numbers else {}
 
 
 def _with_id(
