@@ -38,7 +38,7 @@ DEMO = FOLDER / "demo.json.xz"
 HYBRID = FOLDER / "hybrid.json"
 BESIDE = Path(__file__).parents[2] / "shared" / "real" / "hybrid"
 NEW_COLUMNS = {
-    "studies": "kind scale merging measures asks_quality marks_words mappings",
+    "studies": "kind scale merging measures asks_quality marks_words reason_required mappings",
     "questions": "external_id",
     "queries": "asks_quality",
     "runs": "sequence",

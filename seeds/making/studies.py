@@ -295,12 +295,14 @@ def settle(session: Session, study: Study, now: datetime) -> None:
         "Halaman iklannya menyebutkan hal yang diminta.",
     )
     owner = studies.raters(session, study)[0]
-    disputes = sorted(adjudications.docket(session, study).open, key=lambda one: one.thing_id)
+    docket = adjudications.docket(session, study)
+    disputes = sorted((*docket.ties, *docket.majorities), key=lambda dispute: dispute.item_id)
     for number, dispute in enumerate(disputes):
         if number % 3:
-            verdict, reason = next(iter(dispute.tally)), reasons[number % len(reasons)]
+            verdict = dispute.label or min(dispute.cast.values())
+            reason = reasons[number % len(reasons)]
             at = now + timedelta(days=2, minutes=number)
-            adjudications.adjudicate(session, owner, dispute.thing_id, verdict, reason, at)
+            adjudications.adjudicate(session, owner, dispute.item_id, verdict, reason, at)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""Adjudication settles what raters dispute, with a reason, and every step is kept."""
+"""Adjudication settles what raters dispute, ties first, and every step is kept."""
 
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -14,14 +13,15 @@ from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome, Relevance
 from relevansi.services.agreement import adjudications
 from relevansi.services.agreement.adjudications import (
+    Dispute,
     NotDisputed,
     ReasonMissing,
-    UnknownThing,
+    UnknownItem,
 )
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating, NotToJudge
 from relevansi.services.runs import reports, runs, stored_runs
-from relevansi.services.runs.reports import LabelCounts, Provenance
+from relevansi.services.runs.reports import Provenance
 from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -66,45 +66,40 @@ def thing(session: Session, slug: str) -> int:
     return session.scalars(wanted).one()
 
 
+def slugs(disputes: tuple[Dispute, ...]) -> list[str | None]:
+    return [one.card.identity.removeprefix("slug:") if one.card else None for one in disputes]
+
+
 @pytest.mark.usefixtures("run_id")
-def test_the_closest_vote_comes_first_and_every_label_says_where_it_comes_from(
-    session: Session, study: Study
-) -> None:
+def test_ties_come_first_then_the_closest_vote(session: Session, study: Study) -> None:
     docket = adjudications.docket(session, study)
 
-    assert [one.card.identity[5:] if one.card else None for one in docket.open] == [
-        "d",
-        "c",
-        "e",
-        "b",
-    ]
-    # a, f, g one voice; b, e by majority; c, d tied; h and the empty list unjudged.
-    assert docket.counts == LabelCounts(
-        unanimous=3, majority=2, open=4, alone=1, cannot_tell=1, tied=2, unjudged=2
-    )
-    assert docket.counts.total == 9
+    assert slugs(docket.ties) == ["c", "d"]
+    assert slugs(docket.majorities) == ["e", "b"]  # margins 1/3 and 2/4
+    assert [one.label for one in docket.majorities] == [YES, YES]
+    assert docket.n_items == 9  # eight cards and an empty list
     set_study(session, study, pool_depth=7)  # h is below it
-    assert adjudications.docket(session, study).counts == replace(docket.counts, open=3, unjudged=1)
+    assert adjudications.docket(session, study).n_items == 8
 
 
 def test_names_are_hidden_and_numbers_are_drawn_for_every_card(
     session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
-    docket = adjudications.docket(session, study)
+    tie = adjudications.docket(session, study).ties[1]
+    votes = adjudications.votes(session, study, tie)
 
-    assert not docket.names_shown
-    assert all(vote.name is None for one in docket.open for vote in one.votes)
-    assert [vote.number for vote in docket.open[0].votes] == [1, 2, 3, 4]
-    assert docket.open[0].tally == {"0": 2, "1": 2}
-    assert "Budi" not in repr(docket)
+    assert not adjudications.names_shown(session, study)
+    assert all(vote.name is None for vote in votes)
+    assert [vote.number for vote in votes] == [1, 2, 3, 4]
+    assert sorted(vote.verdict for vote in votes) == ["0", "0", "1", "1"]
 
     adjudications.show_names(session, raters[0], is_shown=True, now=NOW)
     events.rate(session, raters[1], run_id, 1, AnswerRating(notes="too far"), click("n"))
     events.rate(session, raters[1], run_id, 2, AnswerRating(notes="elsewhere"), click("m"))
-    shown = adjudications.docket(session, study)
-    assert [vote.notes for vote in shown.open[0].votes] == [(), ("too far",), (), ()]
-    assert [vote.name for vote in shown.open[0].votes] == ["Ani", "Budi", "Citra", "Dedi"]
-    assert [vote.verdict for vote in shown.open[0].votes] == ["1", "0", "1", "0"]
+    votes = adjudications.votes(session, study, tie)
+    assert [vote.notes for vote in votes] == [(), ("too far",), (), ()]
+    assert [vote.name for vote in votes] == ["Ani", "Budi", "Citra", "Dedi"]
+    assert [vote.verdict for vote in votes] == ["1", "0", "1", "0"]
     logged = session.scalars(select(LogEntry)).all()[-1]
     assert (logged.action, logged.subject, logged.new) == ("show rater names", "Ani", "True")
 
@@ -137,38 +132,47 @@ def test_a_settlement_can_be_changed_and_withdrawn_and_all_is_logged(
     session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
     disputed = thing(session, "d")
-    adjudications.adjudicate(session, raters[0], disputed, NO, "a shop", NOW)
-    adjudications.adjudicate(session, raters[1], disputed, YES, " a house ", NOW)
-    (settled,) = adjudications.docket(session, study).settled
-    assert settled.settlement is not None
-    assert (settled.settlement.verdict, settled.settlement.reason) == ("1", "a house")
-    assert (settled.settlement.by, settled.settlement.at) == ("Budi", NOW)
-    assert settled.disputed
+    before = [
+        adjudications.adjudicate(session, raters[0], disputed, NO, "a shop", NOW),
+        adjudications.adjudicate(session, raters[1], disputed, YES, " a house ", NOW),
+        adjudications.adjudicate(session, raters[1], disputed, NO, None, NOW),
+    ]
+    assert before == [None, NO, YES]
+    _, tie = adjudications.docket(session, study).ties
+    assert tie.settlement is not None
+    assert (tie.settlement.verdict, tie.settlement.reason) == ("0", "a house")
+    assert (tie.settlement.by, tie.settlement.at) == ("Budi", NOW)
+    assert tie.disputed
     for rater in raters[::2]:
         events.judge(session, rater, run_id, 1, 4, NO, click(f"again {rater.id}", minute=5))
-    assert not adjudications.docket(session, study).settled[0].disputed  # they agree by now
+    agreed, *_ = adjudications.docket(session, study).majorities[::-1]
+    assert (agreed.item_id, agreed.disputed) == (disputed, False)  # they agree by now
     adjudications.withdraw(session, raters[0], disputed, NOW)
     session.flush()
 
-    assert adjudications.docket(session, study).settled == ()
+    docket = adjudications.docket(session, study)
+    assert disputed not in {one.item_id for one in (*docket.ties, *docket.majorities)}
     rows = session.scalars(select(LogEntry).order_by(LogEntry.id)).all()
     assert [(row.action, row.subject, row.old, row.new) for row in rows] == [
         ("adjudicate", "1 slug:d/1", None, "0 (Ani): a shop"),
         ("adjudicate", "1 slug:d/1", "0 (Ani): a shop", "1 (Budi): a house"),
-        ("withdraw adjudication", "1 slug:d/1", "1 (Budi): a house", "(Ani)"),
+        ("adjudicate", "1 slug:d/1", "1 (Budi): a house", "0 (Budi): a house"),
+        ("withdraw adjudication", "1 slug:d/1", "0 (Budi): a house", "(Ani)"),
     ]
 
 
 @pytest.mark.usefixtures("run_id")
-def test_a_settlement_needs_a_dispute_a_reason_and_a_verdict_of_its_kind(
-    session: Session, raters: list[Rater]
+def test_a_settlement_needs_a_dispute_and_a_verdict_of_its_kind_and_a_reason_where_asked(
+    session: Session, study: Study, raters: list[Rater]
 ) -> None:
     for slug in "afgh":
         with pytest.raises(NotDisputed):
             adjudications.adjudicate(session, raters[0], thing(session, slug), NO, "why", NOW)
-    with pytest.raises(UnknownThing):
+    with pytest.raises(UnknownItem):
         adjudications.adjudicate(session, raters[0], 10_000, NO, "why", NOW)
     disputed = thing(session, "d")
+    adjudications.adjudicate(session, raters[0], thing(session, "c"), NO, "", NOW)
+    set_study(session, study, reason_required=True)
     with pytest.raises(ReasonMissing):
         adjudications.adjudicate(session, raters[0], disputed, NO, " \n", NOW)
     with pytest.raises(NotToJudge):
@@ -181,10 +185,10 @@ def test_emptiness_is_settled_like_a_card(
     for rater, outcome in zip(raters, EmptyOutcome, strict=False):
         said = AnswerRating(empty_outcome=outcome)
         events.rate(session, rater, run_id, 2, said, click(f"e{rater.id}"))
-    (found,) = [one for one in adjudications.docket(session, study).open if one.card is None]
+    (tie,) = [one for one in adjudications.docket(session, study).ties if one.card is None]
     why = "seen on the site"
     false_negative = EmptyOutcome.FALSE_NEGATIVE
-    adjudications.adjudicate(session, raters[0], found.thing_id, false_negative, why, NOW)
+    adjudications.adjudicate(session, raters[0], tie.item_id, false_negative, why, NOW)
 
     rule = reports.rule_of(session, study, "adjudicated")
     report = reports.report(session, study, run_id, rule)
@@ -199,10 +203,11 @@ def test_a_follow_up_is_shown_with_its_conversation(
     run_id = stored_runs.store(session, study, stored, Labels(), NOW).id
     for rater, verdict in zip(raters, (YES, NO), strict=False):
         events.judge(session, rater, run_id, 2, 1, verdict, click(f"z{rater.id}"))
-    (found,) = adjudications.docket(session, study).open
+    (tie,) = adjudications.docket(session, study).ties
 
-    assert [turn.question for turn in found.earlier] == ["A house?"]
-    adjudications.adjudicate(session, raters[0], found.thing_id, YES, "why", NOW)
+    earlier = adjudications.conversation(session, tie)
+    assert [turn.question for turn in earlier] == ["A house?"]
+    adjudications.adjudicate(session, raters[0], tie.item_id, YES, "why", NOW)
     session.flush()
     runs.delete_run(session, study, run_id, NOW)
-    assert adjudications.docket(session, study).settled == ()
+    assert adjudications.docket(session, study).ties == ()

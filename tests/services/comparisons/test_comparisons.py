@@ -85,10 +85,10 @@ def test_an_adjudicated_verdict_counts_in_every_run(
     judge(session, ani, pair[0], "01", "0")
     same = next(
         dispute
-        for dispute in adjudications.docket(session, study).open
+        for dispute in adjudications.docket(session, study).ties
         if dispute.card is not None and dispute.card.identity[5:] == "same"
     )
-    adjudications.adjudicate(session, rater, same.thing_id, YES, "It is.", NOW)
+    adjudications.adjudicate(session, rater, same.item_id, YES, "It is.", NOW)
 
     merged = comparisons.report(session, study, pair, Rule("adjudicated"))
 

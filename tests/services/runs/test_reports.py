@@ -16,7 +16,7 @@ from relevansi.services.judging import events, live_metrics
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.judging.live_metrics import Standing
 from relevansi.services.runs import reports, stored_runs
-from relevansi.services.runs.reports import LabelCounts, Provenance, Rule, UnknownRater, UnknownRule
+from relevansi.services.runs.reports import Provenance, Rule, UnknownRater, UnknownRule
 from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -133,8 +133,8 @@ def test_a_run_is_complete_only_once_ties_are_decided_and_answers_graded(
     for name, given_by in (("c", rater), ("d", second)):
         events.rate(session, given_by, run_id, 1, AnswerRating(quality=4), click(name))
     assert stages() == ("ties", "ties", 1)
-    (dispute,) = adjudications.docket(session, study).open
-    adjudications.adjudicate(session, rater, dispute.thing_id, "1", "a reason", NOW)
+    (dispute,) = adjudications.docket(session, study).ties
+    adjudications.adjudicate(session, rater, dispute.item_id, "1", "a reason", NOW)
     assert stages() == ("rule", "complete", 0)  # a majority leaves open what was decided
 
 
@@ -168,25 +168,6 @@ def test_an_owner_who_only_organises_holds_nothing_up(
 def test_votes_say_where_a_label_comes_from(cast: list[str], found: Provenance) -> None:
     assert reports.provenance(cast) is found
     assert reports.provenance(cast, adjudicated=True) is Provenance.ADJUDICATED
-
-
-def test_every_label_is_counted_once_by_its_provenance() -> None:
-    cast = {
-        1: {7: "1"},
-        2: {7: "1", 8: "1"},
-        3: {7: "unsure", 8: "unsure"},
-        4: {7: "1", 8: "0", 9: "1"},
-        5: {7: "1", 8: "0"},
-        6: dict[int, str](),
-        7: {7: "1", 8: "0"},
-    }
-
-    found = reports.label_counts(cast, settled={7})
-    # Things 1 to 3 are unanimous, 1 alone, 3 undecided; 5 is tied and 6 unjudged.
-    assert found == LabelCounts(
-        unanimous=3, majority=1, adjudicated=1, open=2, alone=1, cannot_tell=1, tied=1, unjudged=1
-    )
-    assert found.total == len(cast)
 
 
 @pytest.mark.parametrize(

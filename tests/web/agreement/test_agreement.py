@@ -8,7 +8,6 @@ import pytest
 from flask.testing import FlaskClient
 from openpyxl import load_workbook
 from sqlalchemy import select
-from werkzeug.test import TestResponse
 
 from relevansi import notation
 from relevansi.db.engine import Database
@@ -27,7 +26,7 @@ from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import open_study
-from tests.web.conftest import PART, judge
+from tests.web.conftest import judge
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 
@@ -108,10 +107,6 @@ def test_each_table_of_each_kind_is_a_sheet_of_its_own(
     assert sheets == ["report", *names]
 
 
-def disputes(answer: TestResponse) -> list[str]:
-    return [name.removeprefix("dispute-") for name in Page(answer).values(".dispute", "id")]
-
-
 @pytest.fixture(name="disputed")
 def _disputed(web_database: Database, run_id: str) -> int:
     """Card b, which the owner and Budi judge apart; Budi wrote a hostile note."""
@@ -134,58 +129,58 @@ def stored(database: Database) -> list[tuple[str, str]]:
 def test_a_dispute_shows_card_votes_and_notes_and_neither_name_nor_run(
     client: FlaskClient, run_id: str
 ) -> None:
-    main = Page(client.get("/adjudications/")).one("main")
+    page = Page(client.get("/adjudications/"))
 
-    for shown in ("1. Question 1", "Rater 1", "Rater 2", "<script>x"):
-        assert shown in main
+    for shown in ("Question 1", "Rater 1", "Rater 2", "<script>x"):
+        assert shown in page.one("main")
     for hidden in ("Budi", run_id, "hybrid", "test_results"):
-        assert hidden not in main
+        assert hidden not in page.one("main")
     client.post("/adjudications/names", data={"shown": "1"})
-    assert "Budi" in client.get("/adjudications/").text
+    assert "Budi" in Page(client.get("/adjudications/")).one("main")
     client.post("/adjudications/names")
     assert "Budi" not in client.get("/adjudications/").text
 
 
-def test_a_verdict_with_a_reason_settles(
+def test_a_verdict_settles_and_undo_takes_it_back(
     client: FlaskClient, web_database: Database, disputed: int
 ) -> None:
-    answer = client.post(
-        f"/adjudications/{disputed}", data={"verdict": "0", "reason": "rented out"}
-    )
-
-    assert (answer.status_code, answer.location) == (303, "/adjudications/")
+    """A first verdict is withdrawn; one that replaced another gives way to that."""
+    address = f"/adjudications/{disputed}"
+    first = client.post(address, data={"verdict": "0", "reason": "rented out"})
+    assert (first.status_code, first.location) == (303, f"/adjudications/?after={disputed}")
     assert stored(web_database) == [("0", "rented out")]
-    page = client.get("/adjudications/").text
-    assert "Nothing is disputed" in page
-    assert "rented out" not in page
-    assert "rented out" in client.get("/adjudications/?settled=1").text
-    assert client.post(f"/adjudications/{disputed}/withdraw").status_code == 303
+    finished = Page(client.get(first.location))
+    assert not finished.has("#dispute")
+    assert "rented out" in client.get(f"/adjudications/?item={disputed}").text
+
+    second = client.post(address, data={"verdict": "1", "reason": "rented out"})
+    Page(client.get(second.location)).submit(client, ".top form[action$='/withdraw']")
+    assert stored(web_database) == [("0", "rented out")]
+    back = finished.submit(client, ".top form[action$='/withdraw']")
     assert stored(web_database) == []
-    said = {"verdict": "1", "reason": "fits"}
-    part = Page(client.post(f"/adjudications/{disputed}", data=said, headers=PART))
-    assert {f"#dispute-{disputed}", "#labels"} <= part.partials.keys()
-    assert part.is_part
+    assert Page(client.get(back.location)).has("#dispute")
 
 
-@pytest.mark.parametrize("headers", [{}, PART])
-def test_a_missing_reason_is_asked_for_and_nothing_is_stored(
-    client: FlaskClient, web_database: Database, disputed: int, headers: dict[str, str]
+def test_a_reason_is_asked_for_where_the_study_requires_one(
+    client: FlaskClient, web_database: Database, disputed: int
 ) -> None:
-    answer = client.post(
-        f"/adjudications/{disputed}", data={"verdict": "1", "reason": " "}, headers=headers
-    )
+    address, typed = f"/adjudications/{disputed}", {"verdict": "1", "reason": " "}
+    with open_study(web_database) as (_, study):
+        study.reason_required = True
+    refused = client.post(address, data=typed)
 
-    assert answer.status_code == 422
-    assert Page(answer).has("[aria-invalid=true]")
-    assert "Please fill this in." in answer.text
+    assert refused.status_code == 422
+    assert Page(refused).has("[aria-invalid=true]")
     assert stored(web_database) == []
+    with open_study(web_database) as (_, study):
+        study.reason_required = False
+    assert client.post(address, data=typed).status_code == 303
 
 
 def test_what_cannot_be_settled_is_refused(client: FlaskClient, disputed: int) -> None:
-    reason = {"reason": "why"}
-    unfit = client.post(f"/adjudications/{disputed}", data={"verdict": "correct_empty", **reason})
-    unknown = client.post("/adjudications/9999", data={"verdict": "1", **reason})
-    agreed = client.post(f"/adjudications/{disputed - 1}", data={"verdict": "1", **reason})
+    unfit = client.post(f"/adjudications/{disputed}", data={"verdict": "correct_empty"})
+    unknown = client.post("/adjudications/9999", data={"verdict": "1"})
+    agreed = client.post(f"/adjudications/{disputed - 1}", data={"verdict": "1"})
 
     assert (unfit.status_code, unknown.status_code, agreed.status_code) == (400, 404, 409)
     assert "This study shows no such card" in unknown.text
@@ -193,31 +188,38 @@ def test_what_cannot_be_settled_is_refused(client: FlaskClient, disputed: int) -
 
 
 @pytest.mark.usefixtures("run_id")
-def test_disputes_are_settled_one_after_the_other_a_few_on_each_page(
+def test_ties_follow_one_another_and_majorities_are_a_queue_of_their_own(
     client: FlaskClient, web_database: Database
 ) -> None:
-    """Seven: five, then the other two whether or not the first were settled, then the start."""
-    imported = [card(f"c{rank}") for rank in range(7)]
     with open_study(web_database) as (session, study):
-        owner, budi = studies.raters(session, study)[0], studies.add_rater(session, study, "B", NOW)
-        many = stored_runs.store(
-            session, study, run(query(1, *imported), method="many"), Labels(), NOW
-        )
-        for rank in range(1, 8):
-            for one, verdict in ((owner, Relevance.RELEVANT), (budi, Relevance.NOT_RELEVANT)):
-                at = click(f"{one.id}/{rank}")
-                events.judge(session, one, many.id, 1, rank, verdict, at)
-    first = client.get("/adjudications/")
-    shown = disputes(first)
-    for thing in shown[:3]:
-        client.post(f"/adjudications/{thing}", data={"verdict": "1", "reason": "fits"})
-    second = client.get(Page(first).one("[rel=next]")["href"])
-    rest = disputes(second)
+        people = [
+            studies.raters(session, study)[0],
+            *(studies.add_rater(session, study, name, NOW) for name in ("B", "C")),
+        ]
+        cards = [card(f"c{rank}") for rank in range(1, 5)]
+        run_id = stored_runs.store(
+            session, study, run(query(1, *cards), method="many"), Labels(), NOW
+        ).id
+        for rank, votes in enumerate(((YES, NO), (YES, NO, NO), (NO, YES), (YES, NO)), start=1):
+            for rater, verdict in zip(people, votes, strict=False):
+                events.judge(session, rater, run_id, 1, rank, verdict, click(f"{rater.id}/{rank}"))
 
-    assert (len(shown), len(rest), len({*shown, *rest})) == (5, 2, 7)
-    assert "7" in Page(first).texts(".n")
-    assert "4" in Page(second).texts(".n")
-    assert not Page(second).has("[rel=next]")
-    for address in ("/adjudications/", f"/adjudications/?after={rest[-1]}"):
-        assert disputes(client.get(address)) == [*shown[3:], *rest]
-    assert disputes(client.get("/adjudications/?settled=1")) == shown[:3]
+    def at_work(address: str) -> str | None:
+        page = Page(client.get(address))
+        return page.one(".waiting [aria-current]").text if page.has("#dispute") else None
+
+    queue = Page(client.get("/adjudications/"))
+    addresses = queue.values(".waiting li a", "href")
+    names = [at_work(address) for address in addresses]
+    assert len(names) == len({*names}) == 3
+    assert at_work("/adjudications/") == names[0]
+    assert at_work(queue.one("[rel=next]")["href"]) == names[1]
+    # The last of them decided, the first open one follows, and after that the other.
+    for address, following in ((addresses[2], names[0]), (addresses[0], names[1])):
+        answer = Page(client.get(address)).submit(client, ".settle", verdict="1")
+        assert at_work(answer.location) == following
+    answer = Page(client.get(addresses[1])).submit(client, ".settle", verdict="0")
+    assert at_work(answer.location) is None
+    majorities = Page(client.get("/adjudications/?of=majority"))
+    assert majorities.count(".waiting li") == 1
+    assert majorities.values(".majority") == ["0"]  # one for, two against

@@ -590,9 +590,9 @@ def test_ties_are_one_state_on_every_page_and_the_button_leads_to_them(
     assert (found["stage"], found["ties"], found["finished"]) == ("ties", 1, False)
 
     with open_study(web_database) as (session, study):
-        (dispute,) = adjudications.docket(session, study).open
+        (dispute,) = adjudications.docket(session, study).ties
         owner = studies.raters(session, study)[0]
-        adjudications.adjudicate(session, owner, dispute.thing_id, "1", "a reason", NOW)
+        adjudications.adjudicate(session, owner, dispute.item_id, "1", "a reason", NOW)
     assert steps(Page(client.get("/"))) == ["done"] * 5
     for address in ("/runs/", f"/runs/{two_raters}?rule=adjudicated"):
         page = Page(client.get(address)).one("main")

@@ -28,7 +28,8 @@ class Study(Base):
     its runs list (see ``relevansi.kinds``). ``scale`` is a ``records.Scale``, null for the binary
     one; ``merging`` says how several raters' grades become one. ``measures`` names the headline
     figures, null the usual ones of the kind. ``asks_quality``: answers are graded 0-5 as a whole;
-    ``marks_words``: the question's words are marked in texts. ``mappings`` keeps the columns chosen
+    ``marks_words``: the question's words are marked in texts; ``reason_required``: whoever settles
+    a disagreement has to say why. ``mappings`` keeps the columns chosen
     for files, by the shape of their header. ``password`` is the owner's, hashed. ``revision``
     changes with all that changes what raters are asked or what pages sum up, but for the clicks,
     which are events.
@@ -61,6 +62,7 @@ class Study(Base):
     measures: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
     asks_quality: Mapped[bool] = mapped_column(default=True, server_default=true())
     marks_words: Mapped[bool] = mapped_column(default=True, server_default=true())
+    reason_required: Mapped[bool] = mapped_column(default=False, server_default=false())
     mappings: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     password: Mapped[str | None] = mapped_column(Text)
     revision: Mapped[str] = mapped_column(String(32), default="", server_default="")

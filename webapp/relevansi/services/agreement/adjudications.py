@@ -1,43 +1,44 @@
 """Disputed judged items and the verdict that settles each, by whom and why.
 
-The most disputed come first: the closest vote (the smallest margin, as a share of the
-decided votes), then the one with more votes, then the order of the questions.
+Ties come first, since they leave a label open: in the order of the questions. Behind them come
+those with a majority, the closest vote (the smallest margin, as a share of the decided votes)
+first, then the one with more votes.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from datetime import datetime
 from fractions import Fraction
 
 from msgspec import Struct
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from relevansi import failures
-from relevansi.db.tables.judging import Adjudication, JudgedItem, Judgment, QueryRating
+from relevansi.db.tables.judging import Adjudication, JudgedItem, QueryRating
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Conflict, Missing, Refused
 from relevansi.i18n import mark
 from relevansi.kinds import from_row
-from relevansi.records import EmptyOutcome, Item, Relevance, Scale
+from relevansi.records import EmptyOutcome, Item, Scale
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.events import NotToJudge
 from relevansi.services.rating import pages, pool
 from relevansi.services.rating.pages import EarlierTurn
 from relevansi.services.rating.pool import Purpose
 from relevansi.services.runs import reports
-from relevansi.services.runs.reports import LabelCounts, Votes, in_study
+from relevansi.services.runs.reports import Votes, in_study
 from relevansi.services.study import studies
 
 MOST_REASON = 2_000
 NAMES_SHOWN = "show rater names"
 
 
-class UnknownThing(Missing):
+class UnknownItem(Missing):
     message = mark("This study shows no such card or empty list")
     remedy = failures.SEE_RUNS
 
@@ -68,53 +69,41 @@ class Vote(Struct, frozen=True):
 class Dispute(Struct, frozen=True):
     """One judged item to settle; ``card`` is its fullest version, ``None`` for emptiness.
 
-    ``tally`` counts each verdict, the most frequent first. ``disputed`` is false where raters have
-    come to agree since it was settled. ``settlement`` has its verdict, reason, by (a name) and at.
+    ``cast`` are the raters' verdicts. A tie has no label until it is settled; otherwise ``label``
+    is that of the raters. ``disputed`` is false where they have come to agree since it was settled.
+    ``settlement`` has its verdict, reason, by (a name) and at.
     """
 
-    thing_id: int
+    item_id: int
+    question_id: int
+    run_id: str | None
     position: int
     question: str
     category: str
-    earlier: tuple[EarlierTurn, ...]
     card: Item | None
-    votes: tuple[Vote, ...]
-    tally: Mapping[str, int]
+    cast: Votes
+    label: str | None
     disputed: bool
     settlement: Row[int, str, str, datetime, str] | None
 
+    @property
+    def is_tie(self) -> bool:
+        return self.label is None
+
 
 class Docket(Struct, frozen=True):
-    """The disputes, open and settled, in order, and the sources of the final labels."""
+    """The disputes, settled ones too, each in its place: who settles one loses no other.
 
-    disputes: tuple[Dispute, ...]
-    counts: LabelCounts
-    names_shown: bool
+    ``n_items`` are all judged items of the study.
+    """
 
-    @property
-    def open(self) -> tuple[Dispute, ...]:
-        return self.listed(settled=False)
-
-    @property
-    def settled(self) -> tuple[Dispute, ...]:
-        return self.listed(settled=True)
-
-    def listed(self, *, settled: bool, after: int | None = None) -> tuple[Dispute, ...]:
-        """Return the open or the settled disputes behind the judged item `after`, else all.
-
-        A settled dispute keeps its place, so no reader who settles one after the other skips any.
-        """
-        item_ids = [dispute.thing_id for dispute in self.disputes]
-        begin = item_ids.index(after) + 1 if after in item_ids else 0
-        matching, behind = (
-            tuple(dispute for dispute in part if (dispute.settlement is not None) is settled)
-            for part in (self.disputes, self.disputes[begin:])
-        )
-        return behind or matching
+    ties: tuple[Dispute, ...]
+    majorities: tuple[Dispute, ...]
+    n_items: int
 
 
 def docket(session: Session, study: Study) -> Docket:
-    """Return every dispute of the study, the most disputed first, and the settled ones."""
+    """Return every dispute of the study, ties apart from those with a majority."""
     shown_items = select(JudgedItem.id).where(pool.is_shown(study.id, study.pool_depth))
     pooled = set(session.scalars(shown_items))
     cast = {
@@ -125,95 +114,112 @@ def docket(session: Session, study: Study) -> Docket:
     columns = (Adjudication.verdict, Adjudication.reason, Adjudication.at, Rater.name.label("by"))
     settlements = session.execute(select(Adjudication.judged_item_id, *columns).join(Rater))
     settled = {row.judged_item_id: row for row in settlements}
-    cast_on_listed = {
-        item_id: by_rater
+    listed = [
+        item_id
         for item_id, by_rater in cast.items()
         if item_id in settled or reports.is_disputed(by_rater.values())
-    }
-    is_shown = names_shown(session, study)
-    names = {rater.id: rater.name for rater in studies.raters(session, study)}
-    notes = _notes(session, study)
-
-    def votes(item: JudgedItem, by_rater: Votes) -> Iterator[Vote]:
-        drawn = {
-            rater: pool.draw(study.order_secret, Purpose.VOTES, item.id, rater)
-            for rater in by_rater
-        }
-        ordered = sorted(by_rater, key=None if is_shown else drawn.__getitem__)
-        for number, rater in enumerate(ordered, start=1):
-            notes_on_question = notes.get((item.question_id, rater), ())
-            texts = (text for run_id, text in notes_on_question if item.run_id in {None, run_id})
-            name = names[rater] if is_shown else None
-            yield Vote(number, name, by_rater[rater], tuple(dict.fromkeys(texts)))
-
-    every = select(JudgedItem, Question).join(Question, Question.id == JudgedItem.question_id)
-    rows = session.execute(every.where(JudgedItem.id.in_(list(cast_on_listed))))
+    ]
+    merging = verdicts.merging_of(study)
+    rows = session.execute(
+        select(JudgedItem, Question)
+        .join(Question, Question.id == JudgedItem.question_id)
+        .where(JudgedItem.id.in_(listed))
+    )
     disputes = [
         Dispute(
-            thing_id=item.id,
+            item_id=item.id,
+            question_id=item.question_id,
+            run_id=item.run_id,
             position=question.position,
             question=question.text,
             category=question.category,
-            earlier=pages.of_question(session, item.run_id, item.question_id),
             card=None if item.card is None else from_row(item.card),
-            votes=tuple(votes(item, cast_on_listed[item.id])),
-            tally=dict(Counter(sorted(cast_on_listed[item.id].values())).most_common()),
-            disputed=reports.is_disputed(cast_on_listed[item.id].values()),
+            cast=cast[item.id],
+            label=merging(tuple(cast[item.id].values())),
+            disputed=reports.is_disputed(cast[item.id].values()),
             settlement=settled.get(item.id),
         )
         for item, question in rows
     ]
-    counts = reports.label_counts(cast, settled, verdicts.merging_of(study))
-    return Docket(tuple(sorted(disputes, key=_urgency)), counts, is_shown)
+    ties, majorities = (
+        tuple(sorted((one for one in disputes if one.is_tie is tie), key=_urgency))
+        for tie in (True, False)
+    )
+    return Docket(ties, majorities, n_items=len(cast))
 
 
 def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
-    verdicts_cast = [vote.verdict for vote in dispute.votes]
-    decided = reports.decided(verdicts_cast).total()
-    return reports.margin(verdicts_cast), -decided, dispute.position, dispute.thing_id
+    place = (dispute.position, dispute.item_id)
+    if dispute.is_tie:
+        return Fraction(0), 0, *place
+    cast = dispute.cast.values()
+    return reports.margin(cast), -reports.decided(cast).total(), *place
 
 
-def _notes(session: Session, study: Study) -> Mapping[tuple[int, int], list[tuple[str, str]]]:
+def votes(session: Session, study: Study, dispute: Dispute) -> tuple[Vote, ...]:
+    """Return the votes on a judged item: in the raters' order with names, else in a drawn one."""
+    is_shown = names_shown(session, study)
+    names = {rater.id: rater.name for rater in studies.raters(session, study)}
+    notes = _notes(session, dispute)
+
+    def drawn(rater_id: int) -> bytes:
+        return pool.draw(study.order_secret, Purpose.VOTES, dispute.item_id, rater_id)
+
+    return tuple(
+        Vote(
+            number=number,
+            name=names[rater_id] if is_shown else None,
+            verdict=dispute.cast[rater_id],
+            notes=tuple(dict.fromkeys(notes.get(rater_id, ()))),
+        )
+        for number, rater_id in enumerate(
+            sorted(dispute.cast, key=None if is_shown else drawn), start=1
+        )
+    )
+
+
+def conversation(session: Session, dispute: Dispute) -> tuple[EarlierTurn, ...]:
+    """Return the turns before the question of a dispute, where it depends on them."""
+    return pages.of_question(session, dispute.run_id, dispute.question_id)
+
+
+def _notes(session: Session, dispute: Dispute) -> Mapping[int, list[str]]:
     rows = session.execute(
-        select(Query.question_id, QueryRating.rater_id, Query.run_id, QueryRating.notes)
+        select(QueryRating.rater_id, QueryRating.notes)
         .join(Query, Query.id == QueryRating.query_key)
-        .where(in_study(study), QueryRating.notes != "")
+        .where(
+            Query.question_id == dispute.question_id,
+            Query.run_id == (dispute.run_id or Query.run_id),
+            QueryRating.notes != "",
+        )
         .order_by(Query.id)
     )
-    notes: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
-    for question_id, rater_id, run_id, text in rows:
-        notes[question_id, rater_id].append((run_id, text))
+    notes: dict[int, list[str]] = defaultdict(list)
+    for rater_id, text in rows:
+        notes[rater_id].append(text)
     return notes
 
 
-def open_disputes(session: Session, study: Study) -> int:
-    disputed = (
-        select(Judgment.judged_item_id)
-        .where(
-            Judgment.rater_id.in_([rater.id for rater in studies.raters(session, study)]),
-            Judgment.verdict != str(Relevance.UNSURE),
-            Judgment.judged_item_id.in_(verdicts.judged_items(in_study(study))),
-            Judgment.judged_item_id.not_in(select(Adjudication.judged_item_id)),
-        )
-        .group_by(Judgment.judged_item_id)
-        .having(func.min(Judgment.verdict) != func.max(Judgment.verdict))
-    )
-    return session.scalar(select(func.count()).select_from(disputed.subquery())) or 0
-
-
 def adjudicate(
-    session: Session, rater: Rater, thing_id: int, verdict: str, reason: str, now: datetime
-) -> None:
-    """Settle a dispute, or settle it anew; the log keeps who, when and the earlier verdict."""
-    item, before = _lock_dispute(session, rater.study, thing_id)
+    session: Session, rater: Rater, item_id: int, verdict: str, reason: str | None, now: datetime
+) -> str | None:
+    """Settle a dispute, or settle it anew, and return the verdict by which it was settled before.
+
+    The log keeps who, when and the earlier verdict. ``None`` keeps the reason that is stored; a
+    study can ask for one.
+    """
+    item, before = _lock_dispute(session, rater.study, item_id)
     graded = Scale.stored(rater.study.scale).verdicts
     fit = list(EmptyOutcome) if item.item_id is None else graded
     if verdict not in fit:
         raise NotToJudge(verdict)
-    if not reason.strip():
+    if reason is None:
+        reason = "" if before is None else before.reason
+    if rater.study.reason_required and not reason.strip():
         raise ReasonMissing
     old = None if before is None else _settlement_text(session, before)
-    settled = before or Adjudication(judged_item_id=thing_id)
+    verdict_before = None if before is None else before.verdict
+    settled = before or Adjudication(judged_item_id=item_id)
     settled.verdict, settled.reason = verdict, reason.strip()[:MOST_REASON]
     settled.rater_id, settled.at = rater.id, now
     session.add(settled)
@@ -221,11 +227,12 @@ def adjudicate(
     studies.log(
         session, rater.study, "adjudicate", subject, old, _settlement_text(session, settled), now
     )
+    return verdict_before
 
 
-def withdraw(session: Session, rater: Rater, thing_id: int, now: datetime) -> None:
+def withdraw(session: Session, rater: Rater, item_id: int, now: datetime) -> None:
     """Take a settlement back, logged with the person; without a settlement nothing changes."""
-    item, before = _lock_dispute(session, rater.study, thing_id)
+    item, before = _lock_dispute(session, rater.study, item_id)
     if before is not None:
         old, subject = _settlement_text(session, before), _log_subject(session, item)
         by = f"({rater.name})"
@@ -253,16 +260,16 @@ def show_names(session: Session, rater: Rater, *, is_shown: bool, now: datetime)
 
 
 def _lock_dispute(
-    session: Session, study: Study, thing_id: int
+    session: Session, study: Study, item_id: int
 ) -> tuple[JudgedItem, Adjudication | None]:
-    item = session.scalar(select(JudgedItem).where(JudgedItem.id == thing_id).with_for_update())
+    item = session.scalar(select(JudgedItem).where(JudgedItem.id == item_id).with_for_update())
     of_question = Query.question_id == (item.question_id if item else None)
-    cast = reports.votes(session, study, in_study(study) & of_question).get(thing_id)
+    cast = reports.votes(session, study, in_study(study) & of_question).get(item_id)
     if item is None or cast is None:
-        raise UnknownThing(thing_id)
-    before = session.get(Adjudication, thing_id)
+        raise UnknownItem(item_id)
+    before = session.get(Adjudication, item_id)
     if before is None and not reports.is_disputed(cast.values()):
-        raise NotDisputed(thing_id)
+        raise NotDisputed(item_id)
     return item, before
 
 

@@ -326,29 +326,6 @@ class Provenance(StrEnum):
     OPEN = "open"
 
 
-class LabelCounts(Struct, frozen=True):
-    """How many judged items have a final label of each provenance; grades may be ``median``.
-
-    Of the unanimous ones, ``alone`` rest on one vote, and ``cannot_tell`` have no decided vote.
-    Of the open ones, ``tied`` have as many votes for as against and ``unjudged`` have none.
-    """
-
-    unanimous: int = 0
-    majority: int = 0
-    median: int = 0
-    adjudicated: int = 0
-    open: int = 0
-    alone: int = 0
-    cannot_tell: int = 0
-    tied: int = 0
-    unjudged: int = 0
-
-    @property
-    def total(self) -> int:
-        """How many judged items there are."""
-        return self.unanimous + self.majority + self.median + self.adjudicated + self.open
-
-
 def in_study(study: Study) -> Scope:
     """Return the condition on ``Query`` that it belongs to a run of the study."""
     return Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
@@ -401,24 +378,6 @@ def provenance(
         return Provenance.UNANIMOUS
     by_median = merging is verdicts.lower_median and any(vote.isdecimal() for vote in cast)
     return Provenance.MEDIAN if by_median else Provenance.MAJORITY
-
-
-def label_counts(
-    cast: Mapping[int, Votes],
-    settled: Collection[int],
-    merging: verdicts.Merging = verdicts.merge,
-) -> LabelCounts:
-    """Return how many labels come from where; `settled` are the adjudicated things."""
-    counts: Counter[str] = Counter()
-    for item_id, by_rater in cast.items():
-        verdicts_given = list(by_rater.values())
-        source = provenance(verdicts_given, adjudicated=item_id in settled, merging=merging)
-        counts[source] += 1
-        counts["alone"] += source is Provenance.UNANIMOUS and len(verdicts_given) == 1
-        counts["cannot_tell"] += source is Provenance.UNANIMOUS and not decided(verdicts_given)
-        counts["tied"] += source is Provenance.OPEN and bool(verdicts_given)
-        counts["unjudged"] += source is Provenance.OPEN and not verdicts_given
-    return LabelCounts(**{str(name): count for name, count in counts.items()})
 
 
 def decided(cast: Collection[str]) -> Counter[str]:

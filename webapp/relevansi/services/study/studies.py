@@ -152,6 +152,7 @@ class Switches(Struct, frozen=True):
     measures: tuple[str, ...] | None = None
     asks_quality: bool = True
     marks_words: bool = True
+    reason_required: bool = False
     guidelines: str = ""
     starter_guidelines: bool = False
 

@@ -1,21 +1,20 @@
-"""Disputed judged items as a page: each with its votes and the form that settles it."""
+"""The queue of disputed judged items: one at a time, its votes and the buttons that settle it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from sqlalchemy.orm import Session
 from wtforms import BooleanField, Form
 
+from relevansi.db.tables.study import Study
 from relevansi.i18n import gettext
 from relevansi.services.agreement import adjudications
-from relevansi.services.agreement.adjudications import MOST_REASON, Docket, ReasonMissing
-from relevansi.web.frame import access, forms, htmx
+from relevansi.services.agreement.adjudications import MOST_REASON, Dispute, ReasonMissing
+from relevansi.web.frame import access, forms
 
 blueprint = Blueprint("adjudications", __name__, url_prefix="/adjudications")
-
-PORTION = 5
-"""Disputes on one page: each takes most of a phone's screen."""
 
 
 class SettlementForm(Form):
@@ -23,92 +22,106 @@ class SettlementForm(Form):
     reason = forms.TextField(forms.LONGEST_ANSWER)
 
 
+class UndoForm(Form):
+    verdict = forms.LineField(forms.LONGEST_LABEL)
+
+
 class NamesForm(Form):
     shown = BooleanField()
+    item = forms.WholeField(1, 10**12)
 
 
 @blueprint.get("/")
 def show() -> str:
-    """List the open disputes, the most disputed first, or the settled ones."""
+    """Show one dispute: `item`, or the first open one, behind `after` where that was settled."""
+    args = request.args
     with access.reading() as (session, rater):
-        docket = adjudications.docket(session, rater.study)
-    return render_template("agreement/adjudications/page.html", **_page(docket))
+        page = _page(session, rater.study, args.get("item", type=int), args.get("after", type=int))
+        page["verdict_before"] = args.get("was", "")
+        return render_template("agreement/adjudications/page.html", **page)
 
 
-@blueprint.post("/<int:thing_id>")
-def settle(thing_id: int) -> Response:
+@blueprint.post("/<int:item_id>")
+def settle(item_id: int) -> Response:
     form = forms.checked(SettlementForm)
     verdict, reason = form.verdict.data, form.reason.data
-    with access.writing() as (session, rater):
-        try:
-            adjudications.adjudicate(session, rater, thing_id, verdict, reason, access.now())
-        except ReasonMissing:  # the form says so at its field
-            session.rollback()
-            return _answer(thing_id, gettext(forms.REQUIRED))
-        session.commit()
-    return _answer(thing_id)
+    try:
+        with access.writing() as (session, rater):
+            now = access.now()
+            before = adjudications.adjudicate(session, rater, item_id, verdict, reason, now)
+            session.commit()
+    except ReasonMissing:  # the form says so at its field
+        with access.reading() as (session, rater):
+            page = _page(session, rater.study, item_id) | {"mistake": gettext(forms.REQUIRED)}
+            body = render_template("agreement/adjudications/page.html", **page)
+        return make_response(body, 422)
+    address = url_for("adjudications.show", after=item_id, was=before)
+    return redirect(address, 303)  # type: ignore[return-value]
 
 
-@blueprint.post("/<int:thing_id>/withdraw")
-def withdraw(thing_id: int) -> Response:
+@blueprint.post("/<int:item_id>/withdraw")
+def withdraw(item_id: int) -> Response:
+    """Take a settlement back, or put the verdict in force before it in its place again."""
+    verdict = forms.checked(UndoForm).verdict.data
     with access.writing() as (session, rater):
-        adjudications.withdraw(session, rater, thing_id, access.now())
+        if verdict:
+            adjudications.adjudicate(session, rater, item_id, verdict, None, access.now())
+        else:
+            adjudications.withdraw(session, rater, item_id, access.now())
         session.commit()
-    return _answer(thing_id)
+    return redirect(url_for("adjudications.show", item=item_id), 303)  # type: ignore[return-value]
 
 
 @blueprint.post("/names")
 def show_names() -> Response:
     form = forms.checked(NamesForm)
     with access.writing() as (session, rater):
-        shown = bool(form.shown.data)
-        adjudications.show_names(session, rater, is_shown=shown, now=access.now())
+        is_shown = bool(form.shown.data)
+        adjudications.show_names(session, rater, is_shown=is_shown, now=access.now())
         session.commit()
-    return redirect(url_for("adjudications.show"), 303)  # type: ignore[return-value]
+    address = url_for("adjudications.show", item=form.item.data)
+    return redirect(address, 303)  # type: ignore[return-value]
 
 
-def _answer(thing_id: int, mistake: str = "") -> Response:
-    """Answer with the parts a click changed, or send a browser without a script back."""
-    if not mistake and not htmx.wants_part():
-        settled, after = _place()
-        address = url_for("adjudications.show", settled=1 if settled else None, after=after)
-        return redirect(address, 303)  # type: ignore[return-value]
-    with access.reading() as (session, rater):
-        docket = adjudications.docket(session, rater.study)
-    page = _page(docket) | {"mistake": mistake, "mistaken": thing_id}
-    if htmx.wants_part():
-        page |= {
-            "dispute": next(one for one in docket.disputes if one.thing_id == thing_id),
-            "clicked": True,
-        }
-    return htmx.respond(
-        "agreement/adjudications/page.html",
-        "agreement/adjudications/_clicked.html",
-        page,
-        422 if mistake else 200,
-    )
-
-
-def _page(docket: Docket) -> dict[str, Any]:
-    show_settled, after = _place()
-    listed = docket.listed(settled=show_settled, after=after)
-    shown = listed[:PORTION]
+def _page(
+    session: Session, study: Study, item_id: int | None = None, settled_id: int | None = None
+) -> dict[str, Any]:
+    docket = adjudications.docket(session, study)
+    of_majority = {one.item_id for one in docket.majorities}
+    with_majority = (item_id or settled_id) in of_majority or request.args.get("of") == "majority"
+    queue = docket.majorities if with_majority else docket.ties
+    item_ids = [one.item_id for one in queue]
+    open_items = [one.item_id for one in queue if one.settlement is None]
+    if item_id not in item_ids:
+        begin = item_ids.index(settled_id) if settled_id in item_ids else 0
+        behind = [one for one in item_ids[begin:] if one in open_items]
+        item_id = next(iter(behind or open_items), None)
+    place = item_ids.index(item_id) if item_id is not None else len(queue)
+    dispute = queue[place] if place < len(queue) else None
     return {
-        "disputes": shown,
-        "show_settled": show_settled,
-        "after": after,
-        "last": shown[-1].thing_id if len(listed) > PORTION else None,
-        "n_open": len(docket.open),
-        "n_settled": len(docket.settled),
-        "counts": docket.counts,
-        "names_shown": docket.names_shown,
-        "most_reason": MOST_REASON,
+        "queue": queue,
+        "with_majority": with_majority,
+        "dispute": dispute,
+        "place": place,
+        "votes": adjudications.votes(session, study, dispute) if dispute else (),
+        "conversation": adjudications.conversation(session, dispute) if dispute else (),
+        "previous": queue[place - 1].item_id if place else None,
+        "following": _following(queue, place),
+        "settled_id": settled_id,
+        "n_decided": len(queue) - len(open_items),
+        "n_ties": len(docket.ties),
+        "n_majorities": len(docket.majorities),
+        "n_items": docket.n_items,
+        "names_shown": adjudications.names_shown(session, study),
+        "reason_required": study.reason_required,
+        "longest_reason": MOST_REASON,
+        "verdict_before": "",
         "mistake": "",
-        "mistaken": None,
-        "clicked": False,
     }
 
 
-def _place() -> tuple[bool, int | None]:
-    """Return the list of the page at work, open or settled, and the thing it begins behind."""
-    return bool(request.args.get("settled")), request.args.get("after", type=int)
+def _following(queue: tuple[Dispute, ...], place: int) -> int | None:
+    """Return the judged item behind a place of the queue, from its end the first open one."""
+    behind = [one.item_id for one in queue[place + 1 :]]
+    before = [one.item_id for one in queue[:place] if one.settlement is None]
+    return next(iter((*behind, *before)), None)
