@@ -215,7 +215,7 @@ def test_failed_and_unreadable_answers_ask_for_no_rating(session: Session, study
     # Quality over the one rated answer; success over it and the failed call.
     assert report.figures["mean_response_quality"].n == 1
     assert (report.figures["success_rate"].value, report.figures["success_rate"].n) == (0.5, 2)
-    (line, *_) = summary.standing(report).rows
+    (line, *_) = summary.stages(report).rows
     assert [cell.text for cell in line[3:7]] == ["3", "1", "1", "1"]
 
 

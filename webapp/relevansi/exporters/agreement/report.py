@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 
 from relevansi import labels, notation
 from relevansi.exporters.comparisons.files import formats
-from relevansi.exporters.exports.metrics_tables import said_seconds, seconds_json
+from relevansi.exporters.exports.metrics_tables import pace_sentence, seconds_json
 from relevansi.exporters.frame.tables import (
     Cell,
     Column,
@@ -53,14 +53,20 @@ def document(report: AgreementReport, on: date | None = None) -> Document:
 
 
 def overall(
-    name: str, title: str, found: Agreement, wanted: Collection[str] = tuple(COEFFICIENTS)
+    name: str, title: str, agreement: Agreement, names: Collection[str] = tuple(COEFFICIENTS)
 ) -> Table:
-    """Return the `wanted` coefficients of one group, a row for each."""
-    chosen = {key: one for key, one in coefficients(found).items() if key in wanted}
+    """Return the coefficients of these `names` in one group, a row for each."""
+    chosen = {
+        key: coefficient for key, coefficient in coefficients(agreement).items() if key in names
+    }
     columns = (Column(gettext("Figure")), _column(gettext("Value")), Column("n", numeric=True))
     rows = tuple(
-        (word(gettext(COEFFICIENTS[key].label)), _cell(key, one), whole_number(one.n))
-        for key, one in chosen.items()
+        (
+            word(gettext(COEFFICIENTS[key].label)),
+            _cell(key, coefficient),
+            whole_number(coefficient.n),
+        )
+        for key, coefficient in chosen.items()
     )
     return Table(name, title, columns, rows, tuple(_reasons(chosen.values())))
 
@@ -71,18 +77,18 @@ def by_group(
     headings: Iterable[str],
     groups: Iterable[tuple[tuple[str, ...], Agreement]],
     note: str,
-    wanted: Collection[str] = tuple(COEFFICIENTS),
+    figure_names: Collection[str] = tuple(COEFFICIENTS),
 ) -> Table:
-    """Return the `wanted` coefficients of several groups, a row for each, named by `headings`."""
-    measured = [(names, found.raw.n, coefficients(found)) for names, found in groups]
-    shown = [one for one in wanted if any(one in figures for *_, figures in measured)]
-    named = (_column(gettext(COEFFICIENTS[one].label)) for one in shown)
-    columns = (*map(Column, headings), *named, Column("n", numeric=True))
+    """Return coefficients of several groups, a row for each, which `headings` name."""
+    measured = [(names, group.raw.n, coefficients(group)) for names, group in groups]
+    keys = [key for key in figure_names if any(key in figures for *_, figures in measured)]
+    of_figures = (_column(gettext(COEFFICIENTS[key].label)) for key in keys)
+    columns = (*map(Column, headings), *of_figures, Column("n", numeric=True))
     rows = tuple(
-        (*map(word, names), *(_cell(one, figures.get(one)) for one in shown), whole_number(n))
+        (*map(word, names), *(_cell(key, figures.get(key)) for key in keys), whole_number(n))
         for names, n, figures in measured
     )
-    values = (figures[one] for *_, figures in measured for one in shown if one in figures)
+    values = (figures[key] for *_, figures in measured for key in keys if key in figures)
     return Table(name, title, columns, rows, (note, *_reasons(values)))
 
 
@@ -93,70 +99,78 @@ def intervals() -> str:
     )
 
 
-def _of_kind(found: KindAgreement) -> Section:
-    name, title = found.kind.value, gettext(KIND_LABELS[found.kind])
-    if len(found.raters) < 2:
+def _of_kind(kind: KindAgreement) -> Section:
+    name, title = kind.kind.value, gettext(KIND_LABELS[kind.kind])
+    if len(kind.raters) < 2:
         lacks = gettext(
             "Nothing of this kind has been judged yet. Figures appear here once two raters have "
             "judged the same thing."
         )
-        if found.n_items:
+        if kind.n_items:
             lacks = gettext("So far one rater alone has judged here. Agreement needs at least two.")
         return Section(name, title, (lacks,), ())
-    judged = ngettext("%(n)s item has a judgment", "%(n)s items have a judgment", found.n_items)
+    judged = ngettext("%(n)s item has a judgment", "%(n)s items have a judgment", kind.n_items)
     shared = ngettext(
         "%(n)s was decided by two raters or more",
         "%(n)s were decided by two raters or more",
-        found.n_shared,
+        kind.n_shared,
     )
-    names = gettext("Raters: %(names)s.", names=", ".join(found.raters))
-    return Section(name, title, (f"{judged}, {shared}.", names), tuple(_tables(found)))
+    names = gettext("Raters: %(names)s.", names=", ".join(kind.raters))
+    return Section(name, title, (f"{judged}, {shared}.", names), tuple(_tables(kind)))
 
 
-def _tables(found: KindAgreement) -> Iterator[Table]:
-    grouped = [name for name in COEFFICIENTS if name not in OF_TWO or len(found.raters) == 2]
+def _tables(kind: KindAgreement) -> Iterator[Table]:
+    grouped = [name for name in COEFFICIENTS if name not in OF_TWO or len(kind.raters) == 2]
     basis = gettext(
         "n: items that two raters or more decided. The chance term of Fleiss' kappa and Gwet's AC1 "
         "is over all %(n)s items that anybody decided.",
-        n=notation.number(found.overall.n_rated),
+        n=notation.number(kind.overall.n_rated),
     )
-    table = overall(f"{found.kind}_overall", gettext("All raters"), found.overall)
+    table = overall(f"{kind.kind}_overall", gettext("All raters"), kind.overall)
     yield replace(table, notes=(basis, *table.notes))
-    if found.cannot_tell_by:
-        yield _cannot_tell_table(found.cannot_tell_by)
-    if len(found.raters) > 2:
+    if kind.cannot_tell_by:
+        yield _cannot_tell_table(kind.cannot_tell_by)
+    if len(kind.raters) > 2:
         title, headings = gettext("Per pair of raters"), (gettext("Raters"),)
-        groups = (((" – ".join(pair),), one) for pair, one in found.pairs.items())
+        groups = (((" – ".join(pair),), agreement) for pair, agreement in kind.pairs.items())
         note = gettext("n counts the items that both decided.")
-        yield by_group(f"{found.kind}_pairs", title, headings, groups, note)
+        yield by_group(f"{kind.kind}_pairs", title, headings, groups, note)
     title, headings = gettext("By category"), (gettext("Category"),)
-    groups = (((labels.category(name),), one) for name, (_, one) in found.categories.items())
+    groups = (
+        ((labels.category(name),), agreement) for name, (_, agreement) in kind.categories.items()
+    )
     note = gettext(
         "All raters; n counts the items of the category that two raters or more decided."
     )
-    yield by_group(f"{found.kind}_categories", title, headings, groups, note, grouped)
-    if (of := len(found.over_time)) > 1:
+    yield by_group(f"{kind.kind}_categories", title, headings, groups, note, grouped)
+    if (of := len(kind.over_time)) > 1:
         parts = (
-            ((gettext("Part %(part)s of %(of)s", part=n, of=of), notation.period(*times)), one)
-            for n, (*times, _, one) in enumerate(found.over_time, start=1)
+            (
+                (gettext("Part %(part)s of %(of)s", part=n, of=of), notation.period(*times)),
+                agreement,
+            )
+            for n, (*times, _, agreement) in enumerate(kind.over_time, start=1)
         )
         note = gettext(
             "The items in the order in which anybody first judged them, cut into parts of "
             "equal size; n counts those that two raters or more decided."
         )
         columns = (gettext("Part"), gettext("Time"))
-        yield by_group(f"{found.kind}_time", gettext("Over time"), columns, parts, note, grouped)
+        yield by_group(f"{kind.kind}_time", gettext("Over time"), columns, parts, note, grouped)
 
 
 def _cannot_tell_table(by_rater: Mapping[str, CannotTell]) -> Table:
-    def cell(said: CannotTell) -> Cell:
-        n, of = notation.number(said.n_cannot_tell), notation.number(said.n_judged)
-        lines = (notation.percent(round(said.rate or 0, 3)), gettext("%(n)s of %(of)s", n=n, of=of))
-        return stacked(lines, (said.rate, said.n_cannot_tell, said.n_judged))
+    def cell(counts: CannotTell) -> Cell:
+        n, of = notation.number(counts.n_cannot_tell), notation.number(counts.n_judged)
+        lines = (
+            notation.percent(round(counts.rate or 0, 3)),
+            gettext("%(n)s of %(of)s", n=n, of=of),
+        )
+        return stacked(lines, (counts.rate, counts.n_cannot_tell, counts.n_judged))
 
     title, parts = gettext("Cannot tell"), (gettext("Value"), "n", gettext("Judgments"))
     columns = (Column(gettext("Rater")), Column(title, numeric=True, parts=parts))
-    rows = tuple((word(rater), cell(said)) for rater, said in by_rater.items())
+    rows = tuple((word(rater), cell(counts)) for rater, counts in by_rater.items())
     note = gettext("It counts as missing in every figure; this is how often it was chosen.")
     return Table(f"{ItemKind.CARDS}_cannot_tell", title, columns, rows, (note,))
 
@@ -165,30 +179,30 @@ def _repeats(report: AgreementReport) -> Iterator[Section]:
     if not report.repeats:
         return
     title = gettext("Raters with themselves")
-    told = gettext(
+    note = gettext(
         "Hidden repeats: some questions are asked twice, unannounced. The second verdict on a card "
         "is compared with the first and never replaces it; n counts the cards that were decided "
         "both times."
     )
 
-    def names(own: Consistency) -> tuple[str, ...]:
-        answered = gettext("%(n)s of %(of)s", n=own.answered, of=own.asked)
-        return own.rater, gettext(KIND_LABELS[own.kind]), answered
+    def names(repeat: Consistency) -> tuple[str, ...]:
+        answered = gettext("%(n)s of %(of)s", n=repeat.answered, of=repeat.asked)
+        return repeat.rater, gettext(KIND_LABELS[repeat.kind]), answered
 
     headings = (gettext("Rater"), gettext("What is compared"), gettext("Answered"))
-    groups = ((names(own), own.agreement) for own in report.repeats)
-    table = by_group("repeats", title, headings, groups, told)
+    groups = ((names(repeat), repeat.agreement) for repeat in report.repeats)
+    table = by_group("repeats", title, headings, groups, note)
     yield Section("repeats", title, (), (table,))
 
 
 def _notes(report: AgreementReport) -> Iterator[str]:
     yield intervals()
-    if any(one.kind is ItemKind.QUALITY and len(one.raters) > 1 for one in report.kinds):
+    if any(kind.kind is ItemKind.QUALITY and len(kind.raters) > 1 for kind in report.kinds):
         yield gettext(
             "Quality 0-5 is an order: Krippendorff's alpha weighs how far two grades are apart, "
             "the other figures ask for equal grades."
         )
-    if pace := said_seconds(report.seconds):
+    if pace := pace_sentence(report.seconds):
         yield pace
 
 
@@ -197,18 +211,23 @@ def _column(heading: str) -> Column:
     return Column(heading, numeric=True, parts=parts)
 
 
-def _cell(name: str, found: Coefficient | None) -> Cell:
-    if found is None:  # repeats of cards are graded, those of quality beside them not weighted
+def _cell(name: str, coefficient: Coefficient | None) -> Cell:
+    if (
+        coefficient is None
+    ):  # repeats of cards are graded, those of quality beside them not weighted
         return Cell(notation.UNDEFINED, (None, None, None))
     unit = COEFFICIENTS[name].unit
-    value, values = notation.figure(found.value, unit), (found.value, found.lower, found.upper)
-    if found.lower is None:
+    value, values = (
+        notation.figure(coefficient.value, unit),
+        (coefficient.value, coefficient.lower, coefficient.upper),
+    )
+    if coefficient.lower is None:
         return stacked((value,), values)
-    return stacked((value, notation.interval(found.lower, found.upper, unit)), values)
+    return stacked((value, notation.interval(coefficient.lower, coefficient.upper, unit)), values)
 
 
-def _reasons(found: Iterable[Coefficient]) -> list[str]:
-    reasons = {one.why_undefined for one in found}
+def _reasons(figures: Iterable[Coefficient]) -> list[str]:
+    reasons = {figure.why_undefined for figure in figures}
     return [f"-: {gettext(EXPLANATIONS[why])}" for why in EXPLANATIONS if why in reasons]
 
 
@@ -244,7 +263,7 @@ def conflict_document(report: ConflictReport) -> Document:
 
 
 def _favours(report: ConflictReport, title: str) -> Table:
-    counted = Column(gettext("Verdicts in favour of the run"), numeric=True)
+    count = Column(gettext("Verdicts in favour of the run"), numeric=True)
     rows = tuple((word(run), whole_number(n)) for run, n in report.favours.items())
     notes = (
         gettext(
@@ -257,7 +276,7 @@ def _favours(report: ConflictReport, title: str) -> Table:
             "with several tests at once, judge more strictly."
         ),
     )
-    return Table("favours", title, (Column(gettext("Run")), counted), rows, notes)
+    return Table("favours", title, (Column(gettext("Run")), count), rows, notes)
 
 
 def _lean(test: SignTest) -> str:
@@ -290,14 +309,14 @@ def _contradictions(report: ConflictReport) -> Table:
         None: notation.UNDEFINED,
     }
 
-    def named(query_id: int, identity: str) -> tuple[Cell, Cell]:
+    def pair_cells(query_id: int, identity: str) -> tuple[Cell, Cell]:
         number, question = report.questions[query_id]
         lines = tuple(dict.fromkeys((report.titles.get(identity) or identity, identity)))
         return word(f"{number}. {question}"), stacked(lines, (identity,))
 
     columns = tuple(map(Column, (gettext("Question"), gettext("Property"), *report.favours)))
     rows = tuple(
-        (*named(*pair), *(word(verdicts[by_run.get(run)]) for run in report.favours))
+        (*pair_cells(*pair), *(word(verdicts[by_run.get(run)]) for run in report.favours))
         for pair, by_run in report.contradictions.items()
     )
     return Table("contradictions", gettext("Contradictions"), columns, rows, ())
@@ -311,13 +330,13 @@ def agreement_json(report: AgreementReport) -> dict[str, Any]:
         **{str(kind.kind): _kind(kind) for kind in report.kinds},
         "repeats": [
             {
-                "rater": own.rater,
-                "kind": str(own.kind),
-                "asked": own.asked,
-                "answered": own.answered,
-                **_figures(own.agreement),
+                "rater": repeat.rater,
+                "kind": str(repeat.kind),
+                "asked": repeat.asked,
+                "answered": repeat.answered,
+                **_figures(repeat.agreement),
             }
-            for own in report.repeats
+            for repeat in report.repeats
         ],
         **({"seconds_per_verdict": seconds_json(report.seconds)} if report.seconds else {}),
     }
@@ -329,25 +348,25 @@ def agreement_bytes(report: AgreementReport) -> bytes:
     return f"{json_escaped(text)}\n".encode()
 
 
-def _kind(found: KindAgreement) -> dict[str, Any]:
+def _kind(kind: KindAgreement) -> dict[str, Any]:
     cannot_tell = None
-    if found.cannot_tell is not None:
-        by_rater = {name: _cannot_tell(own) for name, own in found.cannot_tell_by.items()}
-        cannot_tell = {**_cannot_tell(found.cannot_tell), "raters": by_rater}
+    if kind.cannot_tell is not None:
+        by_rater = {name: _cannot_tell(counts) for name, counts in kind.cannot_tell_by.items()}
+        cannot_tell = {**_cannot_tell(kind.cannot_tell), "raters": by_rater}
     return {
-        "raters": list(found.raters),
-        "scale": str(found.scale),
-        "n_items": found.n_items,
-        "n_shared": found.n_shared,
-        "n_rated": found.overall.n_rated,
+        "raters": list(kind.raters),
+        "scale": str(kind.scale),
+        "n_items": kind.n_items,
+        "n_shared": kind.n_shared,
+        "n_rated": kind.overall.n_rated,
         "cannot_tell": cannot_tell,
-        "overall": _figures(found.overall),
+        "overall": _figures(kind.overall),
         "pairs": [
-            {"raters": list(pair), **_figures(agreement)} for pair, agreement in found.pairs.items()
+            {"raters": list(pair), **_figures(agreement)} for pair, agreement in kind.pairs.items()
         ],
         "categories": {
             name: {"n_items": n_items, **_figures(agreement)}
-            for name, (n_items, agreement) in found.categories.items()
+            for name, (n_items, agreement) in kind.categories.items()
         },
         "over_time": [
             {
@@ -357,17 +376,17 @@ def _kind(found: KindAgreement) -> dict[str, Any]:
                 "last": last.isoformat(),
                 **_figures(agreement),
             }
-            for part, (first, last, n_items, agreement) in enumerate(found.over_time, start=1)
+            for part, (first, last, n_items, agreement) in enumerate(kind.over_time, start=1)
         ],
     }
 
 
-def _cannot_tell(said: CannotTell) -> dict[str, Any]:
-    return {"n": said.n_cannot_tell, "judged": said.n_judged, "rate": said.rate}
+def _cannot_tell(counts: CannotTell) -> dict[str, Any]:
+    return {"n": counts.n_cannot_tell, "judged": counts.n_judged, "rate": counts.rate}
 
 
-def _figures(found: Agreement) -> dict[str, Any]:
-    return {name: asdict(one) for name, one in coefficients(found).items()}
+def _figures(agreement: Agreement) -> dict[str, Any]:
+    return {name: asdict(coefficient) for name, coefficient in coefficients(agreement).items()}
 
 
 FORMATS = formats(document, agreement_bytes)

@@ -17,7 +17,6 @@ from relevansi.exporters.comparisons.answers import (
     tests_of,
 )
 from relevansi.exporters.comparisons.figure_names import unit_of
-from relevansi.exporters.exports.shown_figures import shown
 from relevansi.exporters.frame import charts
 from relevansi.exporters.frame.charts import Axis, Figure
 from relevansi.i18n import gettext, mark, ngettext
@@ -148,7 +147,7 @@ def cell(query: ComparedQuery | None, value: float | None, figure: str) -> Quest
         return QuestionCell(f"h{step}", notation.figure(value, unit), in_words)
     if summary.state is QueryState.UNREADABLE:
         return QuestionCell("none", "?", in_words)
-    text = shown(summary.figures[figure], unit).text
+    text = charts.in_words(summary.figures[figure], unit).text
     return QuestionCell("open", text, in_words)
 
 

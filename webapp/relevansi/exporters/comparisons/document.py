@@ -16,7 +16,7 @@ from relevansi.exporters.comparisons.figure_names import (
     figure_name,
     unit_of,
 )
-from relevansi.exporters.exports.shown_figures import shown
+from relevansi.exporters.frame.charts import in_words
 from relevansi.exporters.frame.tables import (
     Cell,
     Column,
@@ -298,7 +298,7 @@ def _estimate(estimate: FigureEstimate, unit: Unit, *, is_open: bool) -> Cell:
     """Return a figure with its interval, or its band: that it is open has no interval yet."""
     found, interval = estimate.figure, estimate.interval
     reach = (found.lower, found.upper) if is_open else ()
-    words = shown(found, unit)
+    words = in_words(found, unit)
     if words.is_open:
         values = (None, None, None, found.n, *reach)
         return replace(stacked((words.text, words.n), values), so_far=words.so_far)
@@ -314,7 +314,7 @@ def _category(contender: Contender, category: str, figure: str) -> Cell:
     if figures is None:
         return Cell(gettext("not run"), (None, None))
     found = figures[figure]
-    cell = shown(found, unit_of(figure))
+    cell = in_words(found, unit_of(figure))
     return replace(stacked((cell.text, cell.n), (found.settled, found.n)), so_far=cell.so_far)
 
 
@@ -342,7 +342,7 @@ def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
     values = [found.figures[name].value for name in names]
     text = said
     if found.state is QueryState.RESULTS and (found.complete or any(values[:2])):
-        text = " / ".join(shown(found.figures[name]).text for name in names[:2])
+        text = " / ".join(in_words(found.figures[name]).text for name in names[:2])
         text += "" if found.complete else f" ({said})"
     return Cell(text, (said, *values))
 

@@ -22,7 +22,7 @@ from relevansi.exporters.exports.metrics_tables import (
     blindness_json,
     spans_json,
     state_json,
-    whole,
+    whole_if_exact,
 )
 from relevansi.exporters.frame.latex import latex
 from relevansi.exporters.frame.spreadsheets import tables_workbook
@@ -229,8 +229,8 @@ def _answer(query: ComparedQuery | None) -> dict[str, Any] | None:
         "precision_at_5": figures["mean_precision_at_5"].value,
         "overall_precision": figures["mean_overall_precision"].value,
         "reciprocal_rank": figures["mrr_answerable"].value,
-        "success": whole(figures["success_rate"].value),
-        "response_quality": whole(figures["mean_response_quality"].value),
+        "success": whole_if_exact(figures["success_rate"].value),
+        "response_quality": whole_if_exact(figures["mean_response_quality"].value),
         **({"figures": spans_json(found)} if found.ranking else {}),
     }
 

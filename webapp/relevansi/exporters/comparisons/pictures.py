@@ -15,7 +15,6 @@ from relevansi.exporters.comparisons.figure_names import (
     figure_name,
     unit_of,
 )
-from relevansi.exporters.exports.shown_figures import shown
 from relevansi.exporters.frame import canvas as lettering
 from relevansi.exporters.frame.canvas import (
     LARGE,
@@ -32,6 +31,7 @@ from relevansi.exporters.frame.canvas import (
     png_file,
     svg_file,
 )
+from relevansi.exporters.frame.charts import in_words
 from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.comparisons.comparisons import (
     ComparedQuestionLine,
@@ -206,7 +206,7 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
 
 def _value(contender: Contender, figure: str) -> str:
     estimate = contender.estimates[figure]
-    cell = shown(estimate.figure, unit_of(figure))
+    cell = in_words(estimate.figure, unit_of(figure))
     if cell.is_open or estimate.figure.settled is None:
         return f"{cell.text} {cell.n}"
     value = value_with_interval(estimate.figure.settled, estimate.interval, unit_of(figure))
@@ -468,7 +468,7 @@ def standalone(report: ComparisonReport, kind: str, pair: Sequence[str] = ()) ->
     place, room = (MARGIN, MARGIN), found.width
     top = MARGIN + 12
     top += canvas.paragraph(place, found.title, room=room, size=LARGE, fill="ink", most=2)
-    canvas.put(found, (MARGIN, top))
+    canvas.embed(found, (MARGIN, top))
     below = top + found.height + 8
     below += canvas.paragraph((MARGIN, below), words.provenance(report), room=room)
     if kind == "intervals":

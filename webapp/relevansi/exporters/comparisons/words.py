@@ -18,7 +18,7 @@ from relevansi.exporters.comparisons.figure_names import (
     difference_unit,
     figure_name,
 )
-from relevansi.exporters.exports.metrics_tables import said_blindness
+from relevansi.exporters.exports.metrics_tables import blindness_sentence
 from relevansi.exporters.planning import plan
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
@@ -98,7 +98,7 @@ def provenance(report: ComparisonReport) -> str:
 
 def blindness(report: ComparisonReport) -> str:
     """Return what was judged blind, and since when raters saw facts beyond the cards."""
-    said = [said_blindness(report.blindness) or gettext("No verdict has been given yet.")]
+    said = [blindness_sentence(report.blindness) or gettext("No verdict has been given yet.")]
     if report.badged:
         said.append(
             gettext(

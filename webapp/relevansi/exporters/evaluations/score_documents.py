@@ -128,8 +128,8 @@ def json_row(score: JsonScore) -> ScoredRow:
         {"key": name, "passed": part >= LEAST_PASSED, "score": float(part)}
         for name, part in score.parts.items()
     )
-    asked = score.question
-    return ScoredRow(asked.row_id, to_builtins(asked), result, parts, not score.schema_ok)
+    question = score.question
+    return ScoredRow(question.row_id, to_builtins(question), result, parts, not score.schema_ok)
 
 
 def json_summary(summary: JsonSummary) -> dict[str, Any]:
@@ -206,12 +206,12 @@ WHY_UNDEFINED = {
 def report(kind: str, name: str, head: Head, figures: Figures) -> Document:
     """The report on the file `name`, in the language in force."""
     evaluation = registry.EVALUATIONS[kind]
-    advice = tuple(read_together(one, evaluation.measures) for one in evaluation.advice)
+    advice = tuple(read_together(each, evaluation.measures) for each in evaluation.advice)
     reading = Section("reading", gettext("Read together"), advice, ())
     sections_of = {"answers": _answers, "chunks": _chunks, "json-v2": _json}[kind]
     sections = sections_of(head, figures, reading)
-    told = tuple(one for one in sections if one.sentences or one.tables)
-    return Document(gettext(evaluation.title), name, told)
+    filled = tuple(section for section in sections if section.sentences or section.tables)
+    return Document(gettext(evaluation.title), name, filled)
 
 
 def too_long(field: str, n: int) -> str:
@@ -223,9 +223,9 @@ def too_long(field: str, n: int) -> str:
 
 def _answers(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
     names = {*registry.ANSWER_MAIN, JUDGED}
-    main = [one for one in figures if one["name"] in names]
-    main.sort(key=lambda one: registry.ANSWER_MAIN.index(one["name"].removesuffix("_judge")))
-    rest = [one for one in figures if one["name"] not in names]
+    main = [figure for figure in figures if figure["name"] in names]
+    main.sort(key=lambda figure: registry.ANSWER_MAIN.index(figure["name"].removesuffix("_judge")))
+    further = [figure for figure in figures if figure["name"] not in names]
     yield _figures(_answer_table("main", gettext("Main table"), main))
     yield reading
     rules = tuple(map(gettext, registry.EVALUATIONS["answers"].rules))
@@ -238,25 +238,25 @@ def _answers(head: Head, figures: Figures, reading: Section) -> Iterator[Section
     citations = gettext("Citations are left out of exact match and F1.")
     if head.get("keep_citations"):
         citations = gettext("Citations count as words in exact match and F1.")
-    stated = head.get("settings", {})
-    settings = (_stated(name, stated[name]) for name in SETTINGS if name in stated)
+    by_setting = head.get("settings", {})
+    settings = (_setting_text(name, by_setting[name]) for name in SETTINGS if name in by_setting)
     yield _settings(head, cosines, citations, *settings)
     appendix = gettext("Appendix")
-    yield Section("appendix", appendix, (), (_answer_table("appendix", appendix, rest),))
+    yield Section("appendix", appendix, (), (_answer_table("appendix", appendix, further),))
 
 
-def _stated(name: str, found: Mapping[str, float]) -> str:
-    values = dict.fromkeys(notation.number(found[end]) for end in ("lowest", "highest"))
+def _setting_text(name: str, bounds: Mapping[str, float]) -> str:
+    values = dict.fromkeys(notation.number(bounds[end]) for end in ("lowest", "highest"))
     return gettext(
         "The file states %(name)s %(value)s (%(n)s answers).",
         name=name,
         value=" - ".join(values),
-        n=int(found["n"]),
+        n=int(bounds["n"]),
     )
 
 
 def _chunks(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
-    overall = {one["name"]: one["value"] for one in figures}
+    overall = {figure["name"]: figure["value"] for figure in figures}
     strategies = head["strategies"]
     lines = [(gettext("All"), head["summary"]["count"], overall)]
     lines += [(name, means["count"], means) for name, means in strategies.items() if name]
@@ -264,7 +264,11 @@ def _chunks(head: Head, figures: Figures, reading: Section) -> Iterator[Section]
         lines.append((gettext("None named"), strategies[""]["count"], strategies[""]))
     labels = (gettext(measure.label) for measure in registry.CHUNK_MEASURES.values())
     rows = tuple(
-        (word(name), whole_number(n), *(_exact(means[one]) for one in registry.CHUNK_MEASURES))
+        (
+            word(name),
+            whole_number(n),
+            *(_exact(means[figure]) for figure in registry.CHUNK_MEASURES),
+        )
         for name, n, means in lines
     )
     columns = _columns(gettext("Strategy"), "n", *labels)
@@ -276,14 +280,14 @@ def _chunks(head: Head, figures: Figures, reading: Section) -> Iterator[Section]
 def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
     subset, stopped = head["subset"], head.get("stopped")
     sets = {gettext("Dev set"): subset} if subset else {}
-    overall = {one["name"]: one["value"] for one in figures}
+    overall = {item["name"]: item["value"] for item in figures}
     dev_means = head.get("part_means", {}).get("subset")
     means = {gettext("Dev set"): dev_means} if dev_means else {}
     if not stopped:
         sets[gettext("All")] = head["summary"]
         means[gettext("All")] = overall
     gate, deciding = head["gate"], subset or head["summary"]
-    said = [
+    sentences = [
         gettext("Gate passed") if deciding["gate_passed"] else gettext("Gate not passed"),
         gettext(
             "It asks for a mean score of at least %(average)s and a schema pass rate of at least "
@@ -293,11 +297,15 @@ def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
         ),
     ]
     if stopped:
-        said.append(gettext("The dev set did not pass, so the rest was not scored."))
-    yield Section("gate", gettext("Gate"), tuple(said), (_averages(sets),))
+        sentences.append(gettext("The dev set did not pass, so the rest was not scored."))
+    yield Section("gate", gettext("Gate"), tuple(sentences), (_averages(sets),))
     points = {name: float(100 * weight) for name, weight in WEIGHTS.items()}
     rows = tuple(
-        (word(name), Cell(notation.number(n), (n,)), *(_exact(one[name]) for one in means.values()))
+        (
+            word(name),
+            Cell(notation.number(n), (n,)),
+            *(_exact(item[name]) for item in means.values()),
+        )
         for name, n in points.items()
     )
     notes = (
@@ -306,7 +314,7 @@ def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
     )
     columns = _columns(gettext("Field"), gettext("Points"), *means)
     yield _figures(Table("fields", gettext("Fields"), columns, rows, notes))
-    most = sorted(head["reasons"].items(), key=lambda one: -one[1])
+    most = sorted(head["reasons"].items(), key=lambda item: -item[1])
     failures = tuple(f"{reason}: {n}" for reason, n in most)
     yield Section("failures", gettext("Failed outputs"), failures, ())
     yield reading
@@ -337,12 +345,12 @@ def _figures(table: Table) -> Section:
 
 
 def _settings(head: Head, *sentences: str) -> Section:
-    said = list(sentences)
+    lines = list(sentences)
     if head.get("first_n") is not None:
-        said.append(gettext("Only the first %(n)s rows were scored (--n).", n=head["first_n"]))
+        lines.append(gettext("Only the first %(n)s rows were scored (--n).", n=head["first_n"]))
     if head.get("left_out"):
-        said.append(gettext("Lines left out: %(n)s.", n=head["left_out"]))
-    return Section("settings", gettext("Settings"), tuple(said), ())
+        lines.append(gettext("Lines left out: %(n)s.", n=head["left_out"]))
+    return Section("settings", gettext("Settings"), tuple(lines), ())
 
 
 def _columns(first: str, *others: str) -> tuple[Column, ...]:
@@ -351,8 +359,8 @@ def _columns(first: str, *others: str) -> tuple[Column, ...]:
 
 def _answer_table(name: str, title: str, figures: Figures) -> Table:
     columns = _columns(gettext("Figure"), gettext("Value"), "n")
-    rows = tuple(_answer_row(one["name"], one["value"], one["n"]) for one in figures)
-    reasons = {one["why"] for one in figures}
+    rows = tuple(_answer_row(figure["name"], figure["value"], figure["n"]) for figure in figures)
+    reasons = {figure["why"] for figure in figures}
     notes = tuple(f"-: {gettext(WHY_UNDEFINED[why])}" for why in WhyUndefined if why in reasons)
     return Table(name, title, columns, rows, notes)
 
@@ -364,10 +372,10 @@ def _answer_row(name: str, value: float | None, n: int) -> tuple[Cell, ...]:
             gettext(registry.ANSWER_MEASURES[name].label),
             registry.ANSWER_MEASURES[name].unit,
         )
-    shown = _exact(value)
+    cell = _exact(value)
     if value is not None and unit != notation.RATIO:
-        shown = Cell(notation.number(round(value, 1)), (value,))
-    return word(label), shown, whole_number(n)
+        cell = Cell(notation.number(round(value, 1)), (value,))
+    return word(label), cell, whole_number(n)
 
 
 def _exact(value: float | None, unit: str = notation.RATIO) -> Cell:

@@ -6,7 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 from relevansi import labels
-from relevansi.exporters.exports.metrics_tables import by_column, said_unasked, values_by_column
+from relevansi.exporters.exports.metrics_tables import (
+    by_column,
+    unsampled_sentence,
+    values_by_column,
+)
 from relevansi.exporters.frame.csv_cells import DECIMALS, Cell, CsvStyle, csv_bytes
 from relevansi.i18n import ngettext
 from relevansi.metrics.judging.figures import QueryRow, RunReport, averaged
@@ -66,11 +70,11 @@ def rated_rows(report: RunReport) -> list[tuple[Cell, ...]]:
     recomputed from its own columns, they are ``cannot tell (not relevant): rank 2, 5``.
     """
     columns = columns_of(report)
-    found = []
+    lines = []
     for row in report.rows:
         cells = {**values_by_column(row.summary), **_cells(row, report)}
-        found.append(tuple(cells[name] for name in columns))
-    return found
+        lines.append(tuple(cells[name] for name in columns))
+    return lines
 
 
 def _cells(row: QueryRow, report: RunReport) -> dict[str, Cell]:
@@ -123,12 +127,12 @@ def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
     return csv_bytes([columns_of(report), *_rows(report, style)], style=style)
 
 
-def said(report: RunReport) -> Iterator[str]:
+def remarks(report: RunReport) -> Iterator[str]:
     """Yield what is said beside a file in these columns.
 
     Which questions it leaves out, what "cannot tell" is in it, and what a 0 in it can mean.
     """
-    yield from said_unasked(report.unasked)
+    yield from unsampled_sentence(report.unasked)
     if any(row.summary.unsure_count for row in report.rows):
         yield labels.cannot_tell(report.cannot_tell)
     outcomes = [row.summary.empty_outcome for row in report.rows if report.is_original]
@@ -143,19 +147,19 @@ def said(report: RunReport) -> Iterator[str]:
 
 
 def wide_csv(
-    report: RunReport, own: Mapping[str, RunReport], *, style: CsvStyle = CsvStyle.PLAIN
+    report: RunReport, by_rater: Mapping[str, RunReport], *, style: CsvStyle = CsvStyle.PLAIN
 ) -> bytes:
-    """The rated CSV of `report`, then each rater's judgments: ``own`` by name, same queries.
+    """The rated CSV of `report`, then each rater's judgments: ``by_rater``, of the, same queries.
 
     A rater's columns are those of the rated CSV from relevant_count on, each with the name
     in brackets, so that a script that reads by header finds the merged ones unchanged.
     """
     columns = columns_of(report)
-    given = slice(columns.index("relevant_count"), None)
-    header = [*columns, *(f"{name} ({who})" for who in own for name in columns[given])]
-    parts = [_rows(one, style) for one in (report, *own.values())]
+    rated_columns = slice(columns.index("relevant_count"), None)
+    header = [*columns, *(f"{name} ({who})" for who in by_rater for name in columns[rated_columns])]
+    parts = [_rows(each, style) for each in (report, *by_rater.values())]
     rows = [
-        [*merged, *(cell for row in others for cell in row[given])]
+        [*merged, *(cell for row in others for cell in row[rated_columns])]
         for merged, *others in zip(*parts, strict=True)
     ]
     return csv_bytes([header, *rows], style=style)

@@ -22,9 +22,9 @@ from msgspec import Struct
 from relevansi import labels, notation
 from relevansi.exporters.exports.metrics_tables import (
     JsonValue,
-    said_blindness,
-    said_seconds,
-    said_unasked,
+    blindness_sentence,
+    pace_sentence,
+    unsampled_sentence,
 )
 from relevansi.exporters.frame.csv_cells import csv_bytes
 from relevansi.exporters.frame.tables import escaped
@@ -65,7 +65,7 @@ class JudgedResult(Struct, frozen=True):
     identity: str = ""
     content: int = 1
     title: str = ""
-    thing: int = 0
+    judged_item_id: int = 0
     is_below: bool = False
     is_pooled: bool = True
     score: float | None = None
@@ -76,7 +76,7 @@ class JudgedResult(Struct, frozen=True):
 
 def one_word(text: str) -> str:
     """`text` without blanks, which become ``%20``."""
-    return _UNSAFE.sub(lambda found: quote(found[0], safe=""), text)
+    return _UNSAFE.sub(lambda match: quote(match[0], safe=""), text)
 
 
 def document(result: JudgedResult) -> str:
@@ -105,15 +105,15 @@ def qrels(
     tell" and unjudged results are left out, and the notes beside the text count them.
     With `unjudged` they have the grade -1, as infAP reads what was pooled and not judged.
     """
-    found = list(results)
+    listed = list(results)
     lines = [
         f"{one_word(result.query_id)} 0 {document(result)} "
         f"{result.verdict if isinstance(result.verdict, int) else -1}\n"
-        for result in found
+        for result in listed
         if isinstance(result.verdict, int) or (unjudged and result.is_pooled)
         if result.repetition == 1
     ]
-    return "".join(dict.fromkeys(lines)), () if unjudged else tuple(_left_out(found))
+    return "".join(dict.fromkeys(lines)), () if unjudged else tuple(_left_out(listed))
 
 
 def run_file(results: Iterable[JudgedResult], *, tag: str, scores: bool = False) -> str:
@@ -170,27 +170,27 @@ def _left_out(results: Iterable[JudgedResult]) -> Iterator[str]:
 
 def beir(results: Iterable[JudgedResult], card: str) -> dict[str, bytes]:
     """The files of a BEIR folder by name: items, questions, grades, and the dataset `card`."""
-    found = list(results)
+    listed = list(results)
     texts: dict[str, Document] = {}
-    for one in found:
-        known = texts.get(one_word(one.docno))
-        if one.document and (known is None or len(known.text) < len(one.document.text)):
-            texts[one_word(one.docno)] = one.document
-    queries = dict.fromkeys((one_word(one.query_id), one.question) for one in found)
+    for result in listed:
+        longest = texts.get(one_word(result.docno))
+        if result.document and (longest is None or len(longest.text) < len(result.document.text)):
+            texts[one_word(result.docno)] = result.document
+    queries = dict.fromkeys((one_word(result.query_id), result.question) for result in listed)
     lines = (
-        f"{one_word(one.query_id)}\t{one_word(one.docno)}\t{grade}\n"
-        for one, grade in graded(found)
+        f"{one_word(result.query_id)}\t{one_word(result.docno)}\t{grade}\n"
+        for result, grade in graded(listed)
     )
     return {
         "README.md": card.encode(),
         "corpus.jsonl": _json_lines(
             {
                 "_id": name,
-                "title": said.title,
-                "text": said.text,
-                "metadata": {**said.meta, **({"url": said.url} if said.url else {})},
+                "title": document.title,
+                "text": document.text,
+                "metadata": {**document.meta, **({"url": document.url} if document.url else {})},
             }
-            for name, said in texts.items()
+            for name, document in texts.items()
         ),
         "queries.jsonl": _json_lines({"_id": key, "text": text} for key, text in queries),
         "qrels/test.tsv": "".join(["query-id\tcorpus-id\tscore\n", *lines]).encode(),
@@ -211,10 +211,12 @@ def dataset_card(
 ) -> str:
     """Return the card in the language in force; the licence is for the owner to fill in."""
     counts = Counter(grade for _, grade in graded(results))
-    unsure = sum(one.verdict == "unsure" for one in results)
+    unsure = sum(result.verdict == "unsure" for result in results)
     fields = {
         gettext("Questions"): notation.number(len(report.rows)),
-        gettext("Items"): notation.number(len({one.docno for one in results if one.document})),
+        gettext("Items"): notation.number(
+            len({result.docno for result in results if result.document})
+        ),
         gettext("Judgments"): notation.number(counts.total()),
         gettext("Cannot tell"): gettext("%(n)s, left out", n=notation.number(unsure)),
         gettext("Scale"): "; ".join(_grades(report, counts)),
@@ -222,7 +224,7 @@ def dataset_card(
         gettext("Raters"): ", ".join(agreement.raters) or "-",
         gettext("Rule"): labels.rule(report.rule),
         gettext("How it was judged"): " ".join(
-            filter(None, (said_blindness(report.blindness), said_seconds(report.seconds)))
+            filter(None, (blindness_sentence(report.blindness), pace_sentence(report.seconds)))
         )
         or "-",
         gettext("Agreement"): "; ".join(_agreement(agreement)),
@@ -235,7 +237,7 @@ def dataset_card(
         *("---", f"language: {language()}", "license: unknown", "task_categories:"),
         *("- text-retrieval", "---", "", f"# {escaped(title)}", ""),
         *(f"- **{name}**: {escaped(text)}" for name, text in fields.items()),
-        *(f"- {escaped(text)}" for text in said_unasked(report.unasked)),
+        *(f"- {escaped(text)}" for text in unsampled_sentence(report.unasked)),
         "",
         gettext(
             "`corpus.jsonl` has the items, `queries.jsonl` the questions, and `qrels/test.tsv` the "
@@ -253,20 +255,24 @@ def _grades(report: RunReport, counts: Counter[int]) -> Iterator[str]:
         yield f"{grade}{word}{guidance}: {notation.number(counts[grade])}"
 
 
-def _agreement(found: KindAgreement) -> Iterator[str]:
-    known = coefficients(found.overall)
+def _agreement(agreement: KindAgreement) -> Iterator[str]:
+    figures = coefficients(agreement.overall)
     for name in IN_CARD:
-        if one := known.get(name):
-            value = notation.figure(one.value, COEFFICIENTS[name].unit)
-            yield f"{gettext(COEFFICIENTS[name].label)} {value} (n = {notation.number(one.n)})"
+        if figure := figures.get(name):
+            value = notation.figure(figure.value, COEFFICIENTS[name].unit)
+            yield f"{gettext(COEFFICIENTS[name].label)} {value} (n = {notation.number(figure.n)})"
 
 
 def search_relevance(results: Iterable[JudgedResult], *, name: str, description: str) -> bytes:
     """An import of judgments for the Search Relevance Workbench of OpenSearch."""
     ratings: dict[str, list[JsonValue]] = {}
-    for one, grade in graded(results):
-        ratings.setdefault(one.question, []).append({"docId": one.docno, "rating": f"{grade}.000"})
-    listed: list[JsonValue] = [{"query": text, "ratings": own} for text, own in ratings.items()]
+    for result, grade in graded(results):
+        ratings.setdefault(result.question, []).append(
+            {"docId": result.docno, "rating": f"{grade}.000"}
+        )
+    listed: list[JsonValue] = [
+        {"query": text, "ratings": grades} for text, grades in ratings.items()
+    ]
     head = {"name": name, "description": description, "type": "IMPORT_JUDGMENT"}
     return _json({**head, "judgmentRatings": listed})
 
@@ -280,19 +286,19 @@ def phoenix(
     such annotations: each document of a span has one by this name, which a later one replaces.
     """
     data: list[JsonValue] = []
-    for one in results:
-        if one.verdict is None or not one.span_id or one.position is None:
+    for result in results:
+        if result.verdict is None or not result.span_id or result.position is None:
             continue
-        result: dict[str, JsonValue] = {"label": grade_word(one.verdict, scale)}
-        if isinstance(one.verdict, int):
-            result["score"] = one.verdict / scale.top
+        annotation: dict[str, JsonValue] = {"label": grade_word(result.verdict, scale)}
+        if isinstance(result.verdict, int):
+            annotation["score"] = result.verdict / scale.top
         data.append(
             {
                 "name": "relevance",
                 "annotator_kind": "LLM" if is_machine else "HUMAN",
-                "span_id": one.span_id,
-                "document_position": one.position,
-                "result": result,
+                "span_id": result.span_id,
+                "document_position": result.position,
+                "result": annotation,
                 "metadata": {"rater": rater},
             }
         )
@@ -306,18 +312,18 @@ def rank_eval(results: Iterable[JudgedResult], *, index: str, relevant_from: int
     be replaced by its owner's.
     """
     requests: dict[str, dict[str, Any]] = {}
-    for one, grade in graded(results):
-        query = {"query": {"simple_query_string": {"query": one.question}}}
-        empty = {"id": one.query_id, "request": query, "ratings": []}
-        rating = {"_index": one.index or index, "_id": one.docno, "rating": grade}
-        requests.setdefault(one.query_id, empty)["ratings"].append(rating)
+    for result, grade in graded(results):
+        query = {"query": {"simple_query_string": {"query": result.question}}}
+        empty = {"id": result.query_id, "request": query, "ratings": []}
+        rating = {"_index": result.index or index, "_id": result.docno, "rating": grade}
+        requests.setdefault(result.query_id, empty)["ratings"].append(rating)
     precision: JsonValue = {"k": 10, "relevant_rating_threshold": relevant_from}
     return _json({"requests": [*requests.values()], "metric": {"precision": precision}})
 
 
 def quepid(results: Iterable[JudgedResult]) -> bytes:
     """Ratings for a case of Quepid: query, docid, rating."""
-    rows = ((one.question, one.docno, grade) for one, grade in graded(results))
+    rows = ((result.question, result.docno, grade) for result, grade in graded(results))
     return csv_bytes([("query", "docid", "rating"), *rows])
 
 
@@ -325,9 +331,11 @@ def quepid_book(by_rater: Mapping[str, Sequence[JudgedResult]]) -> bytes:
     """Judgments of a book of Quepid: query, docid, and the ratings of each rater in a column."""
     ratings: dict[tuple[str, str], dict[str, int]] = {}
     for rater, results in by_rater.items():
-        for one, grade in graded(results):
-            ratings.setdefault((one.question, one.docno), {})[rater] = grade
-    rows = [(*key, *(given.get(rater) for rater in by_rater)) for key, given in ratings.items()]
+        for result, grade in graded(results):
+            ratings.setdefault((result.question, result.docno), {})[rater] = grade
+    rows = [
+        (*key, *(of_raters.get(rater) for rater in by_rater)) for key, of_raters in ratings.items()
+    ]
     return csv_bytes([("query", "docid", *by_rater), *rows])
 
 

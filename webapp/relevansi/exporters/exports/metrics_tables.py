@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from relevansi import labels, notation
-from relevansi.exporters.exports.shown_figures import shown
+from relevansi.exporters.frame.charts import in_words
 from relevansi.exporters.frame.csv_cells import Cell, csv_bytes, rounded
 from relevansi.exporters.frame.tables import escaped, inline
 from relevansi.i18n import gettext, ngettext
@@ -52,27 +52,27 @@ from relevansi.records import Blindness, GivenOn, Item, Number, State
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
 
-def blindness_json(found: Blindness) -> dict[str, JsonValue]:
+def blindness_json(blindness: Blindness) -> dict[str, JsonValue]:
     """How many verdicts and grades were given blind, open (with the last one's time) or neither."""
-    return {"verdicts": _given_json(found.verdicts), "grades": _given_json(found.grades)}
+    return {"verdicts": _given_json(blindness.verdicts), "grades": _given_json(blindness.grades)}
 
 
-def whole(value: JsonValue) -> JsonValue:
+def whole_if_exact(value: JsonValue) -> JsonValue:
     """`value`, as a whole number where it is one.
 
-    >>> whole(105.0), whole(62.5), whole(None)
+    >>> whole_if_exact(105.0), whole_if_exact(62.5), whole_if_exact(None)
     (105, 62.5, None)
     """
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _given_json(given: GivenOn) -> JsonValue:
+def _given_json(counts: GivenOn) -> JsonValue:
     return {
-        "n": given.n,
-        "blind": given.blind,
-        "open": given.open,
-        "last_open": given.last_open.isoformat() if given.last_open else None,
-        "unknown": given.unknown,
+        "n": counts.n,
+        "blind": counts.blind,
+        "open": counts.open,
+        "last_open": counts.last_open.isoformat() if counts.last_open else None,
+        "unknown": counts.unknown,
     }
 
 
@@ -80,7 +80,7 @@ def result_json(
     rank: int,
     card: Item,
     verdict: Number,
-    known: CardParticulars | None,
+    particulars: CardParticulars | None,
     *,
     without: Container[str] = (),
 ) -> dict[str, JsonValue]:
@@ -90,8 +90,12 @@ def result_json(
     """
     return {
         "rank": rank,
-        **{name: whole(getattr(card, name)) for name in card.columns if name not in without},
-        **({"particulars": _particulars(known)} if known else {}),
+        **{
+            name: whole_if_exact(getattr(card, name))
+            for name in card.columns
+            if name not in without
+        },
+        **({"particulars": _particulars(particulars)} if particulars else {}),
         "relevance": verdict,
     }
 
@@ -112,31 +116,31 @@ def json_of_list(head: Mapping[str, JsonValue], name: str, items: Iterable[JsonV
     return empty.removesuffix(b"]\n}") + listed + b"]\n}"
 
 
-def _particulars(known: CardParticulars) -> dict[str, JsonValue]:
+def _particulars(particulars: CardParticulars) -> dict[str, JsonValue]:
     """The facts beyond the card, from the answer's text or its list; the record has its own key."""
     return {
-        "headings": list(known.headings),
-        "lines": list(known.lines),
-        **_details(known.listed, known.listed_km),
-        "asked_place": known.place or None,
+        "headings": list(particulars.headings),
+        "lines": list(particulars.lines),
+        **_details(particulars.listed, particulars.listed_km),
+        "asked_place": particulars.place or None,
         "record": {
-            **_details(known.recorded, known.recorded_km),
+            **_details(particulars.recorded, particulars.recorded_km),
             "card": {
-                name: whole(value)
+                name: whole_if_exact(value)
                 for name in Card.columns
-                if (value := getattr(known.record, name)) not in (None, "")
+                if (value := getattr(particulars.record, name)) not in (None, "")
             },
         },
     }
 
 
-def _details(said: Particulars, distance_km: float | None) -> dict[str, JsonValue]:
+def _details(details: Particulars, distance_km: float | None) -> dict[str, JsonValue]:
     return {
-        "description": said.description or None,
-        "features": list(said.features),
-        "facts": dict(said.facts),
-        "latitude": said.latitude,
-        "longitude": said.longitude,
+        "description": details.description or None,
+        "features": list(details.features),
+        "facts": dict(details.facts),
+        "latitude": details.latitude,
+        "longitude": details.longitude,
         "distance_km": distance_km,
     }
 
@@ -198,7 +202,7 @@ def seconds_json(seconds: Mapping[str, tuple[float, int]]) -> JsonValue:
     return {name: {"median": value, "n": n} for name, (value, n) in seconds.items()}
 
 
-def said_seconds(seconds: Mapping[str, tuple[float, int]]) -> str:
+def pace_sentence(seconds: Mapping[str, tuple[float, int]]) -> str:
     """The sentence on the median seconds per verdict of each rater; empty without any."""
     if not seconds:
         return ""
@@ -238,56 +242,56 @@ def metrics_markdown(report: RunReport) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def sentences(report: RunReport, whole: Totals) -> Iterator[str]:
+def sentences(report: RunReport, run_totals: Totals) -> Iterator[str]:
     """Yield what is said beside the figures: counts, what is left out, how blind it was."""
     state = report.state or State(
-        questions=whole.n_counted,
-        complete=whole.n_complete,
-        cards=whole.n_unjudged,
-        lists=whole.n_unclassified,
-        answers=whole.n_unrated,
+        questions=run_totals.n_counted,
+        complete=run_totals.n_complete,
+        cards=run_totals.n_unjudged,
+        lists=run_totals.n_unclassified,
+        answers=run_totals.n_unrated,
     )
     counts = gettext(
         "%(state)s. %(queries)s questions: %(with_results)s with results,"
         " %(empty)s empty, %(failed)s failed, %(unreadable)s unreadable.",
         state=labels.state(state),
-        queries=whole.n_queries,
-        with_results=whole.n_with_results,
-        empty=whole.n_empty,
-        failed=whole.n_failed,
-        unreadable=whole.n_unreadable,
+        queries=run_totals.n_queries,
+        with_results=run_totals.n_with_results,
+        empty=run_totals.n_empty,
+        failed=run_totals.n_failed,
+        unreadable=run_totals.n_unreadable,
     )
     cannot_tell = [labels.cannot_tell(report.cannot_tell)] if report.cannot_tell else []
-    yield " ".join([counts, *said_unasked(report.unasked), *cannot_tell])
-    if report.headline != HEADLINES and whole.n_unjudged:
+    yield " ".join([counts, *unsampled_sentence(report.unasked), *cannot_tell])
+    if report.headline != HEADLINES and run_totals.n_unjudged:
         yield ngettext(
             "%(n)s result has no verdict: it has no gain.",
             "%(n)s results have no verdict: they have no gain.",
-            whole.n_unjudged,
+            run_totals.n_unjudged,
         )
-    if blindness := said_blindness(report.blindness):
+    if blindness := blindness_sentence(report.blindness):
         yield blindness
-    if pace := said_seconds(report.seconds):
+    if pace := pace_sentence(report.seconds):
         yield pace
 
 
-def said_unasked(unasked: Sequence[int]) -> tuple[str, ...]:
+def unsampled_sentence(unasked: Sequence[int]) -> tuple[str, ...]:
     """The sentence on the questions of a run that are put to nobody; nothing if there is none."""
     if not unasked:
         return ()
-    said = ngettext(
+    sentence = ngettext(
         "%(n)s question is not asked, as the study's sample did not draw it: no figure counts it, "
         "and files of ratings leave it out.",
         "%(n)s questions are not asked, as the study's sample did not draw them: no figure counts "
         "them, and files of ratings leave them out.",
         len(unasked),
     )
-    return (said,)
+    return (sentence,)
 
 
-def said_blindness(found: Blindness) -> str:
+def blindness_sentence(blindness: Blindness) -> str:
     """The sentences on how many verdicts and grades were given blind; empty without any."""
-    verdicts, grades = found.verdicts, found.grades
+    verdicts, grades = blindness.verdicts, blindness.grades
     on_things = ngettext(
         "%(blind)s of %(n)s verdict was given blind (names of run and method hidden)",
         "%(blind)s of %(n)s verdicts were given blind (names of run and method hidden)",
@@ -301,17 +305,17 @@ def said_blindness(found: Blindness) -> str:
         blind=notation.number(grades.blind),
     )
     both = (verdicts, on_things), (grades, on_answers)
-    return " ".join(_given_on(given, said) for given, said in both if given.n)
+    return " ".join(_given_on(counts, sentence) for counts, sentence in both if counts.n)
 
 
-def _given_on(given: GivenOn, said: str) -> str:
-    parts = [said]
-    if given.last_open is not None:
-        when = notation.zoned_moment(given.last_open)
-        n = notation.number(given.open)
+def _given_on(counts: GivenOn, sentence: str) -> str:
+    parts = [sentence]
+    if counts.last_open is not None:
+        when = notation.zoned_moment(counts.last_open)
+        n = notation.number(counts.open)
         parts.append(gettext("%(n)s with the method visible, until %(when)s", n=n, when=when))
-    if given.unknown:
-        n = notation.number(given.unknown)
+    if counts.unknown:
+        n = notation.number(counts.unknown)
         parts.append(gettext("for %(n)s it is not recorded", n=n))
     return "; ".join(parts) + "."
 
@@ -332,7 +336,7 @@ def _query(row: QueryRow) -> dict[str, JsonValue]:
         "results_count": summary.results_count,
         "judged_count": summary.judged_count,
         **by_column(summary),
-        "response_quality": whole(summary.figures["mean_response_quality"].value),
+        "response_quality": whole_if_exact(summary.figures["mean_response_quality"].value),
         "empty_outcome": summary.empty_outcome.value if summary.empty_outcome else None,
         "notes": row.notes,
         "complete": summary.complete,
@@ -373,7 +377,7 @@ def figure_table(report: RunReport, part: Totals) -> tuple[list[str], list[list[
     """
     rows = []
     for name, figure in figures(part, with_judged(report.headline)).items():
-        words = shown(figure, write=_number)
+        words = in_words(figure, write=_number)
         rows.append([label_of(name, report.scale), words.text, words.n.removeprefix("n = ")])
     return [gettext("Figure"), gettext("Value"), "n"], rows
 
@@ -392,7 +396,7 @@ def _category_table(report: RunReport, categories: Mapping[str, Totals]) -> str:
 
 
 def _with_n(figure: Figure) -> str:
-    words = shown(figure, write=_number)
+    words = in_words(figure, write=_number)
     return f"{words.text} ({words.n})" if words.is_open else words.text
 
 
@@ -429,11 +433,11 @@ def measures_markdown() -> str:
         parts.append(f"## {gettext(group.title)}")
         parts += ["\n".join(_explained(measure)) for measure in group.measures.values()]
         if group.advice:
-            said = [f"- {read_together(each, group.measures)}" for each in group.advice]
-            parts += [f"### {gettext('Read together')}", "\n".join(said)]
+            lines = [f"- {read_together(each, group.measures)}" for each in group.advice]
+            parts += [f"### {gettext('Read together')}", "\n".join(lines)]
         if group.rules:
-            said = [f"- {gettext(rule)}" for rule in group.rules]
-            parts += [f"### {gettext('Rules of thumb')}", "\n".join(said)]
+            lines = [f"- {gettext(rule)}" for rule in group.rules]
+            parts += [f"### {gettext('Rules of thumb')}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -474,7 +478,7 @@ def _explained(measure: Measure) -> Iterator[str]:
 
 def runs_markdown(reports: Sequence[tuple[str, RunReport]]) -> bytes:
     """Return the figures of all runs in the language in force; each comes with its name."""
-    names = tuple(dict.fromkeys(chain.from_iterable(one.headline for _, one in reports)))
+    names = tuple(dict.fromkeys(chain.from_iterable(report.headline for _, report in reports)))
     advice = [
         read_together(each, MEASURES) for each in HEADLINE_ADVICE if {*each.figures} <= {*names}
     ]
@@ -488,8 +492,8 @@ def runs_markdown(reports: Sequence[tuple[str, RunReport]]) -> bytes:
         (f"### {gettext('Read together')}", advice),
         (f"## {gettext('References')}", REFERENCES),
     ):
-        if said := "\n".join(f"- {escaped(text)}" for text in texts):
-            parts += [heading, said]
+        if paragraph := "\n".join(f"- {escaped(text)}" for text in texts):
+            parts += [heading, paragraph]
     return ("\n\n".join(parts) + "\n").encode()
 
 

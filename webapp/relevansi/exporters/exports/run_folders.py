@@ -43,7 +43,7 @@ def document(head: Mapping[str, object], key: str, rows: Iterable[object]) -> by
 
 
 def _answer(answer: CollectedAnswer) -> dict[str, object]:
-    known = {
+    further = {
         "error": answer.error or None,
         "error_code": answer.error_code or None,
         "answer_excerpt": answer.excerpt or None,
@@ -55,7 +55,7 @@ def _answer(answer: CollectedAnswer) -> dict[str, object]:
         "properties": None if answer.properties is None else list(answer.properties),
     }
     row = _row(answer, not answer.error, answer.results_count)
-    return row | {name: value for name, value in known.items() if value is not None}
+    return row | {name: value for name, value in further.items() if value is not None}
 
 
 def _row(
@@ -123,14 +123,14 @@ def names(runs: Sequence[ReadRun]) -> dict[str, RunNames]:
         day = stamp.partition("_")[0]
         placed.append((run.name, folders.setdefault(name.casefold(), name), stamp, day))
     days = Counter((inside, day) for _, inside, _, day in placed)
-    seen: Counter[tuple[str, str]] = Counter()
-    found = {}
+    of_moment: Counter[tuple[str, str]] = Counter()
+    names_by_run = {}
     for run_id, inside, stamp, day in placed:
-        seen[inside, stamp] += 1
-        number = seen[inside, stamp]
+        of_moment[inside, stamp] += 1
+        number = of_moment[inside, stamp]
         unique = stamp if number == 1 else f"{stamp}_{number}"
-        found[run_id] = RunNames(inside, unique, day if days[inside, day] == 1 else unique)
-    return found
+        names_by_run[run_id] = RunNames(inside, unique, day if days[inside, day] == 1 else unique)
+    return names_by_run
 
 
 def folder(search_method: str | None) -> str:
@@ -151,10 +151,10 @@ def moment(timestamp: str | None) -> str:
     >>> moment("20260126_141433"), moment("2026-01-26T14:14:33.5Z"), moment("2026-01-26")
     ('20260126_141433', '20260126_141433', '20260126_000000')
     """
-    found = _MOMENT.match(timestamp or "")
-    if found is None:
+    match = _MOMENT.match(timestamp or "")
+    if match is None:
         return UNDATED
-    day, time = "".join(found.groups()[:3]), "".join(part or "00" for part in found.groups()[3:])
+    day, time = "".join(match.groups()[:3]), "".join(part or "00" for part in match.groups()[3:])
     return f"{day}_{time}"
 
 
@@ -174,8 +174,8 @@ def run_file(run: ReadRun) -> bytes:
         "total_questions": len(run.queries) if total is None else total,
         "successful": sum(query.state is not QueryState.FAILED for query in run.queries),
     }
-    said = {name: value for name, value in head.items() if name != "llm" or value is not None}
-    return document({**run.extra, **said}, "results", map(_entry, run.queries))
+    fields = {name: value for name, value in head.items() if name != "llm" or value is not None}
+    return document({**run.extra, **fields}, "results", map(_entry, run.queries))
 
 
 def responses(run: ReadRun) -> bytes:
@@ -188,7 +188,7 @@ def responses(run: ReadRun) -> bytes:
     return "\n".join([head, *map(_response, run.queries)]).encode("utf-8", "backslashreplace")
 
 
-def called(search_method: str | None, llm: str | None, timestamp: str | None) -> str:
+def run_title(search_method: str | None, llm: str | None, timestamp: str | None) -> str:
     """The name of a run in reports: its labels in words and raw, and its time."""
     method = labels.with_label(labels.method(search_method), search_method or "")
     return " · ".join(part or gettext("not stated") for part in (method, llm, timestamp))

@@ -52,10 +52,10 @@ def fitted(text: str, size: float, room: float) -> str:
     """Return `text`, cut with an ellipsis where `room` is too small; never longer than it."""
     if width(text, size) <= room:
         return text
-    kept = text
-    while kept and width(kept.rstrip() + ELLIPSIS, size) > room:
-        kept = kept[:-1]
-    return kept.rstrip() + ELLIPSIS if kept else ""
+    head = text
+    while head and width(head.rstrip() + ELLIPSIS, size) > room:
+        head = head[:-1]
+    return head.rstrip() + ELLIPSIS if head else ""
 
 
 def lines(text: str, size: float, room: float, *, most: int = 100) -> tuple[str, ...]:
@@ -66,10 +66,10 @@ def lines(text: str, size: float, room: float, *, most: int = 100) -> tuple[str,
     >>> lines("hybrid with reranking", 12, 90), lines("vector_only", 12, 60)
     (('hybrid with', 'reranking'), ('vector_', 'only'))
     """
-    found = list(_broken(text, size, room))
-    if len(found) > most:
-        found = [*found[: most - 1], text[len("".join(found[: most - 1])) :]]
-    return tuple(fitted(line.strip(), size, room) for line in found)
+    pieces = list(_broken(text, size, room))
+    if len(pieces) > most:
+        pieces = [*pieces[: most - 1], text[len("".join(pieces[: most - 1])) :]]
+    return tuple(fitted(line.strip(), size, room) for line in pieces)
 
 
 def _broken(text: str, size: float, room: float) -> Iterator[str]:
@@ -158,11 +158,11 @@ class Canvas:
         """Draw a rectangle from its top left corner; slanted lines show it without colour."""
         places = dict(zip(("x", "y", "width", "height"), (*corner, *size), strict=True))
         self._mark("rect", places, fill or "none", stroke)
-        (left, top), (width, height) = corner, size
+        (x, top), (width, height) = corner, size
         step = offset = 5.0
         while hatched and offset < width + height:
-            start = (left + max(0.0, offset - height), top + min(offset, height))
-            end = (left + min(offset, width), top + max(0.0, offset - width))
+            start = (x + max(0.0, offset - height), top + min(offset, height))
+            end = (x + min(offset, width), top + max(0.0, offset - width))
             self.line(start, end, stroke=stroke)
             offset += step
 
@@ -188,14 +188,14 @@ class Canvas:
         room: float | None = None,
     ) -> None:
         """Write `words` on their base line; if they are cut to `room`, a tooltip has them all."""
-        said = printable_line(words)
-        shown = said if room is None else fitted(said, size, room)
+        line = printable_line(words)
+        fitting = line if room is None else fitted(line, size, room)
         mark = self._mark("text", {"x": place[0], "y": place[1], "font-size": size}, fill)
         if anchor != "start":
             mark.set("text-anchor", anchor)
-        mark.text = shown
-        if shown != said:
-            ET.SubElement(mark, "title").text = said
+        mark.text = fitting
+        if fitting != line:
+            ET.SubElement(mark, "title").text = line
 
     def paragraph(
         self,
@@ -208,12 +208,12 @@ class Canvas:
         most: int = 100,
     ) -> float:
         """Write `words` in as many lines as they need, at `most`; return the height taken."""
-        found = lines(printable_line(words), size, room, most=most)
-        for number, line in enumerate(found):
+        rows = lines(printable_line(words), size, room, most=most)
+        for number, line in enumerate(rows):
             self.text((place[0], place[1] + size * (1 + number * LINE)), line, size=size, fill=fill)
-        return len(found) * size * LINE
+        return len(rows) * size * LINE
 
-    def put(self, picture: Picture, corner: Point) -> None:
+    def embed(self, picture: Picture, corner: Point) -> None:
         """Put the marks of another picture here, from a corner on."""
         moved = ET.Element("g", {"transform": f"translate({corner[0]:.0f} {corner[1]:.2f})"})
         moved.extend(mark for mark in picture.svg if mark.tag not in {"title", "desc"})
@@ -221,7 +221,7 @@ class Canvas:
 
     def picture(self, name: str, title: str, description: str, height: float) -> Picture:
         """Return the finished picture; `name` makes its ids unique on a page."""
-        said, told = printable_line(title), printable_line(description)
+        title_line, description_line = printable_line(title), printable_line(description)
         ids = f"{name}-{self.width:.0f}"
         size = {"width": _number(self.width), "height": _number(height)}
         svg = ET.Element(
@@ -234,13 +234,13 @@ class Canvas:
                 "aria-labelledby": f"{ids}-title {ids}-desc",
             },
         )
-        ET.SubElement(svg, "title", {"id": f"{ids}-title"}).text = said
-        ET.SubElement(svg, "desc", {"id": f"{ids}-desc"}).text = told
+        ET.SubElement(svg, "title", {"id": f"{ids}-title"}).text = title_line
+        ET.SubElement(svg, "desc", {"id": f"{ids}-desc"}).text = description_line
         if self.palette is PRINT:
             svg.set("font-family", FONTS)
             ET.SubElement(svg, "rect", {**size, "fill": self.palette["paper"]})
         svg.extend(self._marks)
-        return Picture(said, told, self.width, height, svg)
+        return Picture(title_line, description_line, self.width, height, svg)
 
     def _mark(
         self, tag: str, numbers: Mapping[str, float], fill: str = "", stroke: str = ""

@@ -7,16 +7,20 @@ all words stand beside a drawing, which is hidden from screen readers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from relevansi import notation
+from relevansi.i18n import gettext
 from relevansi.labels import place as place_of_method
 from relevansi.metrics.intervals import NO_INTERVAL, Interval
 from relevansi.metrics.judging import figures as metrics
+from relevansi.metrics.judging.queries import Span
+from relevansi.metrics.judging.registry import Unit
 
 SHAPES = 6
 STACKED = 9
@@ -61,7 +65,7 @@ AGREEMENT = Axis(-0.25, 1, (-0.25, 0, 0.25, 0.5, 0.75, 1), zero=0)
 
 def difference_axis(largest: float) -> Axis:
     """Return an axis of differences around 0 that holds the `largest` one on either side."""
-    end = next((one for one in (0.2, 0.4, 0.6, 1.0, 2.0, 5.0) if abs(largest) <= one), 10.0)
+    end = next((step for step in (0.2, 0.4, 0.6, 1.0, 2.0, 5.0) if abs(largest) <= step), 10.0)
     return Axis(-end, end, (-end, -end / 2, 0, end / 2, end), zero=0)
 
 
@@ -157,7 +161,7 @@ def plot(
 
 def _stacked(figures: Sequence[Figure], axis: Axis, middle: float) -> list[float]:
     """Return the y of each mark, apart where several stand at one place."""
-    places = [None if one.shown is None else axis.x(one.shown) for one in figures]
+    places = [None if figure.shown is None else axis.x(figure.shown) for figure in figures]
     heights = []
     for number, place in enumerate(places):
         alike = places.count(place) if place else 1
@@ -218,12 +222,12 @@ def icon(name: str) -> Markup:
 
 def bar(share: float, begun: float = 0) -> Markup:
     """Draw a share from 0 to 1 of what is done, and of what is `begun` behind it, as a bar."""
-    done = f'<rect class="share" width="{_percent(share)}" height="100%" rx="3"/>'
+    share_bar = f'<rect class="share" width="{_percent(share)}" height="100%" rx="3"/>'
     behind = (
         f'<rect class="begun" width="{_percent(begun)}" height="100%" rx="3"/>' if begun else ""
     )
     ground = '<rect class="ground" width="100%" height="100%" rx="3"/>'
-    return Markup(f'<svg class="progress" aria-hidden="true">{ground}{behind}{done}</svg>')
+    return Markup(f'<svg class="progress" aria-hidden="true">{ground}{behind}{share_bar}</svg>')
 
 
 def heat(share: float) -> int:
@@ -242,3 +246,46 @@ def _tick_line(axis: Axis, tick: float, end: str) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.2f}".rstrip("0").rstrip(".") + "%"
+
+
+class FigureWords(Struct, frozen=True):
+    """A figure in words.
+
+    ``text`` is its value; while judgments are open that can still move it, ``is_open`` and the text
+    is the band from its lowest to its highest reachable value. ``so_far`` is then the sentence on
+    the complete questions, for whoever asks: their mean may lie outside the band. ``n`` is over how
+    many questions, empty for a figure of one question.
+    """
+
+    text: str
+    is_open: bool = False
+    so_far: str = ""
+    n: str = ""
+
+
+def in_words(
+    figure: metrics.Figure | Span,
+    unit: Unit = "ratio",
+    write: Callable[[float | None, str], str] = notation.figure,
+) -> FigureWords:
+    """The words of a figure; `write` rounds it, to two decimals unless another is given.
+
+    Where the judgments left open can no longer move it, the only value it can have.
+    """
+    of_several = figure if isinstance(figure, metrics.Figure) else None
+    if figure.lower is None or figure.upper is None:  # undefined, or no bounds are claimed of it
+        n = f"n = {notation.number(of_several.n)}" if of_several else ""
+        return FigureWords(write(figure.value, unit), n=n)
+    low, high = write(figure.lower, unit), write(figure.upper, unit)
+    if low == high:
+        n = f"n = {notation.number(of_several.of or of_several.n)}" if of_several else ""
+        return FigureWords(low, n=n)
+    if of_several is None:
+        return FigureWords(f"{low}–{high}", is_open=True)
+    counts = {"n": notation.number(of_several.n), "of": notation.number(of_several.of)}
+    so_far = gettext("no question is complete yet")
+    if figure.value is not None:
+        value = write(figure.value, unit)
+        so_far = gettext("so far %(value)s over %(n)s of %(of)s", value=value, **counts)
+    n = gettext("%(n)s of %(of)s", **counts)
+    return FigureWords(f"{low}–{high}", is_open=True, so_far=so_far, n=n)

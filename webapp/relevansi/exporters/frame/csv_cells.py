@@ -40,10 +40,10 @@ class CsvStyle(StrEnum):
 # end inside it begins a cell too.
 _SPLIT_OFF = {
     style: re.compile(
-        f"(?<=[{other}\\n])(?=[\"']*[=+\\-@\\t\uff1d\uff0b\uff0d\uff20])"
+        f"(?<=[{delimiter}\\n])(?=[\"']*[=+\\-@\\t\uff1d\uff0b\uff0d\uff20])"
         "|(?<=\\t)(?=[\"']*[=+\\-@\uff1d\uff0b\uff0d\uff20])"
     )
-    for style, other in ((CsvStyle.PLAIN, ";"), (CsvStyle.EXCEL, ","))
+    for style, delimiter in ((CsvStyle.PLAIN, ";"), (CsvStyle.EXCEL, ","))
 }
 
 

@@ -60,16 +60,16 @@ def escaped(text: str) -> str:
     return "".join(map(_token, _TOKENS.finditer(line)))
 
 
-def _token(found: re.Match[str]) -> str:
-    if found["raised"]:
-        return "$^{" + "".join(_RAISED[digit] for digit in found["raised"]) + "}$"
-    if found["plain"]:
-        return _LIGATURES.sub("{}", found["plain"])
-    letter = found["other"]
+def _token(match: re.Match[str]) -> str:
+    if match["raised"]:
+        return "$^{" + "".join(_RAISED[digit] for digit in match["raised"]) + "}$"
+    if match["plain"]:
+        return _LIGATURES.sub("{}", match["plain"])
+    letter = match["other"]
     if letter in _SPECIAL:
         return _SPECIAL[letter]
-    known = (ord(letter) <= LATIN and letter not in UNKNOWN) or letter in QUOTES_AND_DASHES
-    return letter if known else rf"\otherscript{{{letter}}}"
+    has_glyph = (ord(letter) <= LATIN and letter not in UNKNOWN) or letter in QUOTES_AND_DASHES
+    return letter if has_glyph else rf"\otherscript{{{letter}}}"
 
 
 MOST_ROWS = 14  # a table with more rows may break over pages, which a float may not
@@ -93,19 +93,19 @@ BEGINNING = r"""\expandafter\ifx\csname @nodocument\endcsname\relax\else
 END = r"""\ifdefined\wholedocument\expandafter\wholedocument\fi"""
 
 
-def latex(found: Document) -> bytes:
+def latex(document: Document) -> bytes:
     r"""Return a document as LaTeX that compiles by itself and can be put into another."""
     parts = [
         f"% \\input needs \\usepackage{{{PACKAGES}}} in the preamble.",
         BEGINNING.replace("PACKAGES", PACKAGES),
         OTHER_SCRIPTS,
-        rf"\section*{{{escaped(found.title)}}}",
-        rf"\noindent {escaped(found.subtitle)}",
-        *(rf"\par\smallskip\noindent {escaped(sentence)}" for sentence in found.lead),
+        rf"\section*{{{escaped(document.title)}}}",
+        rf"\noindent {escaped(document.subtitle)}",
+        *(rf"\par\smallskip\noindent {escaped(sentence)}" for sentence in document.lead),
     ]
-    if found.figure:
-        parts.append(_figure(*found.figure))
-    for section in found.sections:
+    if document.figure:
+        parts.append(_figure(*document.figure))
+    for section in document.sections:
         parts += ["", rf"\subsection*{{{escaped(section.title)}}}"]
         if section.sentences:
             items = [rf"  \item {escaped(sentence)}" for sentence in section.sentences]
@@ -167,9 +167,9 @@ def _shares(letters: Sequence[tuple[int, int]], line: float) -> list[float]:
     widths = [text * ROOM for text in texts]
     if max(texts) >= WIDEST or sum(widths) + gaps > line:
         # Room for the longest word of each column, then for the rest of its text.
-        rest, longer = max(0.0, line - gaps - sum(words)), sum(texts) - sum(words)
+        spare, longer = max(0.0, line - gaps - sum(words)), sum(texts) - sum(words)
         widths = [
-            word + rest * (text - word) / longer if longer else float(word)
+            word + spare * (text - word) / longer if longer else float(word)
             for word, text in letters
         ]
     line = max(line, sum(widths) + gaps)

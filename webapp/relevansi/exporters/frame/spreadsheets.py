@@ -77,14 +77,14 @@ def _value(cell: Cell) -> Cell:
     return neutralised(_CONTROLS.sub("", cell)) if isinstance(cell, str) else cell
 
 
-def tables_workbook(found: Document) -> bytes:
+def tables_workbook(document: Document) -> bytes:
     """Return a document as a workbook."""
-    rows = [(found.subtitle, ""), *((found.title, sentence) for sentence in found.lead)]
-    for section in found.sections:
+    rows = [(document.subtitle, ""), *((document.title, sentence) for sentence in document.lead)]
+    for section in document.sections:
         rows += [(section.title, sentence) for sentence in section.sentences]
-    sheets = [Sheet("report", (found.title, gettext("Text")), rows)]
+    sheets = [Sheet("report", (document.title, gettext("Text")), rows)]
     return workbook(
-        [*sheets, *(_sheet(table) for section in found.sections for table in section.tables)]
+        [*sheets, *(_sheet(table) for section in document.sections for table in section.tables)]
     )
 
 

@@ -148,15 +148,15 @@ _MARKUP = re.compile(r"[\\|*`<~$]|&(?=#?\w+;)|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W
 _BLOCK = re.compile(r"^(#|>|\+|-|=|\d+(?=[.)]))")
 
 
-def markdown(found: Document) -> bytes:
+def markdown(document: Document) -> bytes:
     """Return a document as Markdown."""
-    parts = [f"# {escaped(found.title)}", f"**{escaped(found.subtitle)}**"]
-    parts += map(escaped, found.lead)
-    if found.figure:
-        _, picture = found.figure
+    parts = [f"# {escaped(document.title)}", f"**{escaped(document.subtitle)}**"]
+    parts += map(escaped, document.lead)
+    if document.figure:
+        _, picture = document.figure
         data = b64encode(svg_file(picture)).decode()
         parts.append(f"![{inline(picture.title)}](data:image/svg+xml;base64,{data})")
-    for section in found.sections:
+    for section in document.sections:
         parts.append(f"## {escaped(section.title)}")
         if section.sentences:
             parts.append("\n".join(f"- {escaped(sentence)}" for sentence in section.sentences))
@@ -179,7 +179,7 @@ def inline(text: str) -> str:
     >>> inline("A & B &amp; &#39;")
     'A & B \\&amp; \\&#39;'
     """
-    return _MARKUP.sub(lambda found: f"\\{found[0]}", printable_line(text))
+    return _MARKUP.sub(lambda match: f"\\{match[0]}", printable_line(text))
 
 
 def escaped(text: str) -> str:
@@ -198,11 +198,11 @@ UNBROKEN = re.compile(
 """Parts that stay on one line: an interval, the value of n, K or p, W+ / W−, two numbers."""
 
 
-def html(found: Document) -> bytes:
+def html(document: Document) -> bytes:
     """Return a document with its pictures as one HTML file: for screen, phone and paper."""
     style = resource("static").joinpath("comparisons", "report.css").read_text("utf-8")
     written = _template().render(
-        document=found,
+        document=document,
         language=language(),
         direction=direction(),
         policy="default-src 'none'; style-src 'unsafe-inline'",  # its own style, and nothing else
@@ -233,4 +233,4 @@ def _unbroken(text: str) -> str:
     >>> _unbroken("0.76 [0.60; 0.90] n = 25").split(" ")
     ['0.76', '[0.60;\xa00.90]', 'n\xa0=\xa025']
     """
-    return UNBROKEN.sub(lambda held: held[0].replace(" ", "\N{NBSP}"), printable_line(text))
+    return UNBROKEN.sub(lambda match: match[0].replace(" ", "\N{NBSP}"), printable_line(text))

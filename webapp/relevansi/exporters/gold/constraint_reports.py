@@ -46,13 +46,13 @@ CELLS = {
 OF_MATRIX = ("precision", "recall", "f1_score", "accuracy")
 
 
-def section(found: ConstraintComparison) -> Section:
-    basis = _basis(found)
+def section(comparison: ConstraintComparison) -> Section:
+    basis = _basis(comparison)
     sentences = [
-        *(said for one in found.contenders for said in _lacks(one)),
+        *(sentence for contender in comparison.contenders for sentence in _lacks(contender)),
         *(
-            conclusion(found, difference)
-            for difference in found.differences
+            conclusion(comparison, difference)
+            for difference in comparison.differences
             if not difference.false_negatives_at_zero
         ),
     ]
@@ -62,38 +62,38 @@ def section(found: ConstraintComparison) -> Section:
         "is paired over all questions that both runs were asked."
     )
     tables = (
-        _figures(found, basis),
-        _matrices(found, basis),
-        difference_table("constraint_differences", found, (pairing, basis)),
-        signed_rank_table("constraint_signed_rank", found, (basis,)),
+        _figures(comparison, basis),
+        _matrices(comparison, basis),
+        difference_table("constraint_differences", comparison, (pairing, basis)),
+        signed_rank_table("constraint_signed_rank", comparison, (basis,)),
     )
     return Section(PART, gettext("Constraints (V2)"), tuple(sentences), tables)
 
 
-def part_json(found: ConstraintComparison) -> dict[str, Any]:
+def part_json(comparison: ConstraintComparison) -> dict[str, Any]:
     """Return the comparison as plain values.
 
     ``{gold, version, threshold_t, runs: [{id, name, not_run, pending, decided, from_text, ...}],
     differences, signed_rank}``; the rest of a run is what ``score constraints`` prints.
     """
     return {
-        "gold": found.gold,
-        "version": found.version,
-        "threshold_t": float(found.threshold),
+        "gold": comparison.gold,
+        "version": comparison.version,
+        "threshold_t": float(comparison.threshold),
         "runs": [
             {
-                "id": one.run,
-                "name": one.name,
-                "not_run": list(one.not_run),
-                "pending": {str(query_id): n for query_id, n in one.pending.items()},
-                "decided": one.decided,
-                "from_text": one.from_text,
-                **constraints_json(one.report),
+                "id": contender.run,
+                "name": contender.name,
+                "not_run": list(contender.not_run),
+                "pending": {str(query_id): n for query_id, n in contender.pending.items()},
+                "decided": contender.decided,
+                "from_text": contender.from_text,
+                **constraints_json(contender.report),
             }
-            for one in found.contenders
+            for contender in comparison.contenders
         ],
-        "differences": [difference_json(difference) for difference in found.differences],
-        "signed_rank": signed_ranks_json(found.differences),
+        "differences": [difference_json(difference) for difference in comparison.differences],
+        "signed_rank": signed_ranks_json(comparison.differences),
     }
 
 
@@ -109,23 +109,29 @@ def _basis(comparison: ConstraintComparison) -> str:
 
 def _figures(comparison: ConstraintComparison, basis: str) -> Table:
     contenders = comparison.contenders
-    headlines = [headline_figures(one.report) for one in contenders]
+    headlines = [headline_figures(contender.report) for contender in contenders]
     accuracy = gettext(CONSTRAINT_MEASURES["pca"].label)
     counts = (
-        (gettext("Total questions"), [one.report.totals.n_queries for one in contenders]),
-        (gettext("Total properties"), [one.report.totals.n_properties for one in contenders]),
+        (
+            gettext("Total questions"),
+            [contender.report.totals.n_queries for contender in contenders],
+        ),
+        (
+            gettext("Total properties"),
+            [contender.report.totals.n_properties for contender in contenders],
+        ),
     )
     rows = [
-        (word(label), *(Cell(notation.number(n), (n, None)) for n in found))
-        for label, found in counts
+        (word(label), *(Cell(notation.number(n), (n, None)) for n in values))
+        for label, values in counts
     ]
     for name in headlines[0]:
         label = gettext(CONSTRAINT_MEASURES[name].label)
-        rows.append((word(label), *(_figure(found[name]) for found in headlines)))
+        rows.append((word(label), *(_figure(values[name]) for values in headlines)))
     for name, label in CONSTRAINT_LABELS.items():
         row = (
             word(f"{accuracy}: {gettext(label)}"),
-            *(_figure(one.report.totals.pca[name]) for one in contenders),
+            *(_figure(contender.report.totals.pca[name]) for contender in contenders),
         )
         rows.append(row)
     parts = (gettext("Value"), "n")
@@ -134,7 +140,7 @@ def _figures(comparison: ConstraintComparison, basis: str) -> Table:
         gettext("Figures under the gold questions: value, n"),
         (
             Column(gettext("Figure")),
-            *(Column(one.name, numeric=True, parts=parts) for one in contenders),
+            *(Column(contender.name, numeric=True, parts=parts) for contender in contenders),
         ),
         tuple(rows),
         (gettext("n counts cards for Mean CPR, strict success and PCA, else questions."), basis),
@@ -148,10 +154,13 @@ def _matrices(comparison: ConstraintComparison, basis: str) -> Table:
         gettext("Confusion matrices: questions and their numbers"),
         (
             Column(gettext("Cell")),
-            *(Column(one.name, parts=parts) for one in comparison.contenders),
+            *(Column(contender.name, parts=parts) for contender in comparison.contenders),
         ),
         tuple(
-            (word(gettext(label)), *(_cell(one, confusion) for one in comparison.contenders))
+            (
+                word(gettext(label)),
+                *(_cell(contender, confusion) for contender in comparison.contenders),
+            )
             for confusion, label in CELLS.items()
         ),
         (gettext("Met: results with a mean CPR of at least T."), basis),
@@ -189,15 +198,15 @@ def _lacks(contender: CheckedContender) -> Iterator[str]:
         )
 
 
-def _figure(found: ConstraintFigure) -> Cell:
-    lines = (notation.four(found.value), f"n = {notation.number(found.n)}")
-    return stacked(lines, (None if found.value is None else float(found.value), found.n))
+def _figure(figure: ConstraintFigure) -> Cell:
+    lines = (notation.four(figure.value), f"n = {notation.number(figure.n)}")
+    return stacked(lines, (None if figure.value is None else float(figure.value), figure.n))
 
 
 def _cell(contender: CheckedContender, confusion: ConstraintConfusion) -> Cell:
-    found = [q.question.query_id for q in contender.report.queries if q.confusion is confusion]
-    n, listed = notation.number(len(found)), ", ".join(map(str, found))
-    return Cell(f"{n} ({listed})" if found else n, (len(found), listed), (n, listed))
+    numbers = [q.question.query_id for q in contender.report.queries if q.confusion is confusion]
+    n, listed = notation.number(len(numbers)), ", ".join(map(str, numbers))
+    return Cell(f"{n} ({listed})" if numbers else n, (len(numbers), listed), (n, listed))
 
 
 def constraints_json(report: ConstraintReport) -> dict[str, Any]:
@@ -206,19 +215,19 @@ def constraints_json(report: ConstraintReport) -> dict[str, Any]:
     Totals are rounded to 4 decimals. A question without cards has mean_cpr 0, as the
     recorded evaluations have it: the one place where undefined is written 0.
     """
-    whole = report.totals
+    totals = report.totals
     rule = {} if report.missing is MissingRule.COUNTED else {"missing": str(report.missing)}
     return {
-        "total_queries": whole.n_queries,
-        "total_properties": whole.n_properties,
+        "total_queries": totals.n_queries,
+        "total_properties": totals.n_properties,
         "threshold_t": float(report.threshold),
         **rule,
-        "pca": {name: _rounded(found.value) for name, found in whole.pca.items()},
-        "mean_cpr": _rounded(whole.mean_cpr),
-        "strict_success_ratio": _rounded(whole.strict_success_ratio),
-        "query_success_rate": _rounded(whole.success_rate),
-        "confusion_matrix": asdict(whole.matrix)
-        | {name: _rounded(getattr(whole.matrix, name)) for name in OF_MATRIX},
+        "pca": {name: _rounded(figure.value) for name, figure in totals.pca.items()},
+        "mean_cpr": _rounded(totals.mean_cpr),
+        "strict_success_ratio": _rounded(totals.strict_success_ratio),
+        "query_success_rate": _rounded(totals.success_rate),
+        "confusion_matrix": asdict(totals.matrix)
+        | {name: _rounded(getattr(totals.matrix, name)) for name in OF_MATRIX},
         "category_metrics": {
             name: {
                 "total_queries": part.n_queries,
@@ -267,7 +276,7 @@ CARD_COLUMNS = (
 
 def questions_csv(report: ConstraintReport) -> bytes:
     evaluations = map(_evaluation, report.queries)
-    rows = [[one[name] for name in QUESTION_COLUMNS] for one in evaluations]
+    rows = [[evaluation[name] for name in QUESTION_COLUMNS] for evaluation in evaluations]
     return csv_bytes([QUESTION_COLUMNS, *rows])
 
 
@@ -299,7 +308,9 @@ def manual_json(decided: Iterable[Decided], *, timestamp: str) -> dict[str, Any]
     overrides: dict[str, dict[str, dict[str, str]]] = {}
     reasons: dict[str, dict[str, dict[str, str]]] = {}
     cards: dict[str, dict[str, dict[str, str]]] = {}
-    for number, index, subject, outcome, reason in sorted(decided, key=lambda one: one[:3]):
+    for number, index, subject, outcome, reason in sorted(
+        decided, key=lambda decision: decision[:3]
+    ):
         query, card = str(number), str(index)
         if subject == CARD:
             verdict = {"result": outcome or "pending", "comment": reason}

@@ -20,7 +20,7 @@ from jinja2 import Environment
 from msgspec import Struct
 
 from relevansi.config import resource
-from relevansi.exporters.exports.metrics_tables import said_unasked
+from relevansi.exporters.exports.metrics_tables import unsampled_sentence
 from relevansi.exporters.frame.csv_cells import cell_text
 from relevansi.exporters.frame.scripts import as_one
 from relevansi.i18n import LANGUAGES, direction, gettext, language, own_name, speaking
@@ -191,12 +191,12 @@ def _without_scripts(code: str) -> str:
 def _answers(environment: Environment, run: OfflineRun) -> Iterator[str]:
     """Each answer once, cleaned: both languages and every follow-up show the same text."""
     render = environment.filters["render"]
-    said: dict[int, str] = {}
+    responses: dict[int, str] = {}
     for question in run.questions:
         for turn in question.turns:
-            said.setdefault(turn.query_id, turn.response)
-        said[question.query_id] = question.response
-    for query_id, response in said.items():
+            responses.setdefault(turn.query_id, turn.response)
+        responses[question.query_id] = question.response
+    for query_id, response in responses.items():
         if response.strip():
             yield f'<template id="prose-{query_id}">{render(response)}</template>'
 
@@ -207,9 +207,9 @@ def _body(environment: Environment, run: OfflineRun, code: str) -> str:
             run=run,
             measures=tuple(MEASURES[name] for name in HEADLINES),
             reasons={str(key): gettext(text) for key, text in EXPLANATIONS.items()},
-            unasked=said_unasked(run.unasked),
+            unasked=unsampled_sentence(run.unasked),
             language=language(),
-            languages={known: own_name(known) for known in LANGUAGES},
+            languages={each: own_name(each) for each in LANGUAGES},
         )
         way = direction()
     inside = re.sub(r"\n\s+", "\n", html)

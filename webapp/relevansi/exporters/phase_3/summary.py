@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from types import MappingProxyType
 from typing import Any
@@ -25,8 +25,7 @@ from relevansi.exporters.comparisons.words import (
     suggestion,
     until,
 )
-from relevansi.exporters.exports.metrics_tables import whole
-from relevansi.exporters.frame import csv_cells
+from relevansi.exporters.exports.metrics_tables import whole_if_exact
 from relevansi.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
 from relevansi.exporters.frame.spreadsheets import Sheet, workbook
 from relevansi.exporters.frame.tables import (
@@ -82,54 +81,54 @@ def comment_name(comment: Comment) -> str:
 
 def counts(report: UserStudyReport) -> str:
     totals, withdrawn = report.totals, report.withdrawn
-    said = [
+    parts = [
         ngettext("%(n)s participant", "%(n)s participants", len(report.taking_part)),
         ngettext("%(n)s question", "%(n)s questions", report.n_questions),
     ]
     if failed := totals.n_failed:
-        said.append(ngettext("%(n)s failed call", "%(n)s failed calls", failed))
+        parts.append(ngettext("%(n)s failed call", "%(n)s failed calls", failed))
     if unreadable := totals.n_unreadable:
-        said.append(ngettext("%(n)s unreadable answer", "%(n)s unreadable answers", unreadable))
+        parts.append(ngettext("%(n)s unreadable answer", "%(n)s unreadable answers", unreadable))
     if withdrawn:
-        said.append(ngettext("%(n)s withdrew", "%(n)s withdrew", withdrawn))
-    return " · ".join(said)
+        parts.append(ngettext("%(n)s withdrew", "%(n)s withdrew", withdrawn))
+    return " · ".join(parts)
 
 
-def figure_in_words(found: ClusteredMean, unit: Unit) -> tuple[str, ...]:
+def figure_in_words(mean: ClusteredMean, unit: Unit) -> tuple[str, ...]:
     """Return a figure over all in parts: value, interval if there is one, both n."""
-    people = ngettext("%(n)s participant", "%(n)s participants", found.clusters)
-    questions = ngettext("%(n)s question", "%(n)s questions", found.n)
-    lower, upper = _bounds(found)
+    people = ngettext("%(n)s participant", "%(n)s participants", mean.clusters)
+    questions = ngettext("%(n)s question", "%(n)s questions", mean.n)
+    lower, upper = _bounds(mean)
     bounds = (notation.interval(lower, upper, unit),) if lower is not None else ()
-    return (notation.figure(found.value, unit), *bounds, f"n = {people}, {questions}")
+    return (notation.figure(mean.value, unit), *bounds, f"n = {people}, {questions}")
 
 
-def _bounds(found: ClusteredMean) -> tuple[float | None, float | None]:
-    return found.interval.lower, found.interval.upper
+def _bounds(mean: ClusteredMean) -> tuple[float | None, float | None]:
+    return mean.interval.lower, mean.interval.upper
 
 
 def usability(report: UserStudyReport) -> str:
-    found = report.usability
-    if found.mean is None or found.adjective is None:
+    score = report.usability
+    if score.mean is None or score.adjective is None:
         return gettext("SUS: nobody has answered all ten items yet.")
-    said = {
-        "mean": notation.figure(found.mean, SCORE),
-        "n": notation.number(found.n),
-        "adjective": gettext(found.adjective),
-        "grade": found.grade,
+    values = {
+        "mean": notation.figure(score.mean, SCORE),
+        "n": notation.number(score.n),
+        "adjective": gettext(score.adjective),
+        "grade": score.grade,
     }
-    if found.interval.lower is None:
+    if score.interval.lower is None:
         return gettext(
             "SUS: mean %(mean)s, n = %(n)s: %(adjective)s, grade %(grade)s. No interval: %(why)s",
             why=gettext(TOO_FEW_SCORES),
-            **said,
+            **values,
         )
     return gettext(
         "SUS: mean %(mean)s, %(share)s interval %(interval)s, n = %(n)s: %(adjective)s, grade "
         "%(grade)s.",
         share=notation.percent(CONFIDENCE),
-        interval=notation.interval(found.interval.lower, found.interval.upper, SCORE),
-        **said,
+        interval=notation.interval(score.interval.lower, score.interval.upper, SCORE),
+        **values,
     )
 
 
@@ -193,7 +192,7 @@ PERSON_FIGURES = (
 
 def document(report: UserStudyReport, on: date) -> Document:
     """Return `report` as a document dated `on`, in the language in force."""
-    people = (standing(report), per_person(report))
+    people = (stages(report), per_person(report))
     sus = (usability(report), gettext(BANGOR))
     return Document(
         title=gettext("Phase 3: users with questions of their own"),
@@ -230,9 +229,9 @@ def configuration(report: UserStudyReport) -> Table:
 def summary(report: UserStudyReport) -> Table:
     share = notation.percent(CONFIDENCE)
     whys = dict.fromkeys(
-        gettext(EXPLANATIONS[Undefined.NO_QUERY] if one.value is None else TOO_FEW_CLUSTERS)
-        for one in report.figures.values()
-        if one.interval.lower is None
+        gettext(EXPLANATIONS[Undefined.NO_QUERY] if mean.value is None else TOO_FEW_CLUSTERS)
+        for mean in report.figures.values()
+        if mean.interval.lower is None
     )
     return Table(
         "phase3_summary",
@@ -251,19 +250,19 @@ def summary(report: UserStudyReport) -> Table:
         tuple(
             (
                 word(figure_name(name)),
-                Cell(notation.figure(found.value, unit), (found.value,)),
-                Cell(notation.interval(*_bounds(found), unit), _bounds(found)),
-                whole_number(found.clusters),
-                whole_number(found.n),
+                Cell(notation.figure(figure_mean.value, unit), (figure_mean.value,)),
+                Cell(notation.interval(*_bounds(figure_mean), unit), _bounds(figure_mean)),
+                whole_number(figure_mean.clusters),
+                whole_number(figure_mean.n),
             )
             for name in FIGURES
-            for found, unit in [(report.figures[name], unit_of(name))]
+            for figure_mean, unit in [(report.figures[name], unit_of(name))]
         ),
         (*whys, settings(), provenance(report)),
     )
 
 
-def standing(report: UserStudyReport) -> Table:
+def stages(report: UserStudyReport) -> Table:
     return Table(
         "phase3_participants",
         gettext("Where participants stand"),
@@ -319,7 +318,7 @@ def per_person(report: UserStudyReport) -> Table:
         tuple(
             (
                 word(person.pseudonym),
-                *(_own(person.figures[name], unit_of(name)) for name in PERSON_FIGURES),
+                *(_value_and_n(person.figures[name], unit_of(name)) for name in PERSON_FIGURES),
             )
             for person in report.taking_part
         ),
@@ -382,14 +381,14 @@ def comments(report: UserStudyReport) -> Table:
     )
 
 
-def _lines(found: ClusteredMean, unit: Unit) -> Cell:
-    values = (found.value, *_bounds(found), found.clusters, found.n)
-    return stacked(figure_in_words(found, unit), values)
+def _lines(mean: ClusteredMean, unit: Unit) -> Cell:
+    values = (mean.value, *_bounds(mean), mean.clusters, mean.n)
+    return stacked(figure_in_words(mean, unit), values)
 
 
-def _own(found: Figure, unit: Unit) -> Cell:
-    lines = (notation.figure(found.value, unit), f"n = {notation.number(found.n)}")
-    return stacked(lines, (found.value, found.n))
+def _value_and_n(figure: Figure, unit: Unit) -> Cell:
+    lines = (notation.figure(figure.value, unit), f"n = {notation.number(figure.n)}")
+    return stacked(lines, (figure.value, figure.n))
 
 
 EACH, ALL, AXIS, HEIGHT = 46.0, 66.0, 76.0, 116.0
@@ -402,13 +401,13 @@ def draw(report: UserStudyReport) -> Picture:
     """Return the figures over all with intervals, above each those of the participants."""
     canvas = Canvas(WIDE, PAGE)
     for figure, top, track in pictures.panels(PERSON_FIGURES, HEIGHT):
-        found = report.figures[figure]
-        said = pictures.value_with_interval(found.value, found.interval, track.unit)
-        track.named(canvas, top + LARGE, figure_name(figure), said, LARGE)
+        mean = report.figures[figure]
+        text = pictures.value_with_interval(mean.value, mean.interval, track.unit)
+        track.named(canvas, top + LARGE, figure_name(figure), text, LARGE)
         track.rule(canvas, top + AXIS)
         track.labels(canvas, top + AXIS + SMALL + 5)
         _everybody(canvas, report, figure, track, top + EACH)
-        track.estimate(canvas, found.value, found.interval, top + ALL)
+        track.estimate(canvas, mean.value, mean.interval, top + ALL)
     bottom = pictures.below(PERSON_FIGURES, HEIGHT)
     share = notation.percent(CONFIDENCE)
     key = gettext(
@@ -433,12 +432,12 @@ def _everybody(
     values = (person.figures[figure].value for person in report.taking_part)
     dots = [track.at(value) for value in values if value is not None]
     of_place = Counter(round(where / STEP) for where in dots)
-    seen: Counter[int] = Counter()
+    placed: Counter[int] = Counter()
     for where in dots:
         place = round(where / STEP)
         step = min(STEP, HIGHEST / max(of_place[place] - 1, 1))
-        canvas.dot((where, middle - seen[place] * step), radius=3.5, fill="", stroke="edge")
-        seen[place] += 1
+        canvas.dot((where, middle - placed[place] * step), radius=3.5, fill="", stroke="edge")
+        placed[place] += 1
 
 
 ASKED = ("participant", "question_number", "question", "category", "conversation")
@@ -468,64 +467,63 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 def sheet(report: UserStudyReport, name: str) -> Sheet:
     """Return one of the sheets; raises ``KeyError`` for an unknown name."""
-    rows = {
-        "participants": _participants,
-        "answers": _answers,
-        "cards": _cards,
-        "questionnaire": _questionnaire,
-        "comments": _comments,
-    }[name]
-    return Sheet(name, COLUMNS[name], [row for person in report.people for row in rows(person)])
+    columns, rows = COLUMNS[name], (row for person in report.people for row in ROWS[name](person))
+    return Sheet(name, columns, [[row.get(column) for column in columns] for row in rows])
 
 
-def _participants(person: Person) -> Iterator[list[csv_cells.Cell]]:
-    yield [
-        *_who(person).values(),
-        len(person.answers),
-        person.n_rated,
-        person.totals.n_failed,
-        person.totals.n_unreadable,
-        person.usability_score,
-        *(person.figures[name].value for name in FIGURES),
-    ]
+def _participants(person: Person) -> Iterator[dict[str, Any]]:
+    yield {
+        **_who(person),
+        "questions": len(person.answers),
+        "rated": person.n_rated,
+        "failed": person.totals.n_failed,
+        "unreadable": person.totals.n_unreadable,
+        "sus_score": person.usability_score,
+        **{name: person.figures[name].value for name in FIGURES},
+    }
 
 
-def _answers(person: Person) -> Iterator[list[csv_cells.Cell]]:
+def _answers(person: Person) -> Iterator[dict[str, Any]]:
     for answer in person.answers:
-        known = answer.row.summary._asdict() if answer.row else {}
-        known |= _answer(answer)
-        known |= {"question_state": answer.state, "rated": known["rated"] and int(known["rated"])}
-        yield [*_asked(person, answer), *(known.get(name) for name in COLUMNS["answers"][5:])]
+        summary, fields = answer.row.summary if answer.row else None, _answer(answer)
+        yield {
+            **(summary._asdict() if summary else {}),
+            **fields,
+            "participant": person.pseudonym,
+            "question_number": answer.number,
+            "question_state": answer.state,
+            "rated": fields["rated"] and int(fields["rated"]),
+        }
 
 
-def _cards(person: Person) -> Iterator[list[csv_cells.Cell]]:
-    for answer in person.answers:
-        found = answer.row.summary if answer.row else None
-        for rank, card, verdict in answer.cards:
-            yield [
-                *_asked(person, answer),
-                *(rank, card.title, card.url, card.price, card.location),
-                verdict.value if verdict else None,
-                found.results_count if found else None,
-                found.quality if found else None,
-            ]
+def _cards(person: Person) -> Iterator[dict[str, Any]]:
+    for answer, fields in zip(person.answers, _answers(person), strict=True):
+        quality = answer.row.summary.quality if answer.row else None
+        for (_, _, verdict), result in zip(answer.cards, _results(answer), strict=True):
+            words = verdict.value if verdict else None
+            yield {**fields, **result, "relevance": words, "response_quality": quality}
 
 
-def _questionnaire(person: Person) -> Iterator[list[csv_cells.Cell]]:
+def _questionnaire(person: Person) -> Iterator[dict[str, Any]]:
     for item, answer in zip(USABILITY_ITEMS, person.usability, strict=True):
         if answer is not None:
-            yield [person.pseudonym, item, answer]
+            yield {"participant": person.pseudonym, "item": item, "answer": answer}
 
 
-def _comments(person: Person) -> Iterator[list[csv_cells.Cell]]:
+def _comments(person: Person) -> Iterator[dict[str, Any]]:
     for comment in person.comments:
+        row = {"participant": person.pseudonym, "comment": comment.name, **asdict(comment)}
         for theme in comment.themes or (None,):
-            yield [person.pseudonym, comment.name, comment.question, theme, comment.text]
+            yield {**row, "theme": theme}
 
 
-def _asked(person: Person, answer: OwnAnswer) -> tuple[csv_cells.Cell, ...]:
-    category = answer.category or None
-    return (person.pseudonym, answer.number, answer.question, category, answer.conversation)
+ROWS: Mapping[str, Callable[[Person], Iterator[Mapping[str, Any]]]] = {
+    "participants": _participants,
+    "answers": _answers,
+    "cards": _cards,
+    "questionnaire": _questionnaire,
+    "comments": _comments,
+}
 
 
 def user_study_json(report: UserStudyReport) -> dict[str, Any]:
@@ -573,12 +571,13 @@ def user_study_json(report: UserStudyReport) -> dict[str, Any]:
             {
                 **_who(person),
                 "figures": {
-                    name: {"value": one.value, "n": one.n} for name, one in person.figures.items()
+                    name: {"value": figure.value, "n": figure.n}
+                    for name, figure in person.figures.items()
                 },
                 "usability": {"answers": list(person.usability), "score": person.usability_score},
                 "comments": [
-                    {"comment": said.name, "text": said.text, "themes": list(said.themes)}
-                    for said in person.comments
+                    {"comment": comment.name, "text": comment.text, "themes": comment.themes}
+                    for comment in person.comments
                 ],
                 "questions": [
                     _answer(answer) | {"results": _results(answer)} for answer in person.answers
@@ -601,8 +600,8 @@ def _who(person: Person) -> dict[str, Any]:
 
 
 def _answer(answer: OwnAnswer) -> dict[str, Any]:
-    found = answer.row.summary if answer.row else None
-    figures = {name: span.value for name, span in found.figures.items()} if found else {}
+    summary = answer.row.summary if answer.row else None
+    figures = {name: span.value for name, span in summary.figures.items()} if summary else {}
     return {
         "number": answer.number,
         "question": answer.question,
@@ -612,14 +611,14 @@ def _answer(answer: OwnAnswer) -> dict[str, Any]:
         "asked_at": moment_json(answer.asked_at),
         "answered_at": moment_json(answer.answered_at),
         "response": answer.response,
-        "answer_state": found.state.value if found else None,
-        "empty_outcome": found.empty_outcome.value if found and found.empty_outcome else None,
+        "answer_state": summary.state.value if summary else None,
+        "empty_outcome": summary.empty_outcome.value if summary and summary.empty_outcome else None,
         "rated": answer.is_rated if answer.asks_for_a_rating else None,
         "precision_at_5": figures.get("mean_precision_at_5"),
         "overall_precision": figures.get("mean_overall_precision"),
         "reciprocal_rank": figures.get("mrr"),
-        "success": whole(figures.get("success_rate")),
-        "response_quality": whole(figures.get("mean_response_quality")),
+        "success": whole_if_exact(figures.get("success_rate")),
+        "response_quality": whole_if_exact(figures.get("mean_response_quality")),
         "notes": answer.row.notes if answer.row else "",
     }
 
@@ -638,21 +637,21 @@ def _results(answer: OwnAnswer) -> list[dict[str, Any]]:
     ]
 
 
-def _figures(found: Mapping[str, ClusteredMean]) -> dict[str, Any]:
+def _figures(means: Mapping[str, ClusteredMean]) -> dict[str, Any]:
     return {
         name: {
-            "value": one.value,
-            "interval": interval_json(one.interval),
-            "participants": one.clusters,
-            "questions": one.n,
+            "value": mean.value,
+            "interval": interval_json(mean.interval),
+            "participants": mean.clusters,
+            "questions": mean.n,
         }
-        for name, one in found.items()
+        for name, mean in means.items()
     }
 
 
 def user_study_bytes(report: UserStudyReport) -> bytes:
-    found = user_study_json(report)
-    return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
+    text = json.dumps(user_study_json(report), ensure_ascii=False, indent=1)
+    return f"{text}\n".encode()
 
 
 DATA = ("phase3.xlsx", "phase3.json")
@@ -662,7 +661,7 @@ DATA = ("phase3.xlsx", "phase3.json")
 def data_file(report: UserStudyReport, name: str) -> tuple[bytes, str]:
     """Return one of the files of ``DATA`` and its media type."""
     if name == "phase3.xlsx":
-        return workbook([sheet(report, one) for one in COLUMNS]), XLSX
+        return workbook([sheet(report, each) for each in COLUMNS]), XLSX
     return user_study_bytes(report), "application/json"
 
 

@@ -11,7 +11,7 @@ from relevansi.exporters.comparisons.figure_names import (
     unit_of,
 )
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
-from relevansi.exporters.planning.samples import rule_json, told
+from relevansi.exporters.planning.samples import rule_json, rule_text
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.intervals import CONFIDENCE
 from relevansi.metrics.planning.assisted import (
@@ -32,20 +32,20 @@ REASONS = {
 """Why a figure has no estimate with help, as message ids."""
 
 
-def section(found: MachineHelp) -> Section:
-    made = (
-        _table(found, "figures", gettext("Figures by people with a machine's help")),
-        _table(found, "differences", gettext("Differences by people with a machine's help")),
+def section(report: MachineHelp) -> Section:
+    tables = (
+        _table(report, "figures", gettext("Figures by people with a machine's help")),
+        _table(report, "differences", gettext("Differences by people with a machine's help")),
     )
     return Section(
         PART,
         gettext("People with a machine's help"),
-        (_basis(found), *_warnings(found)),
-        tuple(table for table in made if table.rows),
+        (_basis(report), *_warnings(report)),
+        tuple(table for table in tables if table.rows),
     )
 
 
-def part_json(found: MachineHelp) -> dict[str, Any]:
+def part_json(report: MachineHelp) -> dict[str, Any]:
     """Return the figures as plain values.
 
     ``{machine, people_rule, valid, rule: {kind, seed, chosen_at, verdicts_before, n, of, sample,
@@ -55,32 +55,32 @@ def part_json(found: MachineHelp) -> dict[str, Any]:
     confidence}.
     """
     return {
-        "machine": found.machine,
-        "people_rule": found.rule,
-        "valid": found.is_valid,
-        "rule": rule_json(found.sampling),
-        "questions": found.questions,
-        "machine_open": found.machine_open,
+        "machine": report.machine,
+        "people_rule": report.rule,
+        "valid": report.is_valid,
+        "rule": rule_json(report.sampling),
+        "questions": report.questions,
+        "machine_open": report.machine_open,
         "interval": {
             "method": "PPI++, score",
             "confidence": CONFIDENCE,
         },
         "figures": [
             {
-                **{name: getattr(one, name) for name in ("figure", "first", "second")},
-                "n": one.found.n,
-                "of": one.found.of,
-                "waiting": one.waiting,
-                **_estimate_json(one.found.assisted),
-                "weight": one.found.weight,
-                "share_saved": one.found.share_saved,
-                "correlation": one.found.correlation,
-                "alone": _estimate_json(one.found.alone),
-                "moments": one.found.moments,
+                **{name: getattr(line, name) for name in ("figure", "first", "second")},
+                "n": line.found.n,
+                "of": line.found.of,
+                "waiting": line.waiting,
+                **_estimate_json(line.found.assisted),
+                "weight": line.found.weight,
+                "share_saved": line.found.share_saved,
+                "correlation": line.found.correlation,
+                "alone": _estimate_json(line.found.alone),
+                "moments": line.found.moments,
                 "confidence": CONFIDENCE,
-                "why": str(one.found.why) if one.found.why else None,
+                "why": str(line.found.why) if line.found.why else None,
             }
-            for one in found.figures
+            for line in report.figures
         ],
     }
 
@@ -92,49 +92,51 @@ def _estimate_json(estimate: MeanEstimate | None) -> dict[str, float | None]:
     return {"value": estimate.value, "low": bounds.lower, "high": bounds.upper}
 
 
-def _basis(found: MachineHelp) -> str:
-    rule = labels.rule(found.rule)
-    if found.machine is None:
-        said = gettext("People judged a sample; their verdicts are merged by: %(rule)s.", rule=rule)
+def _basis(report: MachineHelp) -> str:
+    rule = labels.rule(report.rule)
+    if report.machine is None:
+        sentence = gettext(
+            "People judged a sample; their verdicts are merged by: %(rule)s.", rule=rule
+        )
     else:
-        said = gettext(
+        sentence = gettext(
             "%(machine)s (machine) judged all questions, people a sample of them; their verdicts "
             "are merged by: %(rule)s.",
-            machine=found.machine,
+            machine=report.machine,
             rule=rule,
         )
-    return said if found.sampling is None else f"{said} {told(found.sampling)}"
+    return sentence if report.sampling is None else f"{sentence} {rule_text(report.sampling)}"
 
 
-def _warnings(found: MachineHelp) -> Iterator[str]:
-    if found.sampling is None:
+def _warnings(report: MachineHelp) -> Iterator[str]:
+    if report.sampling is None:
         yield gettext(
             "Not valid: no sample was drawn before people judged. The questions that people have "
             "judged are taken as if they had been drawn at random."
         )
-    elif not found.sampling.beforehand:
+    elif not report.sampling.beforehand:
         yield ngettext(
             "Not valid: the sample was drawn after people had given %(n)s verdict.",
             "Not valid: the sample was drawn after people had given %(n)s verdicts.",
-            found.sampling.verdicts_before,
+            report.sampling.verdicts_before,
         )
-    if found.machine is not None and found.machine_open:
+    if report.machine is not None and report.machine_open:
         yield gettext(
             "%(machine)s has cards left in %(n)s of %(of)s questions. It can help once it has "
             "judged every card.",
-            machine=found.machine,
-            n=found.machine_open,
-            of=found.questions,
+            machine=report.machine,
+            n=report.machine_open,
+            of=report.questions,
         )
-    if waiting := max((one.waiting for one in found.figures), default=0):
+    if waiting := max((line.waiting for line in report.figures), default=0):
         yield ngettext(
             "%(n)s sampled question waits for verdicts of people; the figures are those so far.",
             "%(n)s sampled questions wait for verdicts of people; the figures are those so far.",
             waiting,
         )
-    alone = [one for one in found.figures if one.second is None or len(found.names) == 2]
-    weights = [(one, one.found.weight) for one in alone if one.found.weight is not None]
-    if worthless := [_name(found, one) for one, weight in weights if weight < WORTHLESS]:
+    alone = [line for line in report.figures if line.second is None or len(report.names) == 2]
+    weights = [(line, line.found.weight) for line in alone if line.found.weight is not None]
+    if worthless := [_name(report, line) for line, weight in weights if weight < WORTHLESS]:
         yield gettext(
             "The machine helps nothing with: %(figures)s. Its weight is near 0, so people must "
             "judge as much as without it.",
@@ -142,7 +144,7 @@ def _warnings(found: MachineHelp) -> Iterator[str]:
         )
 
 
-def _table(found: MachineHelp, name: str, heading: str) -> Table:
+def _table(report: MachineHelp, name: str, heading: str) -> Table:
     parts = (gettext("Value"), gettext("Lower"), gettext("Upper"))
     method = gettext(
         "Weight: 0 is a machine that is worth nothing here, 1 one that counts in full. Judging "
@@ -155,7 +157,7 @@ def _table(found: MachineHelp, name: str, heading: str) -> Table:
         Column(gettext("People alone, same sample"), numeric=True, parts=parts),
         Column(gettext("Sampled"), numeric=True, parts=("n", "N")),
     )
-    if found.machine is not None:
+    if report.machine is not None:
         columns = (
             columns[0],
             Column(gettext("People with a machine's help"), numeric=True, parts=parts),
@@ -169,35 +171,39 @@ def _table(found: MachineHelp, name: str, heading: str) -> Table:
         heading,
         columns,
         tuple(
-            _row(found, one) for one in found.figures if (one.second is None) == (name == "figures")
+            _row(report, line)
+            for line in report.figures
+            if (line.second is None) == (name == "figures")
         ),
-        (method, _basis(found)),
+        (method, _basis(report)),
     )
 
 
-def _row(help_: MachineHelp, one: HelpedFigure) -> tuple[Cell, ...]:
-    found, saved = one.found, one.found.share_saved
-    sampled = Cell(gettext("%(n)s of %(of)s", n=found.n, of=found.of), (found.n, found.of))
-    if help_.machine is None:
-        return word(_name(help_, one)), _estimate(one, found.alone), sampled
-    assisted = _estimate(one, found.assisted)
-    if found.assisted is None and found.why is not None:
-        assisted = stacked((notation.UNDEFINED, gettext(REASONS[found.why])), (None, None, None))
+def _row(report: MachineHelp, line: HelpedFigure) -> tuple[Cell, ...]:
+    estimate, saved = line.found, line.found.share_saved
+    sampled = Cell(
+        gettext("%(n)s of %(of)s", n=estimate.n, of=estimate.of), (estimate.n, estimate.of)
+    )
+    if report.machine is None:
+        return word(_name(report, line)), _estimate(line, estimate.alone), sampled
+    assisted = _estimate(line, estimate.assisted)
+    if estimate.assisted is None and estimate.why is not None:
+        assisted = stacked((notation.UNDEFINED, gettext(REASONS[estimate.why])), (None, None, None))
     return (
-        word(_name(help_, one)),
+        word(_name(report, line)),
         assisted,
-        _estimate(one, found.alone),
+        _estimate(line, estimate.alone),
         sampled,
-        Cell(notation.figure(found.weight, "coefficient"), (found.weight,)),
-        Cell(notation.figure(found.correlation, "coefficient"), (found.correlation,)),
+        Cell(notation.figure(estimate.weight, "coefficient"), (estimate.weight,)),
+        Cell(notation.figure(estimate.correlation, "coefficient"), (estimate.correlation,)),
         Cell(notation.UNDEFINED if saved is None else f"{round(100 * saved)}%", (saved,)),
     )
 
 
-def _estimate(one: HelpedFigure, estimate: MeanEstimate | None) -> Cell:
+def _estimate(line: HelpedFigure, estimate: MeanEstimate | None) -> Cell:
     if estimate is None:
         return Cell(notation.UNDEFINED, (None, None, None))
-    unit, is_difference = unit_of(one.figure), one.second is not None
+    unit, is_difference = unit_of(line.figure), line.second is not None
     value = notation.difference if is_difference else notation.figure
     lower, upper = estimate.interval.lower, estimate.interval.upper
     interval = notation.interval(lower, upper, unit, signed=is_difference)
@@ -205,8 +211,8 @@ def _estimate(one: HelpedFigure, estimate: MeanEstimate | None) -> Cell:
     return stacked((value(estimate.value, unit), interval), values)
 
 
-def _name(help_: MachineHelp, one: HelpedFigure) -> str:
-    figure, first = figure_name(one.figure), help_.names[one.first]
-    if one.second is None:
+def _name(report: MachineHelp, line: HelpedFigure) -> str:
+    figure, first = figure_name(line.figure), report.names[line.first]
+    if line.second is None:
         return f"{figure}, {first}"
-    return f"{figure}, {first} − {help_.names[one.second]}"
+    return f"{figure}, {first} − {report.names[line.second]}"

@@ -30,57 +30,57 @@ from relevansi.metrics.planning.power import (
 )
 
 
-def section(found: RatingPlan) -> Section:
-    said = tuple(_sentences(found))
+def section(plan: RatingPlan) -> Section:
+    sentences = tuple(_sentences(plan))
     title = gettext("What a number of questions can show")
-    if found.deviation is None:
-        return Section("plan", title, said, ())
+    if plan.deviation is None:
+        return Section("plan", title, sentences, ())
     headings = [
         gettext("Questions"),
         gettext("Differences from"),
-        *([] if found.effort is None else [gettext("Verdicts"), gettext("Hours")]),
+        *([] if plan.effort is None else [gettext("Verdicts"), gettext("Hours")]),
     ]
     table = Table(
         "plan",
         title,
         tuple(Column(heading, numeric=True) for heading in headings),
-        tuple(_row(found, point) for point in found.curve),
+        tuple(_row(plan, point) for point in plan.curve),
         (
             gettext(
                 "%(test)s on two sides at %(level)s, power %(power)s. Only questions with a value "
                 "in both runs count.",
-                test=_test(found),
-                level=notation.percent(found.wish.demand.level),
-                power=notation.percent(found.wish.demand.power),
+                test=_test(plan),
+                level=notation.percent(plan.wish.demand.level),
+                power=notation.percent(plan.wish.demand.power),
             ),
         ),
     )
-    return Section("plan", title, said, (table,))
+    return Section("plan", title, sentences, (table,))
 
 
-def _test(found: RatingPlan) -> str:
-    if found.mixed is None:
+def _test(plan: RatingPlan) -> str:
+    if plan.mixed is None:
         return gettext("Paired t test, a lower limit,")
-    if found.mixed.is_binary:
+    if plan.mixed.is_binary:
         return gettext("Exact McNemar test")
     return gettext("Exact randomisation test, simulated,")
 
 
-def _sentences(found: RatingPlan) -> Iterator[str]:
-    wish, figure = found.wish, figure_name(found.wish.figure)
-    if found.deviation is None:
+def _sentences(plan: RatingPlan) -> Iterator[str]:
+    wish, figure = plan.wish, figure_name(plan.wish.figure)
+    if plan.deviation is None:
         yield gettext(
             "Nothing is known yet of how much two runs differ from question to question. Rate "
             "a few questions of two runs first, or enter a standard deviation."
         )
         return
-    if found.mixed is None or found.pair is None:
+    if plan.mixed is None or plan.pair is None:
         yield gettext(
             "%(figure)s: the differences are taken to vary by a standard deviation of %(s)s, as "
             "entered. The paired t test then gives a lower limit: where most differences are 0, "
             "more questions are needed.",
             figure=figure,
-            s=notation.four(found.deviation),
+            s=notation.four(plan.deviation),
         )
     else:
         yield ngettext(
@@ -88,43 +88,43 @@ def _sentences(found: RatingPlan) -> Iterator[str]:
             "%(size)s on average there.",
             "%(figure)s: %(first)s and %(second)s differ on %(share)s of %(n)s questions, by "
             "%(size)s on average there.",
-            found.mixed.n,
+            plan.mixed.n,
             figure=figure,
-            first=found.pair[0],
-            second=found.pair[1],
-            share=notation.percent(round(found.mixed.share, 2)),
-            size=_amount(found, fmean(found.mixed.sizes)),
+            first=plan.pair[0],
+            second=plan.pair[1],
+            share=notation.percent(round(plan.mixed.share, 2)),
+            size=_amount(plan, fmean(plan.mixed.sizes)),
         )
-    if found.shows is not None:
+    if plan.shows is not None:
         yield ngettext(
             "With %(n)s question you can show differences from %(shows)s up.",
             "With %(n)s questions you can show differences from %(shows)s up.",
-            found.has,
-            shows=_amount(found, found.shows),
+            plan.has,
+            shows=_amount(plan, plan.shows),
         )
-    if found.needed is None:
-        most = MOST_SIMULATED if found.mixed else MOST
+    if plan.needed is None:
+        most = MOST_SIMULATED if plan.mixed else MOST
         yield gettext(
             "No number of questions up to %(most)s shows a difference of %(d)s.",
             most=notation.number(most),
-            d=_amount(found, wish.difference),
+            d=_amount(plan, wish.difference),
         )
     else:
-        yield from _needed(found, found.needed)
+        yield from _needed(plan, plan.needed)
 
 
-def _amount(found: RatingPlan, value: float) -> str:
-    return notation.amount(value, unit_of(found.wish.figure))
+def _amount(plan: RatingPlan, value: float) -> str:
+    return notation.amount(value, unit_of(plan.wish.figure))
 
 
-def _needed(found: RatingPlan, needed: int) -> Iterator[str]:
-    effort = found.effort
+def _needed(plan: RatingPlan, needed: int) -> Iterator[str]:
+    effort = plan.effort
     yield gettext(
         "A difference of %(d)s takes %(n)s questions at a power of %(power)s, tested at %(level)s.",
-        d=_amount(found, found.wish.difference),
+        d=_amount(plan, plan.wish.difference),
         n=notation.number(needed),
-        power=notation.percent(found.wish.demand.power),
-        level=notation.percent(found.wish.demand.level),
+        power=notation.percent(plan.wish.demand.power),
+        level=notation.percent(plan.wish.demand.level),
     )
     if effort is None:
         yield gettext("How many verdicts that takes is known once a run is imported.")
@@ -150,39 +150,39 @@ def _needed(found: RatingPlan, needed: int) -> Iterator[str]:
     yield f"{work} {pace}"
 
 
-def _row(found: RatingPlan, point: CurvePoint) -> tuple[Cell, ...]:
-    said = notation.UNDEFINED if point.shows is None else _amount(found, point.shows)
-    cells = [whole_number(point.questions), Cell(said, (point.shows,))]
-    if found.effort is not None:
-        hours = found.effort.hours(point.questions)
-        cells.append(whole_number(found.effort.verdicts(point.questions)))
-        said = notation.UNDEFINED if hours is None else notation.decimals(hours, 1)
-        cells.append(Cell(said, (hours,)))
+def _row(plan: RatingPlan, point: CurvePoint) -> tuple[Cell, ...]:
+    text = notation.UNDEFINED if point.shows is None else _amount(plan, point.shows)
+    cells = [whole_number(point.questions), Cell(text, (point.shows,))]
+    if plan.effort is not None:
+        hours = plan.effort.hours(point.questions)
+        cells.append(whole_number(plan.effort.verdicts(point.questions)))
+        text = notation.UNDEFINED if hours is None else notation.decimals(hours, 1)
+        cells.append(Cell(text, (hours,)))
     return tuple(cells)
 
 
-def plan_json(found: RatingPlan) -> dict[str, Any]:
+def plan_json(plan: RatingPlan) -> dict[str, Any]:
     """Return the plan as plain values; what is not known is null.
 
     ``questions`` are those that the difference takes, with the judgments and hours for them;
     ``smallest_difference`` is what the set's own questions (``set_questions``) can show. Without
     questions there is no ``effort``.
     """
-    effort, needed = found.effort, found.needed
+    effort, needed = plan.effort, plan.needed
     return {
-        "figure": found.wish.figure,
-        "difference": found.wish.difference,
-        "power": found.wish.demand.power,
-        "level": found.wish.demand.level,
-        "pair": found.pair and list(found.pair),
-        "deviation": found.deviation,
-        "mixture": found.mixed and {"share": found.mixed.share, **asdict(found.mixed)},
+        "figure": plan.wish.figure,
+        "difference": plan.wish.difference,
+        "power": plan.wish.demand.power,
+        "level": plan.wish.demand.level,
+        "pair": plan.pair and list(plan.pair),
+        "deviation": plan.deviation,
+        "mixture": plan.mixed and {"share": plan.mixed.share, **asdict(plan.mixed)},
         "questions": needed,
-        "questions_power": found.power,
+        "questions_power": plan.power,
         "judgments": effort.verdicts(needed) if effort and needed else None,
         "hours": effort.hours(needed) if effort and needed else None,
-        "set_questions": found.has,
-        "smallest_difference": found.shows,
+        "set_questions": plan.has,
+        "smallest_difference": plan.shows,
         "effort": effort and asdict(effort),
         "curve": [
             {
@@ -190,7 +190,7 @@ def plan_json(found: RatingPlan) -> dict[str, Any]:
                 "verdicts": effort and effort.verdicts(point.questions),
                 "hours": effort and effort.hours(point.questions),
             }
-            for point in found.curve
+            for point in plan.curve
         ],
     }
 
@@ -199,14 +199,14 @@ def shown_by_one(difference: Difference) -> str:
     """Return the smallest difference that these questions can show, in words; "" where unknown."""
     if too_few(difference):
         return smallest_p_of(difference)
-    shown = _shown(difference)
-    if shown is None:
+    smallest = _smallest_difference(difference)
+    if smallest is None:
         return ""
     return ngettext(
         "%(n)s question can show differences from %(difference)s up (power %(power)s, this test).",
         "%(n)s questions can show differences from %(difference)s up (power %(power)s, this test).",
         difference.n,
-        difference=notation.amount(shown, difference_unit(difference)),
+        difference=notation.amount(smallest, difference_unit(difference)),
         power=notation.percent(Demand().power),
     )
 
@@ -247,11 +247,15 @@ class Detectable(NamedTuple):
 
 def detectable(differences: Sequence[Difference]) -> Detectable | None:
     """Return what all tests of `differences` can show: that of the test which can show least."""
-    shown = [(value, one.n) for one in differences if (value := _shown(one)) is not None]
-    return Detectable(max(shown)[1], max(shown)[0], Demand().power) if shown else None
+    amounts = [
+        (amount, difference.n)
+        for difference in differences
+        if (amount := _smallest_difference(difference)) is not None
+    ]
+    return Detectable(max(amounts)[1], max(amounts)[0], Demand().power) if amounts else None
 
 
-def _shown(difference: Difference) -> float | None:
+def _smallest_difference(difference: Difference) -> float | None:
     mixed = mixture(difference.differences)
     if mixed is None:
         return None

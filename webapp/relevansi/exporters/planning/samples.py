@@ -36,11 +36,11 @@ ENDED = {
 """How rules ended, in words."""
 
 
-def told(rule: ChosenRule) -> str:
-    return " ".join(_told(rule))
+def rule_text(rule: ChosenRule) -> str:
+    return " ".join(_rule_sentences(rule))
 
 
-def _told(rule: ChosenRule) -> Iterator[str]:
+def _rule_sentences(rule: ChosenRule) -> Iterator[str]:
     yield gettext(
         "Rule: %(kind)s, chosen %(when)s, seed %(seed)s.",
         kind=gettext(KINDS[rule.kind]),
@@ -65,60 +65,62 @@ def _told(rule: ChosenRule) -> Iterator[str]:
 def rule_json(rule: ChosenRule | None) -> dict[str, Any] | None:
     if rule is None:
         return None
-    found = {name: getattr(rule, name) for name in STATED}
-    found |= {name: found[name] and found[name].isoformat() for name in ("chosen_at", "ended_at")}
+    fields = {name: getattr(rule, name) for name in STATED}
+    fields |= {
+        name: fields[name] and fields[name].isoformat() for name in ("chosen_at", "ended_at")
+    }
     drawn = {"n": len(rule.sample), "of": rule.of}
-    return found | drawn | {"sample": list(rule.sample)}
+    return fields | drawn | {"sample": list(rule.sample)}
 
 
-def section(found: QuestionSample) -> Section:
-    tables = (_table(found),) if found.figures else ()
-    return Section(PART, gettext("Sampled questions"), tuple(_sentences(found)), tables)
+def section(sample: QuestionSample) -> Section:
+    tables = (_table(sample),) if sample.figures else ()
+    return Section(PART, gettext("Sampled questions"), tuple(_sentences(sample)), tables)
 
 
-def _sentences(found: QuestionSample) -> Iterator[str]:
-    yield told(found.rule)
+def _sentences(sample: QuestionSample) -> Iterator[str]:
+    yield rule_text(sample.rule)
     rated = ngettext(
         "%(done)s of %(n)s question drawn is rated; the other questions are not asked.",
         "%(done)s of %(n)s questions drawn are rated; the other questions are not asked.",
-        found.drawn,
-        done=notation.number(found.rated),
+        sample.drawn,
+        done=notation.number(sample.rated),
     )
-    if found.rule.is_stratified:
+    if sample.rule.is_stratified:
         yield rated
         yield gettext(
             "The figures have no interval: this sample was drawn by category, and an interval is "
             "that of a simple random sample."
         )
-    elif found.rule.kind == "sequence":
+    elif sample.rule.kind == "sequence":
         yield rated
         yield gettext(
             "The figures have no interval: this sample grew and could end for what it showed, "
             "which an interval of a fixed size does not allow for."
         )
-    elif found.rated < found.drawn:
+    elif sample.rated < sample.drawn:
         yield f"{rated} {gettext('The figures follow when all are: the size was fixed.')}"
     else:
         yield rated
 
 
-def drawn(found: QuestionSample) -> str:
-    listed = ", ".join(map(str, found.rule.sample))
+def drawn(sample: QuestionSample) -> str:
+    listed = ", ".join(map(str, sample.rule.sample))
     return gettext("Drawn, in this order: %(questions)s.", questions=listed)
 
 
-def _table(found: QuestionSample) -> Table:
+def _table(sample: QuestionSample) -> Table:
     parts = ("value", "lower", "upper")
     return Table(
         "sample",
-        gettext("Over all %(n)s questions, from the sample", n=notation.number(found.rule.of)),
+        gettext("Over all %(n)s questions, from the sample", n=notation.number(sample.rule.of)),
         (
             Column(gettext("Figure")),
             Column(gettext("Run, or pair of runs")),
             Column(gettext("95% interval"), numeric=True, parts=parts),
             Column("n", numeric=True),
         ),
-        tuple(map(_row, found.figures)),
+        tuple(map(_row, sample.figures)),
         (
             gettext(
                 "The interval of every figure, its half widths times √(1 − n/N): n of all N "
@@ -128,35 +130,35 @@ def _table(found: QuestionSample) -> Table:
     )
 
 
-def _row(one: SampledFigure) -> tuple[Cell, ...]:
-    unit, found = unit_of(one.figure), one.found
-    lower, upper, is_pair = found.interval.lower, found.interval.upper, len(one.runs) > 1
-    shown = notation.difference if is_pair else notation.figure
-    lines = (shown(found.value, unit), notation.interval(lower, upper, unit, signed=is_pair))
+def _row(line: SampledFigure) -> tuple[Cell, ...]:
+    unit, estimate = unit_of(line.figure), line.found
+    lower, upper, is_pair = estimate.interval.lower, estimate.interval.upper, len(line.runs) > 1
+    write = notation.difference if is_pair else notation.figure
+    lines = (write(estimate.value, unit), notation.interval(lower, upper, unit, signed=is_pair))
     return (
-        word(figure_name(one.figure)),
-        word(" – ".join(one.runs)),
-        stacked(lines, (found.value, lower, upper)),
-        Cell(notation.number(found.values), (found.values,)),
+        word(figure_name(line.figure)),
+        word(" – ".join(line.runs)),
+        stacked(lines, (estimate.value, lower, upper)),
+        Cell(notation.number(estimate.values), (estimate.values,)),
     )
 
 
-def part_json(found: QuestionSample) -> dict[str, Any]:
+def part_json(sample: QuestionSample) -> dict[str, Any]:
     return {
-        "rule": rule_json(found.rule),
-        "rated": found.rated,
+        "rule": rule_json(sample.rule),
+        "rated": sample.rated,
         "interval": {"method": f"{METHOD}, times sqrt(1 - n/N)", "confidence": CONFIDENCE},
         "figures": [
             {
-                "figure": one.figure,
-                "runs": list(one.runs),
-                "value": one.found.value,
-                "lower": one.found.interval.lower,
-                "upper": one.found.interval.upper,
-                "n": one.found.values,
-                "drawn": one.found.drawn,
-                "of": one.found.of,
+                "figure": line.figure,
+                "runs": list(line.runs),
+                "value": line.found.value,
+                "lower": line.found.interval.lower,
+                "upper": line.found.interval.upper,
+                "n": line.found.values,
+                "drawn": line.found.drawn,
+                "of": line.found.of,
             }
-            for one in found.figures
+            for line in sample.figures
         ],
     }

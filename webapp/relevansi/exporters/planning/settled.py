@@ -24,7 +24,7 @@ from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.planning.settled import PART, SettledOrder, SettledOrders
 
 
-def section(found: SettledOrders) -> Section:
+def section(orders: SettledOrders) -> Section:
     table = Table(
         "settled",
         gettext("Which order is settled"),
@@ -36,7 +36,7 @@ def section(found: SettledOrders) -> Section:
             Column(gettext("Cards that can change it"), numeric=True),
             Column(gettext("In questions")),
         ),
-        tuple(_row(found, one) for one in found.orders),
+        tuple(_row(orders, order) for order in orders.orders),
         (
             gettext(
                 "Settled: whatever the open cards turn out to be, relevant or not relevant and "
@@ -47,74 +47,74 @@ def section(found: SettledOrders) -> Section:
             ),
         ),
     )
-    return Section(PART, gettext("Settled"), tuple(_sentences(found)), (table,))
+    return Section(PART, gettext("Settled"), tuple(_sentences(orders)), (table,))
 
 
-def _sentences(found: SettledOrders) -> Iterator[str]:
-    done = sum(one.settled for one in found.orders)
-    if done == len(found.orders):
+def _sentences(orders: SettledOrders) -> Iterator[str]:
+    n_settled = sum(order.settled for order in orders.orders)
+    if n_settled == len(orders.orders):
         yield gettext("Every order is settled: no card that is still open can change it.")
-    elif not done:
+    elif not n_settled:
         yield gettext("No order is settled yet: the open cards can still change every one.")
     else:
         yield ngettext(
             "%(n)s of %(of)s orders is settled: no card that is still open can change it.",
             "%(n)s of %(of)s orders are settled: no card that is still open can change them.",
-            done,
-            of=notation.number(len(found.orders)),
+            n_settled,
+            of=notation.number(len(orders.orders)),
         )
-    if done < len(found.orders):
+    if n_settled < len(orders.orders):
         yield ngettext(
             "The rest depends on %(cards)s in %(n)s question: %(places)s.",
             "The rest depends on %(cards)s in %(n)s questions: %(places)s.",
-            len(found.open_questions),
-            cards=ngettext("%(n)s card", "%(n)s cards", found.open_cards),
-            places=_places(found.open_questions),
+            len(orders.open_questions),
+            cards=ngettext("%(n)s card", "%(n)s cards", orders.open_cards),
+            places=_places(orders.open_questions),
         )
     yield gettext(
         "Judged so far: %(n)s of %(of)s distinct cards and empty lists.",
-        n=notation.number(found.judged),
-        of=notation.number(found.things),
+        n=notation.number(orders.judged),
+        of=notation.number(orders.things),
     )
 
 
-def _row(found: SettledOrders, one: SettledOrder) -> tuple[Cell, ...]:
+def _row(orders: SettledOrders, order: SettledOrder) -> tuple[Cell, ...]:
     bounds = Cell(notation.UNDEFINED, (None, None))
-    if one.low is not None and one.high is not None:
-        unit = unit_of(one.figure)
-        bounds = Cell(notation.interval(one.low, one.high, unit, signed=True), (one.low, one.high))
-    if one.n == 0:
-        order = gettext("no question in common")
-    elif not one.settled:
-        order = gettext("still open")
-    elif one.higher is None:
-        order = gettext("equal")
+    if order.low is not None and order.high is not None:
+        low, high, unit = order.low, order.high, unit_of(order.figure)
+        bounds = Cell(notation.interval(low, high, unit, signed=True), (low, high))
+    if order.n == 0:
+        state = gettext("no question in common")
+    elif not order.settled:
+        state = gettext("still open")
+    elif order.higher is None:
+        state = gettext("equal")
     else:
-        lower = one.second if one.higher == one.first else one.first
-        order = gettext(
+        lower = order.second if order.higher == order.first else order.first
+        state = gettext(
             "order fixed: %(higher)s above %(lower)s",
-            higher=found.names[one.higher],
-            lower=found.names[lower],
+            higher=orders.names[order.higher],
+            lower=orders.names[lower],
         )
     return (
-        word(figure_name(one.figure)),
-        word(f"{found.names[one.first]} – {found.names[one.second]}"),
-        word(order),
+        word(figure_name(order.figure)),
+        word(f"{orders.names[order.first]} – {orders.names[order.second]}"),
+        word(state),
         bounds,
-        whole_number(one.open_cards),
-        word_or_dash(_places(one.open_questions)),
+        whole_number(order.open_cards),
+        word_or_dash(_places(order.open_questions)),
     )
 
 
 def _places(positions: tuple[int, ...]) -> str:
-    named = ", ".join(map(str, positions[: words.MOST_NAMED]))
-    rest = len(positions) - words.MOST_NAMED
-    if rest <= 0:
-        return named
-    return gettext("%(listed)s and %(n)s more", listed=named, n=notation.number(rest))
+    listed = ", ".join(map(str, positions[: words.MOST_NAMED]))
+    more = len(positions) - words.MOST_NAMED
+    if more <= 0:
+        return listed
+    return gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(more))
 
 
-def part_json(found: SettledOrders) -> list[dict[str, Any]]:
+def part_json(orders: SettledOrders) -> list[dict[str, Any]]:
     """Return each order as plain values.
 
     ``{runs, figure, settled, ahead, equal, min, max, n, open_cards, questions, judged, of}``:
@@ -123,18 +123,18 @@ def part_json(found: SettledOrders) -> list[dict[str, Any]]:
     """
     return [
         {
-            "runs": [one.first, one.second],
-            "figure": one.figure,
-            "settled": one.settled,
-            "ahead": one.higher,
-            "equal": one.equal,
-            "min": one.low,
-            "max": one.high,
-            "n": one.n,
-            "open_cards": one.open_cards,
-            "questions": list(one.open_questions),
-            "judged": found.judged,
-            "of": found.things,
+            "runs": [order.first, order.second],
+            "figure": order.figure,
+            "settled": order.settled,
+            "ahead": order.higher,
+            "equal": order.equal,
+            "min": order.low,
+            "max": order.high,
+            "n": order.n,
+            "open_cards": order.open_cards,
+            "questions": list(order.open_questions),
+            "judged": orders.judged,
+            "of": orders.things,
         }
-        for one in found.orders
+        for order in orders.orders
     ]

@@ -177,7 +177,7 @@ def pack(
     `secret` is the SHA-256 of the secret of the orders; `about` says what the members hold that
     not every pack has.
     """
-    added = {name: told for name, told in about.items() if name in files}
+    added = {name: text for name, text in about.items() if name in files}
     members = {README: readme(facts, added), **files}
     manifest = {
         "format": FORMAT,
@@ -251,7 +251,7 @@ def readme(facts: Mapping[str, Any], added: Mapping[str, str]) -> bytes:
         merging=_MERGING[facts.get("merging", "majority")],
         measures="RR P@5" if is_method else f"nDCG@10 RR{level}@10 AP{level}",
         compared=_OF_METHOD.format(literal=json.dumps(rule)) if is_method else _OF_RANKINGS,
-        added="".join(f"| `{name}` | {told} |\n" for name, told in added.items()),
+        added="".join(f"| `{name}` | {text} |\n" for name, text in added.items()),
         cannot_tell=_CANNOT_TELL[facts["cannot_tell"]],
     ).encode()
 

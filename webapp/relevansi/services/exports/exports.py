@@ -21,7 +21,7 @@ from relevansi.db.tables.study import Question, Study
 from relevansi.exporters.comparisons import files as comparison_files
 from relevansi.exporters.exports import csv_ratings, judged_results, metrics_tables, run_folders
 from relevansi.exporters.exports.judged_results import JudgedResult, grade_word
-from relevansi.exporters.exports.metrics_tables import JsonValue, said_unasked
+from relevansi.exporters.exports.metrics_tables import JsonValue, unsampled_sentence
 from relevansi.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
 from relevansi.exporters.frame.spreadsheets import Sheet, workbook
 from relevansi.exporters.proof_packs.pack import packed_folder
@@ -101,8 +101,8 @@ class RatedRun(NamedTuple):
         rule = reports.of_rater(rater) if rater else self.rule
         return reports.report(self.session, self.study, self.run_id, rule)
 
-    def said_unasked(self) -> tuple[str, ...]:
-        return said_unasked(reports.unasked(self.session, self.run_id))
+    def unsampled_sentence(self) -> tuple[str, ...]:
+        return unsampled_sentence(reports.unasked(self.session, self.run_id))
 
     def file(self, name: str, data: bytes, *notes: str) -> ExportedFile:
         """Return a file of the run, named with the day of the run, else of its import.
@@ -134,14 +134,14 @@ def export(
 def _rated_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
     report = of.report()
     data = csv_ratings.rated_csv(report, style=style)
-    return of.file("evaluation_rated.csv", data, *csv_ratings.said(report))
+    return of.file("evaluation_rated.csv", data, *csv_ratings.remarks(report))
 
 
 def _wide_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
     by_rater = {rater.name: of.report(rater) for rater in studies.raters(of.session, of.study)}
     merged = of.report()
     data = csv_ratings.wide_csv(merged, by_rater, style=style)
-    return of.file("evaluation_raters.csv", data, *csv_ratings.said(merged))
+    return of.file("evaluation_raters.csv", data, *csv_ratings.remarks(merged))
 
 
 def _long_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
@@ -177,13 +177,13 @@ def _long_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile
                 result.title,
                 result.verdict,
             ),
-            origins.get(result.thing),
+            origins.get(result.judged_item_id),
         )
         if of_collection:
-            gap = seconds.get((rater.id, result.thing)) if rater else None
+            gap = seconds.get((rater.id, result.judged_item_id)) if rater else None
             cells = (*cells, grade_word(result.verdict, scale), gap)
         rows.append(cells)
-    return of.file("judgments.csv", csv_bytes(rows, style=style), *of.said_unasked())
+    return of.file("judgments.csv", csv_bytes(rows, style=style), *of.unsampled_sentence())
 
 
 def _spreadsheet(of: RatedRun) -> ExportedFile:
@@ -191,12 +191,12 @@ def _spreadsheet(of: RatedRun) -> ExportedFile:
     report = of.report()
     columns, rows = csv_ratings.columns_of(report), csv_ratings.rated_rows(report)
     data = workbook([Sheet("ratings", columns, rows)])
-    return of.file("evaluation_rated.xlsx", data, *csv_ratings.said(report))
+    return of.file("evaluation_rated.xlsx", data, *csv_ratings.remarks(report))
 
 
 def _report(of: RatedRun) -> ExportedFile:
     """Return the report of the run: its figures, what they mean, and the references."""
-    name = run_folders.called(of.run.search_method, of.run.llm, of.run.timestamp)
+    name = run_folders.run_title(of.run.search_method, of.run.llm, of.run.timestamp)
     data = metrics_tables.runs_markdown([(name, reports.in_words(*of))])
     return of.file("evaluation_report.md", data)
 
@@ -204,12 +204,12 @@ def _report(of: RatedRun) -> ExportedFile:
 def _qrels(of: RatedRun, *, unjudged: bool = False) -> ExportedFile:
     """Return the judgments in TREC form; `unjudged` results with the grade -1."""
     text, notes = judged_results.qrels(judged(of), unjudged=unjudged)
-    return of.file("qrels.txt", text.encode(), *notes, *of.said_unasked())
+    return of.file("qrels.txt", text.encode(), *notes, *of.unsampled_sentence())
 
 
 def _run_file(of: RatedRun, *, scores: bool = False) -> ExportedFile:
     """Return the ranked lists in TREC form, tagged with the run's id; with their own `scores`."""
-    results, notes = [*judged(of)], of.said_unasked()
+    results, notes = [*judged(of)], of.unsampled_sentence()
     if scores and (unscored := sum(result.is_below for result in results)):
         results = [result for result in results if not result.is_below]
         note = ngettext(
@@ -283,7 +283,7 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
                 identity=identity,
                 content=content,
                 title=item.title if item else "",
-                thing=thing_id or 0,
+                judged_item_id=thing_id or 0,
                 is_below=is_below,
                 is_pooled=at is not None and (not is_below or verdict is not None),
                 score=card.get("score") if card else None,
@@ -337,7 +337,7 @@ def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
             "response": query.response,
             "state": query.state,
             "empty_outcome": ratings.outcome(query.emptiness_id),
-            "quality": metrics_tables.whole(ratings.quality.get(query.id)),
+            "quality": metrics_tables.whole_if_exact(ratings.quality.get(query.id)),
             "notes": ratings.notes.get(query.id, ""),
             "question_note": query.note or "",
             "results": [
@@ -355,7 +355,7 @@ def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
         for query, results, details in particulars.of_run(session, run, scope, with_record=True)
     )
     data = metrics_tables.json_of_list(head, "queries", queries)
-    return of.file("run.json", data, *said_unasked(unasked))
+    return of.file("run.json", data, *unsampled_sentence(unasked))
 
 
 class ForCollections(Refused):
@@ -397,7 +397,7 @@ def _for_tool(of: RatedRun, *, form: str, index: str = "") -> ExportedFile:
     Raises ``ForCollections``, ``EqualTexts``, ``NotOfSpans`` and ``IndexUnknown``.
     """
     results, study = _of_collection(of, form), of.study
-    scale, notes = Scale.stored(study.scale), of.said_unasked()
+    scale, notes = Scale.stored(study.scale), of.unsampled_sentence()
     match form:
         case "beir":
             data = packed_folder(judged_results.beir(results, _dataset_card(of, results)))
@@ -512,14 +512,14 @@ def tree(
             files[at.path("evaluation_rated_{day}.csv")] = csv_ratings.rated_csv(report)
         files[at.path("full_responses_{day}.txt")] = run_folders.responses(run)
     notes += dict.fromkeys(
-        note for run in runs for note in said_unasked(report_of[run.name].unasked)
+        note for run in runs for note in unsampled_sentence(report_of[run.name].unasked)
     )
     rated = {run.name: run for run in runs if is_rated(report_of[run.name])}
     if rated:
         described = []
         for name, run in rated.items():
             blindness = reports.blindness(session, study, Query.run_id == name, rule)
-            title = run_folders.called(run.search_method, run.llm, run.timestamp)
+            title = run_folders.run_title(run.search_method, run.llm, run.timestamp)
             described.append((title, replace(report_of[name], blindness=blindness)))
         # Dated with the newest run.
         report_file = f"evaluation_report_{_day(rated.values())}.md"

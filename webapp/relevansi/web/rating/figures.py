@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from relevansi import notation
-from relevansi.exporters.exports.shown_figures import shown
+from relevansi.exporters.frame.charts import in_words
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.judging.figures import HEADLINES, Figure, Totals, figures
 from relevansi.metrics.judging.graded import judged_companions
@@ -161,7 +161,7 @@ def _cell(
     waiting: str = "",
     share: float | None = None,
 ) -> FigureCell:
-    words, judged = shown(figure, measure_of(name).unit), ""
+    words, judged = in_words(figure, measure_of(name).unit), ""
     if name.startswith("RBP") and figure.lower is not None and figure.upper is not None:
         judged = gettext("residual %(share)s", share=notation.figure(figure.upper - figure.lower))
     if share is not None and share < 1:

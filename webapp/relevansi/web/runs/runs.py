@@ -20,13 +20,13 @@ from msgspec import structs
 from relevansi import labels, notation
 from relevansi.exporters.exports.csv_ratings import columns_of
 from relevansi.exporters.exports.metrics_tables import (
+    blindness_sentence,
     by_column,
     chapters,
     metrics_json,
     read_together,
     rounding,
-    said_blindness,
-    said_unasked,
+    unsampled_sentence,
     values_by_column,
 )
 from relevansi.i18n import gettext, mark
@@ -136,7 +136,7 @@ def show(run_id: str) -> str:
         run=run,
         rule=next(one for one in offered if one.name == report.rule),
         rules=offered,
-        blindness=said_blindness(report.blindness),
+        blindness=blindness_sentence(report.blindness),
         exposure=exposure,
         totals=whole,
         unasked=tuple(_unasked(report, run.overview.counts, rater.study.pool_depth)),
@@ -259,7 +259,7 @@ def _unasked(report: RunReport, whole: Counts, depth: int | None) -> Iterator[st
         )
     if not report.unasked:
         return
-    yield from said_unasked(report.unasked)
+    yield from unsampled_sentence(report.unasked)
     of_all = Totals(
         n_queries=whole.queries, n_with_results=whole.with_results, n_unreadable=whole.unreadable
     )

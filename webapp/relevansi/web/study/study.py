@@ -20,7 +20,7 @@ from wtforms.validators import ValidationError
 from relevansi import labels
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Study
-from relevansi.exporters.exports.metrics_tables import said_blindness
+from relevansi.exporters.exports.metrics_tables import blindness_sentence
 from relevansi.failures import Refused
 from relevansi.i18n import gettext
 from relevansi.kinds import KINDS
@@ -219,7 +219,7 @@ def show_standing() -> Response:
             is_blind=is_blind,
             raters=standing.rater_standings(session, study),
             questions=questions,
-            blindness=said_blindness(blindness),
+            blindness=blindness_sentence(blindness),
             askable=asked_again.askable(session, study),
             waiting=asked_again.waiting(session, study),
             nobody=assignments.written((one.id for one in short if not one.reach), sets),
