@@ -146,15 +146,6 @@ def test_a_changed_verdict_of_the_machine_changes_the_figures(packed: bytes) -> 
     assert {one.file for one in found.differences} == {packs.PLANNED}
 
 
-def test_a_rule_said_to_be_older_than_the_verdicts_is_found_out(packed: bytes) -> None:
-    late = (NOW + timedelta(days=400)).isoformat()
-    found = verified(changed(packed, ROWS, edited(lambda rows: rows[0].update(chosen_at=late))))
-
-    places = {(one.file, one.place[-1]): one for one in found.differences}
-    before = places[packs.RULES, "verdicts_before"]
-    assert (before.packed, before.computed) == (0, 16)
-
-
 def test_no_machine_without_a_rule(session: Session, study: Study, rater: Rater) -> None:
     runs = study_of_two_runs(session, study)
     judge(session, machine(session, study), runs[0], BY_MACHINE)

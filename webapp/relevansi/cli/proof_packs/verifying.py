@@ -30,7 +30,7 @@ def verify_command(file: Path, reply: Reply) -> None:
     JSON: {file, equal, fingerprint, version, created_at, study, rule, runs, files,
       figures, differences: [{kind, file, place: [], stated, computed, source}],
       left_out, texts: {FILE: [lines of a unified diff]}}; kind is one of hash,
-      missing, unlisted, unreadable, verdict, figure, cell.
+      missing, unlisted, unreadable, figure, cell.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     with (
         file.open("rb") as data,

@@ -6,7 +6,7 @@ content, so the same state gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from itertools import count
@@ -418,15 +418,9 @@ def _machines(session: Session, study: Study, packed: Sequence[Run]) -> list[int
     return sorted({machine.id for runs in sets for machine in _helping(session, study, runs)})
 
 
-def draw_again(session: Session, verdicts_before: Callable[[int, datetime], int]) -> None:
-    """Give each rule the sample that its seed draws, whatever sample it is said to have.
-
-    A rule has at least as many verdicts before it as there were at the time: one that says it was
-    chosen beforehand, and was not, gives other figures. Raises ``ValueError``.
-    """
+def draw_again(session: Session) -> None:
+    """Give each rule the sample of its seed, for no pack holds one; raises ``ValueError``."""
     for row in session.scalars(select(PlanningRule).order_by(PlanningRule.id)).all():
-        before = verdicts_before(row.question_set_id, row.chosen_at)
-        row.verdicts_before = max(row.verdicts_before, before)
         if row.kind in SAMPLING and not row.settings.get("stratified"):
             samples.store(session, row, session.get_one(QuestionSet, row.question_set_id))
 

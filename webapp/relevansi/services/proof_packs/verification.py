@@ -1,15 +1,13 @@
 """A proof pack made anew from its own rows: equal, or which files, lines and values differ.
 
-Each row is held against the rows that it names and the values that its columns may have, each
-verdict against its events. Then the rows are put into an empty database, and everything else is
-exported from there again.
+Each row is held against the rows that it names and the values that its columns may have. Then the
+rows are put into an empty database, and everything else is exported from there again.
 """
 
 from __future__ import annotations
 
 import difflib
 import json
-from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -26,10 +24,9 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
 from relevansi.db.tables.base import Base, Moment
-from relevansi.db.tables.judging import Event, JudgedItem, Judgment, QueryRating
-from relevansi.db.tables.people import LogEntry, Rater
-from relevansi.db.tables.runs import Query
-from relevansi.db.tables.study import Question, Study
+from relevansi.db.tables.judging import Event, JudgedItem
+from relevansi.db.tables.people import LogEntry
+from relevansi.db.tables.study import Study
 from relevansi.exporters.proof_packs.pack import json_file
 from relevansi.failures import Failure
 from relevansi.i18n import SOURCE_LANGUAGE, speaking
@@ -39,7 +36,7 @@ from relevansi.kinds import KINDS
 from relevansi.metrics.proof_packs import proof_files
 from relevansi.records import EmptyOutcome, Scale, Tell, nobody
 from relevansi.services.backups import backups
-from relevansi.services.judging.events import AGAIN, standing
+from relevansi.services.judging.events import AGAIN
 from relevansi.services.proof_packs import packs
 from relevansi.services.runs import reports, runs
 from relevansi.services.study.assignments import SWITCHES
@@ -49,12 +46,9 @@ Value = str | int | float | bool | None
 Place = tuple[str, ...]
 Disagreement = tuple[Place, Value, Value]
 """A place with the value stated there, and the value it should have."""
-Key = tuple[str, int, int]
-"""A field of judgments, a rater, and a judged item (of a verdict) or an answer."""
 
 ROWS = "study/*.json"
 """The source of all that is made anew."""
-EVENTS = proof_files.of_table("events")
 
 MOST = 20_000
 """Differences that are kept; the rest is counted."""
@@ -90,7 +84,6 @@ class DifferenceKind(StrEnum):
     MISSING = "missing"
     UNLISTED = "unlisted"
     UNREADABLE = "unreadable"
-    VERDICT = "verdict"
     FIGURE = "figure"
     CELL = "cell"
 
@@ -166,7 +159,6 @@ class _Comparison:
             return
         try:
             with _loaded(rows) as (session, study):
-                self._hold_against_events(session, study, rows)
                 self._make(session, study, tell)
         except UnfitRows as wrong:
             table, why = wrong.args
@@ -201,11 +193,15 @@ class _Comparison:
 
     def _make(self, session: Session, study: Study, tell: Tell) -> None:
         manifest = self.pack.manifest
-        packs.draw_again(session, partial(_verdicts_before, session))
+        packs.draw_again(session)
         packed = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
         self.verification.runs = [run.id for run in packed]
         rule = reports.rule_of(session, study, manifest.rule)
-        self._facts(packs.facts(session, study, packed, rule))
+        # Definitions are those of the version that made the pack.
+        facts = json.loads(json_file(packs.facts(session, study, packed, rule)))
+        document: Any = self.pack.json(proof_files.MANIFEST)
+        in_manifest = {key: document[key] for key in facts if key in document}
+        self._add_all(DifferenceKind.CELL, proof_files.MANIFEST, documents(in_manifest, facts))
         remade = {proof_files.README, *map(proof_files.of_table, packs.NAMES)}
         for name, computed in packs.members(session, study, packed, rule, tell=tell):
             remade.add(name)
@@ -214,19 +210,9 @@ class _Comparison:
             if name not in remade:
                 self._add(DifferenceKind.CELL, name, (), "-", None, ROWS)
 
-    def _facts(self, facts: Mapping[str, Any]) -> None:
-        """Compare what the manifest states of the study; definitions are those of its version."""
-        manifest: Any = self.pack.json(proof_files.MANIFEST)
-        computed = json.loads(json_file(facts))
-        comparable = {key: manifest[key] for key in computed if key in manifest}
-        self._add_all(
-            DifferenceKind.CELL, proof_files.MANIFEST, ROWS, documents(comparable, computed)
-        )
-
     def _compare(self, name: str, computed: bytes) -> None:
-        kind = DifferenceKind.CELL
-        if any(part in name for part in _FIGURES):
-            kind = DifferenceKind.FIGURE
+        has_figures = any(part in name for part in _FIGURES)
+        kind = DifferenceKind.FIGURE if has_figures else DifferenceKind.CELL
         is_json = name.endswith(".json")
         if is_json:
             self.verification.figures += numbers(json.loads(computed))
@@ -240,45 +226,17 @@ class _Comparison:
         if is_json:
             document = self._tried(partial(self.pack.json, name))
             if document is not None:
-                differences = documents(document, json.loads(computed))
-                self._add_all(kind, name, ROWS, differences)
+                self._add_all(kind, name, documents(document, json.loads(computed)))
         else:
             old, new = (data.decode(errors="replace").split("\n") for data in (packed, computed))
-            self._add_all(kind, name, ROWS, [*lines(old, new)] or [((), "other bytes", "")])
+            self._add_all(kind, name, [*lines(old, new)] or [((), "other bytes", "")])
             self.verification.texts[name] = unified_diff(old, new, name)
 
-    def _hold_against_events(
-        self, session: Session, study: Study, rows: Mapping[str, Sequence[Mapping[str, Any]]]
-    ) -> None:
-        """Report the verdicts, grades and notes that the events make otherwise.
-
-        A machine's are taken as stated: its events are in no pack.
-        """
-        by_events = _current(session.scalars(select(Event).order_by(Event.id)))
-        machines = set(session.scalars(select(Rater.id).where(Rater.is_machine)))
-        for table, about, fields in (
-            (Judgment.__tablename__, "judged_item_id", ("verdict",)),
-            (QueryRating.__tablename__, "query_key", ("quality", "notes")),
-        ):
-            for number, row in enumerate(rows[table], start=2):  # the first line is "["
-                for name in () if row["rater_id"] in machines else fields:
-                    value = by_events.pop((name, row["rater_id"], row[about]), None)
-                    if (row[name] or None if name == "notes" else row[name]) != value:
-                        packed, computed = map(scalar, (row[name], value))
-                        at = proof_files.of_table(table), (f"line {number}", name)
-                        self._add(DifferenceKind.VERDICT, *at, packed, computed, EVENTS)
-        shown_items = set(session.scalars(packs.judged_items(study, Query.id.is_not(None))))
-        answers = set(session.scalars(select(Query.id)))
-        for (name, rater_id, item), value in by_events.items():
-            if item in (shown_items if name == "verdict" else answers):
-                place = f"rater_id {rater_id}", f"{name} of {item}"
-                self._add(DifferenceKind.VERDICT, EVENTS, place, scalar(value), None, ROWS)
-
     def _add_all(
-        self, kind: DifferenceKind, file: str, source: str, differences: Iterable[Disagreement]
+        self, kind: DifferenceKind, file: str, differences: Iterable[Disagreement]
     ) -> None:
         for place, packed, computed in differences:
-            self._add(kind, file, place, packed, computed, source)
+            self._add(kind, file, place, packed, computed, ROWS)
 
     def _add(
         self,
@@ -406,27 +364,6 @@ def _value(table: Table, name: str, value: Any) -> Any:
     if isinstance(value, int) and abs(value) >= 2**63:
         raise ValueError("too large")
     return value
-
-
-def _current(events: Iterable[Event]) -> dict[Key, Value]:
-    """Return the verdicts, grades and notes that are current once the events are in order."""
-    histories: dict[Key, list[Event]] = defaultdict(list)
-    for event in events:
-        about = event.judged_item_id if event.field == "verdict" else event.query_key
-        if event.field in {"verdict", "quality", "notes"} and about is not None:
-            histories[event.field, event.rater_id, about].append(event)
-    last = {key: standing(history) for key, history in histories.items()}
-    return {
-        key: int(event.new) if key[0] == "quality" else event.new
-        for key, event in last.items()
-        if event and event.new
-    }
-
-
-def _verdicts_before(session: Session, question_set: int, moment: datetime) -> int:
-    of_set = select(JudgedItem.id).join(Question).where(Question.question_set_id == question_set)
-    earlier = select(Event).where(Event.judged_item_id.in_(of_set), Event.received_at < moment)
-    return len(_current(session.scalars(earlier.order_by(Event.id))))
 
 
 def documents(packed: object, computed: object, place: Place = ()) -> Iterator[Disagreement]:
