@@ -400,7 +400,14 @@ def _for_tool(of: RatedRun, *, form: str, index: str = "") -> ExportedFile:
     scale, notes = Scale.stored(study.scale), of.unsampled_sentence()
     match form:
         case "beir":
-            data = packed_folder(judged_results.beir(results, _dataset_card(of, results)))
+            card = judged_results.dataset_card(
+                reports.in_words(*of),
+                title=studies.shown_name(study),
+                guidelines=studies.guidelines(study),
+                agreement=agreement.report(of.session, study, kinds=[ItemKind.CARDS]).kinds[0],
+                results=results,
+            )
+            data = packed_folder(judged_results.beir(results, card))
         case "srw":
             title = studies.shown_name(study)
             data = judged_results.search_relevance(results, name=title, description=of.rated_by)
@@ -443,20 +450,9 @@ def _of_collection(of: RatedRun, form: str) -> list[JudgedResult]:
         raise ForCollections(form)
     results = [*judged(of)]
     texts = Counter({result.query_id: result.question for result in results}.values())
-    if form in BY_TEXT and (twice := [text for text, n in texts.items() if n > 1]):
-        raise EqualTexts(twice[0])
+    if form in BY_TEXT and (repeated := [text for text, n in texts.items() if n > 1]):
+        raise EqualTexts(repeated[0])
     return results
-
-
-def _dataset_card(of: RatedRun, results: Sequence[JudgedResult]) -> str:
-    kinds = [ItemKind.CARDS]
-    return judged_results.dataset_card(
-        reports.in_words(*of),
-        title=studies.shown_name(of.study),
-        guidelines=studies.guidelines(of.study),
-        agreement=agreement.report(of.session, of.study, kinds=kinds).kinds[0],
-        results=results,
-    )
 
 
 def formats_for(study: Study) -> tuple[str, ...]:

@@ -117,7 +117,6 @@ class CheckedQuery(Struct, frozen=True):
     cards: tuple[CheckedCard, ...]
     before: int | None
     after: int | None
-    can_decide: bool
 
 
 def facts_of_cards(queries: Mapping[int, Query]) -> dict[int, tuple[CardFacts, ...]]:
@@ -234,7 +233,6 @@ def checked_query(
         cards=check_cards(line.cards, query, steps) if query else (),
         before=numbers[at - 1] if at else None,
         after=numbers[at + 1] if at + 1 < len(numbers) else None,
-        can_decide=query is not None,
     )
 
 

@@ -232,9 +232,8 @@ def _current_and_overtaken(session: Session, logged: Sequence[Event]) -> tuple[s
         )
     rivals: dict[tuple[int, Target], list[Event]] = defaultdict(list)
     for event in session.scalars(statement):
-        target = _target(event)
-        if target is not None:
-            rivals[event.rater_id, target].append(event)
+        if event.judged_item_id is not None or event.query_key is not None:
+            rivals[event.rater_id, Target.of(event).about].append(event)
     stand, overtaken = set(), set()
     for history in rivals.values():
         *_, last = ordered = in_order(history)
@@ -250,16 +249,6 @@ def _overtaken(ids: Sequence[int]) -> set[int]:
     {4}
     """
     return {id_ for place, id_ in enumerate(ids) if any(later < id_ for later in ids[place:])}
-
-
-def _target(event: Event) -> Target | None:
-    if event.judged_item_id is None and event.query_key is None:
-        return None
-    if event.field in _AGAIN:
-        return Target.of(event)
-    if event.judged_item_id is not None:
-        return Target(event.field, thing_id=event.judged_item_id)
-    return Target(event.field, query_key=event.query_key)
 
 
 def _letters(session: Session, logged: Sequence[Event]) -> dict[tuple[str | None, int | None], str]:

@@ -52,17 +52,17 @@ class RaterLine(Struct, frozen=True):
 
 def lines(session: Session, study: Study) -> list[RaterLine]:
     """Return every rater and machine with their progress, the owner first, removed ones last."""
-    judged = _by_rater(session, func.count(), Judgment, Judgment.verdict.is_not(None))
-    rated = _by_rater(session, func.count(), QueryRating, QueryRating.quality.is_not(None))
-    last_seen = _by_rater(session, func.max(Event.received_at), Event)
-    rater_lines = [
-        RaterLine(
-            *(rater.id, rater.name, rater.is_owner, rater.is_machine, judged.get(rater.id, 0)),
-            *(rated.get(rater.id, 0), last_seen.get(rater.id), rater.removed_at),
-        )
-        for rater in studies.people_and_machines(session, study)
-    ]
-    return sorted(rater_lines, key=lambda line: (line.removed_at is not None, not line.is_owner))
+    count = select(func.count())
+    judged = count.where(Judgment.rater_id == Rater.id, Judgment.verdict.is_not(None))
+    rated = count.where(QueryRating.rater_id == Rater.id, QueryRating.quality.is_not(None))
+    last_seen = select(func.max(Event.received_at)).where(Event.rater_id == Rater.id)
+    progress = (rows.scalar_subquery() for rows in (judged, rated, last_seen))
+    rows = session.execute(
+        select(Rater.id, Rater.name, Rater.is_owner, Rater.is_machine, *progress, Rater.removed_at)
+        .where(Rater.study_id == study.id)
+        .order_by(Rater.removed_at.is_not(None), Rater.is_owner.desc(), Rater.id)
+    )
+    return [RaterLine(*row) for row in rows]
 
 
 def find(session: Session, study: Study, rater_id: int) -> Rater:
@@ -166,15 +166,6 @@ def _stop(session: Session, rater: Rater, now: datetime) -> None:
     for way_in in (Invitation, Token):
         open_ways = (way_in.rater_id == rater.id) & way_in.withdrawn_at.is_(None)
         session.execute(update(way_in).where(open_ways).values(withdrawn_at=now))
-
-
-def _by_rater(
-    session: Session, what: ColumnElement[Any], table: type[Any], *where: ColumnElement[bool]
-) -> dict[int, Any]:
-    rows = session.execute(
-        select(table.rater_id, what).select_from(table).where(*where).group_by(table.rater_id)
-    )
-    return {rater_id: value for rater_id, value in rows}  # noqa: C416 (to mypy rows are not pairs)
 
 
 TOKEN_BYTES = 24

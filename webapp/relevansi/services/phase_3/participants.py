@@ -248,15 +248,17 @@ def agree(
     """
     study = session.get_one(Study, link.study_id)
     phase = user_studies.lock(session, study)
-    most = phase.most_newcomers
     personal = link if link.participant_id is not None else _by_token(session, study, token)
     if (personal is None or _is_undecided(personal)) and not phase.is_open:
         raise PhaseClosed
     if personal is None:
         if not _TOKEN.fullmatch(token):
             raise NoWayIn
-        if not _has_room(session, study, f"phase 3/{link.id}/{source}", now, most):
-            raise TooManyNewcomers
+        name, most = f"phase 3/{link.id}/{source}", phase.most_newcomers
+        try:
+            sign_in.count_try(session, study, name, now, most=most, window=HOUR)
+        except TooManyTries:
+            raise TooManyNewcomers from None
         if was_offered and _is_among(everybody(session, study), pseudonym):
             pseudonym = offered(session, study)
         participant = _add(session, study, pseudonym, now)
@@ -293,14 +295,6 @@ def rename(session: Session, participant: Participant, pseudonym: str) -> None:
 def finish(participant: Participant, now: datetime) -> None:
     """Note that a participant is done; they may still see and change their judgments."""
     participant.finished_at = participant.finished_at or now
-
-
-def _has_room(session: Session, study: Study, name: str, now: datetime, most: int) -> bool:
-    try:
-        sign_in.count_try(session, study, name, now, most=most, window=HOUR)
-    except TooManyTries:
-        return False
-    return True
 
 
 def _need_free(session: Session, study: Study, pseudonym: str) -> None:
