@@ -13,7 +13,7 @@ _ANY_TARGET = re.compile(_TARGET, re.IGNORECASE)
 # One pass over escapes, brackets and the start of an address, so that titles may hold both.
 _TOKEN = re.compile(rf"\\.|{_TARGET}|[\[\]]", re.IGNORECASE)
 # What most links are, without any of these within: one step instead of a walk.
-_SIMPLE = re.compile(r"\[([^][()\\]*)\]\((https?://[^\s()<>]+)\)", re.IGNORECASE)
+_SIMPLE = re.compile(r"\[([^][()\\]*)\]\((https?://[^\s()<>]+)\)")
 _STOP = re.compile(r"[() ]")
 _BARE = re.compile(r"https?://[^\s<>\[\]]+|(?<!\S)/(?:properti|proyek)/[^\s<>\[\]]+", re.IGNORECASE)
 
@@ -86,7 +86,7 @@ def _segments(url: str) -> tuple[str, ...]:
     _, scheme, behind_scheme = path.partition("://")
     if scheme or path.startswith("www."):
         path = (behind_scheme or path).partition("/")[2]
-    return tuple(part for part in path.split("/") if part)
+    return tuple(filter(None, path.split("/")))
 
 
 def _target(text: str, start: int) -> tuple[str, int]:

@@ -290,6 +290,8 @@ def _facts(card: Card) -> str:
 
 
 _NUMBERED = re.compile(r"(?P<heading>#{1,6} ?)?(?P<bold>\*\*|__)?[0-9]{1,4}[.)](?: |(?=[*_\[])|$)")
+# What most titles are, a bold link without any mark within: one step instead of the whole way.
+_BOLD_LINK = re.compile(r"[0-9]{1,4}[.)] \*\*\[([^][()\\*_]*)\]\((https?://[^\s()<>]+)\)\*\*")
 _NUMBERS = frozenset("#*_0123456789")
 """What a numbered line begins with."""
 _DECORATION = re.compile(r"[^\w\s*\[\\(\"'\u201c]{1,8} ?(?=\*\*|\[)")
@@ -311,8 +313,7 @@ class _Item(Struct):
     title: str
     indent: int
     stands_alone: bool
-    fields: Fields = field(default_factory=dict)
-    detailed: bool = False
+    details: list[Fields] = field(default_factory=list)  # of each line that has some
     is_heading: bool = False
     section: str = ""
     lines: list[str] = field(default_factory=list)
@@ -323,18 +324,18 @@ class _Item(Struct):
         if text and len(self.lines) < _MOST_LINES:
             self.lines.append(text)
 
-    def add(self, fields: Fields) -> None:
-        self.detailed = True
-        self.fields = fields | self.fields
-
     @property
     def speaks_for_itself(self) -> bool:
-        return (self.detailed or self.stands_alone) and bool(self.title or "url" in self.fields)
+        has_name = self.title or any("url" in fields for fields in self.details)
+        return bool(has_name and (self.details or self.stands_alone))
 
     def card(self) -> Card:
-        url = self.fields.get("url") or ""
+        fields: Fields = {}
+        for of_line in reversed(self.details):  # the first value of each counts
+            fields |= of_line
+        url = fields.get("url") or ""
         slug = slug_of(url)
-        fields: Fields = {"slug": slug, "source": source_of(url)} | self.fields
+        fields = {"slug": slug, "source": source_of(url)} | fields
         return Card(title=self.title or slug or url, **fields)
 
 
@@ -377,7 +378,7 @@ def _parts(response: str) -> Iterator[_Item | str]:
         number = _NUMBERED.match(line) if line[0] in _NUMBERS else None
         new = _read_item(line, indent, number) if number else None
         if new and (not item or new.speaks_for_itself or indent < item.indent + 2):
-            if item and (item.detailed or indent <= item.indent):
+            if item and (item.details or indent <= item.indent):
                 yield item
             if item and item.is_heading and not item.speaks_for_itself:
                 section = item.title
@@ -406,14 +407,13 @@ def _ends(item: _Item, line: str, number: re.Match[str] | None, *, at_margin: bo
     if details is None and at_margin:
         return item
     if details is not None:
-        item.add(details)
+        item.details.append(details)
     if has_more:
         item.keep(text)
     return None
 
 
 def _line_details(line: str) -> tuple[Fields | None, bool]:
-    # The lines of one listing come again wherever it is shown, and some are much the same.
     cached = _cached_line_details
     return (cached if len(line) <= _LONGEST_KEPT else cached.__wrapped__)(line)
 
@@ -425,18 +425,36 @@ def _cached_line_details(line: str) -> tuple[Fields | None, bool]:
 
 
 def _lines(response: str) -> Iterator[tuple[int, str, str]]:
+    """Each line with words: its indent, its words with single blanks, and itself as it stands.
+
+    The last has a line break before it where a blank line is above.
+    """
     blank = ""
     for line in response.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
-        visible = line.lstrip(_INVISIBLE)
-        text = " ".join(visible.split())
-        if text.endswith("\\"):
-            text = text[:-1].rstrip()
+        if not line:
+            blank = "\n"
+            continue
+        # The lines of one listing come again wherever it is shown, and some are much the same.
+        measured = _measured if len(line) <= _LONGEST_KEPT else _measured.__wrapped__
+        indent, text, visible = measured(line)
         if text:
-            yield len(visible) - len(visible.lstrip()), text, blank + visible
+            yield indent, text, blank + visible
         blank = "" if text else "\n"
 
 
+@lru_cache(maxsize=20_000)
+def _measured(line: str) -> tuple[int, str, str]:
+    visible = line.lstrip(_INVISIBLE)
+    text = " ".join(visible.split())
+    if text.endswith("\\"):
+        text = text[:-1].rstrip()
+    return len(visible) - len(visible.lstrip()), text, visible
+
+
 def _read_item(line: str, indent: int, number: re.Match[str]) -> _Item | None:
+    if link := _BOLD_LINK.fullmatch(line):
+        details: list[Fields] = [{"url": link[2]}]
+        return _Item(link[1].strip(), indent, stands_alone=False, details=details)
     text = (number["bold"] or "") + line[number.end() :].strip()
     decoration = _DECORATION.match(text)
     text = text[decoration.end() :] if decoration else text
@@ -446,9 +464,9 @@ def _read_item(line: str, indent: int, number: re.Match[str]) -> _Item | None:
     if number["heading"]:
         item.stands_alone, item.is_heading = False, True
     tail = tail.strip(_SEPARATORS)
-    details, has_more = _line_details(tail) if tail else (None, False)
-    if details is not None:
-        item.add(details)
+    fields, has_more = _line_details(tail) if tail else (None, False)
+    if fields is not None:
+        item.details.append(fields)
     if has_more:
         item.keep(tail)
     return item
@@ -458,8 +476,7 @@ def _read_title(text: str, indent: int) -> tuple[_Item, str]:
     body = text.lstrip("*_")
     link = find_link(body)
     if link and not link.before:
-        item = _Item(_clean(link.label), indent, stands_alone=False)
-        item.add({"url": link.url})
+        item = _Item(_clean(link.label), indent, stands_alone=False, details=[{"url": link.url}])
         return item, link.after.lstrip("*_")
     bold = _BOLD.match(text)
     if bold:
