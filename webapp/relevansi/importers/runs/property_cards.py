@@ -335,7 +335,8 @@ class _Item(Struct):
             fields |= of_line
         url = fields.get("url") or ""
         slug = slug_of(url)
-        fields = {"slug": slug, "source": source_of(url)} | fields
+        fields.setdefault("slug", slug)
+        fields.setdefault("source", source_of(url))
         return Card(title=self.title or slug or url, **fields)
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
-from typing import Any
+from operator import attrgetter
 
 from msgspec import Struct
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import insert_rows, tables, to_json
+from relevansi.db.engine import insert_rows, next_ids, tables, to_json
 from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.runs import Result
 from relevansi.kinds import from_row, of, to_row
@@ -127,14 +127,17 @@ class Pool:
         """Store the new things, which get their ids, and those that became fuller."""
         connection = tables(self._session)
         if self._new:
-            keys = self._properties()
-            rows = [_row(item, keys) for item in self._new.values()]
-            insert_rows(connection, JudgedItem, _COLUMNS, rows)
-            questions = {item.question_id for item in self._new.values()}
-            there = select(*_UNIQUE, JudgedItem.id).where(JudgedItem.question_id.in_(questions))
-            ids = {tuple(key): thing_id for *key, thing_id in connection.execute(there)}
-            for item, row in zip(self._new.values(), rows, strict=True):
-                item.id = ids[row[:4]]
+            new = self._new.values()
+            names = sorted({item.identity for item in new if item.identity})
+            insert_rows(
+                connection, StoredItem, "identity", [(name,) for name in names], unless_taken=True
+            )
+            for item, item_id in zip(new, next_ids(connection, JudgedItem, len(new)), strict=True):
+                item.id = item_id
+                item.text = to_json(to_row(item.card)) if item.card else None
+            insert_rows(
+                connection, JudgedItem, _COLUMNS, list(map(_VALUES_OF, new)), values=_VALUES
+            )
             self._new.clear()
         fuller = [
             {"of": item.id, "fuller": to_row(item.card)}
@@ -148,30 +151,10 @@ class Pool:
                 if isinstance(thing, JudgedItem):
                     self._session.expire(thing, ["card"])
 
-    def _properties(self) -> dict[str, int]:
-        """Return the keys of the items of new things, by identity; those that lack get a row."""
-        connection = tables(self._session)
-        names = sorted({item.identity for item in self._new.values() if item.identity})
-        rows = [(name,) for name in names]
-        insert_rows(connection, StoredItem, "identity", rows, unless_taken=True)
-        keys: dict[str, int] = {}
-        for start in range(0, len(names), PORTION):
-            portion = names[start : start + PORTION]
-            found = select(StoredItem.identity, StoredItem.id).where(
-                StoredItem.identity.in_(portion)
-            )
-            keys.update(connection.execute(found).all())
-        return keys
 
-
-_UNIQUE = (*(JudgedItem.question_id, JudgedItem.item_id, JudgedItem.content, JudgedItem.run_id),)
-_COLUMNS = "question_id, item_id, content, run_id, card"
-
-
-def _row(item: PooledItem, keys: Mapping[str, int]) -> tuple[Any, ...]:
-    shown = keys[item.identity] if item.identity else None
-    item.text = to_json(to_row(item.card)) if item.card else None
-    return item.question_id, shown, item.content, item.run_id, item.text
+_COLUMNS = "id, question_id, item_id, content, run_id, card"
+_VALUES = "?, ?, (SELECT id FROM items WHERE identity = ?), ?, ?, ?"
+_VALUES_OF = attrgetter("id", "question_id", "identity", "content", "run_id", "text")
 
 
 def identity_of(result: Result) -> str:

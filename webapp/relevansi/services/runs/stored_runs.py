@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
-from sqlalchemy import ColumnElement, Row, func, insert, or_, select, true, update
+from sqlalchemy import ColumnElement, Row, func, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from relevansi.db.engine import insert_rows, tables, to_json
+from relevansi.db.engine import insert_rows, next_ids, tables, to_json
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run, RunFile
 from relevansi.db.tables.study import Question, Study
@@ -263,6 +263,12 @@ def _make(
     return run
 
 
+_QUERY_COLUMNS = (
+    "id, run_id, question_id, query_id, response, state, claimed_count, error, extra, "
+    "asks_quality, emptiness_id"
+)
+
+
 def add_answers(
     session: Session,
     answers: Mapping[str, Iterable[tuple[Question, ReadQuery]]],
@@ -297,34 +303,20 @@ def add_answers(
         ]
         pool.store()
         changed |= pool.changed
+        keys = next_ids(connection, Query, len(listed))
         rows = [
-            {
-                "run_id": run_id,
-                "question_id": question.id,
-                "query_id": entry.query_id,
-                "response": entry.response,
-                "state": str(entry.state),
-                "claimed_count": entry.claimed_count,
-                "error": entry.error,
-                "extra": _extra(entry),
-                "asks_quality": asks_quality and bool(entry.response.strip() or not only_answers),
-                "emptiness_id": items[0].id if entry.state is QueryState.EMPTY else None,
-            }
-            for (run_id, question, entry), items in zip(listed, placed, strict=True)
-        ]
-        connection.execute(insert(Query), rows)
-        numbers = {entry.query_id for _, _, entry in listed}
-        stored = select(Query.run_id, Query.query_id, Query.id).where(
-            Query.run_id.in_(answers), Query.query_id.in_(numbers)
-        )
-        keys = {(run_id, number): key for run_id, number, key in connection.execute(stored)}
-        _add_results(
-            session,
             (
-                (keys[run_id, entry.query_id], entry.cards, items, entry.holes)
-                for (run_id, _, entry), items in zip(listed, placed, strict=True)
-            ),
-        )
+                *(key, run_id, question.id, entry.query_id, entry.response, str(entry.state)),
+                *(entry.claimed_count, entry.error, to_json(_extra(entry))),
+                asks_quality and bool(entry.response.strip() or not only_answers),
+                items[0].id if entry.state is QueryState.EMPTY else None,
+            )
+            for key, (run_id, question, entry), items in zip(keys, listed, placed, strict=True)
+        ]
+        insert_rows(connection, Query, _QUERY_COLUMNS, rows)
+        cards_and_holes = ((entry.cards, entry.holes) for _, _, entry in listed)
+        stored = zip(keys, cards_and_holes, placed, strict=True)
+        _add_results(session, ((key, *lists, items) for key, lists, items in stored))
         n_stored += len(portion)
         tell(n_stored, n_stored)
     if connection.dialect.name == "postgresql" and answers:
@@ -339,7 +331,7 @@ def add_cards(session: Session, query: Query, cards: Sequence[Item]) -> None:
     pool = Pool(session, [query.question_id])
     items = _placed(pool, query.run_id, query.question, cards)
     pool.store()
-    _add_results(session, [(query.id, cards, items, ())])
+    _add_results(session, [(query.id, cards, (), items)])
     session.expire(query, ["results"])
 
 
@@ -380,11 +372,11 @@ def _placed(
 
 def _add_results(
     session: Session,
-    answers: Iterable[tuple[int, Sequence[Item], Sequence[PooledItem], Sequence[int]]],
+    answers: Iterable[tuple[int, Sequence[Item], Sequence[int], Sequence[PooledItem]]],
 ) -> None:
     """Add the cards of answers, each the key of its query, at the ranks between its holes."""
     rows: list[tuple[int, int, int | None, str]] = []
-    for key, cards, items, holes in answers:
+    for key, cards, holes, items in answers:
         rows += [(key, rank, None, "{}") for rank in holes]
         ranks = (rank for rank in count(1) if rank not in holes)
         rows += [
