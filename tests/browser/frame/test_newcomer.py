@@ -105,7 +105,8 @@ def _rate_the_first_question(rating: RatingPage) -> None:
 
 
 def _expect_same_csv(server: Server, rating: RatingPage, run_id: str) -> None:
-    rating.page.goto(f"{rating.run_url}?part=exports")
+    rating.page.goto(rating.run_url)
+    rating.page.get_by_text("Unduh", exact=True).click()
     with rating.page.expect_download() as waiting:
         rating.page.locator('a[download][href*="/export.csv"]').first.click()
     downloaded = Path(waiting.value.path()).read_bytes()

@@ -40,7 +40,7 @@ def _addresses(client: FlaskClient) -> Iterator[str]:
     found = reached(client, "/")
     yield from (address for address in found.values() if "." not in address.partition("?")[0])
     yield from (f"/comparisons/?part={part}" for part in PARTS)
-    for run in dict.fromkeys(Page(client.get("/runs/")).links(".run h2 a")):
+    for run in dict.fromkeys(Page(client.get("/runs/")).links("tbody th a")):
         yield from (f"{run}?part={part}" for part in ("questions", "categories", "exports"))
         yield f"{run}?rule=adjudicated"
 

@@ -103,7 +103,7 @@ def test_several_files_wait_together_and_those_of_one_name_are_told_apart(
     assert len(set(Page(page).texts("label > span:has(.vh)"))) == 4  # search method, LLM of each
     answer = client.post("/runs/import", data={"token": tokens(page), "action": "store"})
     assert answer.location == "/runs/"
-    assert Page(client.get("/runs/")).count(".run") == 2
+    assert Page(client.get("/runs/")).count("tr[id]") == 2
 
 
 @pytest.mark.parametrize("data", [b"", b'{"a": 1}', b"\x89PNG\r\n"])

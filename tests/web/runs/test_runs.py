@@ -16,6 +16,7 @@ from relevansi.metrics.comparisons.registry import COMPARISON_MEASURES
 from relevansi.metrics.judging.registry import MEASURES
 from relevansi.records import QueryState
 from relevansi.services.exports import exports
+from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.web.runs.runs import FORMATS
 from seeds.making.studies import load
@@ -31,28 +32,59 @@ def test_a_run_says_how_it_stands(client: FlaskClient, run_id: str) -> None:
     # d of question 2 is asked once; one empty list; the failed call misses its quality alone.
     state = "1 of 5 questions complete · 5 answers not graded (provisional)"
     assert state in page
-    assert "6 cards unjudged, 1 empty list unjudged" in page
-    for other in ("/", "/runs/"):
-        assert state in client.get(other).text
-    assert "The call failed" in page
-    assert "not counted" in page
+    assert state in client.get("/runs/").text
+    assert " not yet" in page
+    assert "call failed" in page
+    assert "unreadable, not counted" in page
 
 
-def test_the_owner_moves_a_run_in_the_list(client: FlaskClient, web_database: Database) -> None:
+def test_the_owner_moves_a_run_in_the_study(client: FlaskClient, web_database: Database) -> None:
     first = stored(web_database, [query(1, card("a"))], method="api")
     second = stored(web_database, [query(1, card("b"))], method="hybrid")
 
-    def listed(address: str) -> list[str]:
-        links = Page(client.get(address)).links(".run h2 a")
-        return [link.removeprefix("/runs/") for link in links]
+    def in_order() -> list[str]:
+        with web_database.reading() as session:
+            return [run.id for run in runs.in_order(session, studies.open_or_make(session, NOW))]
 
-    assert listed("/runs/") == [first, second]
-    moved = client.post(f"/runs/{second}/move", data={"direction": "up"})
-
-    assert (moved.status_code, moved.location) == (303, f"/runs/#run-{second}")
-    assert listed("/runs/") == listed("/") == [second, first]
-    assert Page(client.get("/comparisons/")).values("[name=runs]") == [second, first]
+    assert in_order() == [first, second]
+    assert client.post(f"/runs/{second}/move", data={"direction": "up"}).status_code == 303
+    assert in_order() == [second, first]
     assert client.post(f"/runs/{first}/move", data={"direction": "left"}).status_code == 400
+
+
+def test_runs_are_sorted_by_a_figure_and_the_best_final_value_stands_out(
+    client: FlaskClient, web_database: Database
+) -> None:
+    low = stored(web_database, [query(1, card("a"), card("b"))], method="api")
+    high = stored(web_database, [query(1, card("c"))], method="hybrid")
+    open_run = stored(web_database, [query(1, card("d"))], method="bm25")
+    judge(client, low, 1, 1, "1")
+    judge(client, low, 1, 2, "0")
+    judge(client, high, 1, 1, "1")
+
+    def listed(order: str) -> list[str]:
+        page = Page(client.get(f"/runs/?sort=mean_precision_at_5&order={order}"))
+        return [link.removeprefix("/runs/") for link in page.links("tbody th a")]
+
+    assert listed("desc") == [high, low, open_run]
+    assert listed("asc") == [low, high, open_run]  # what has no value is last
+    page = Page(client.get("/runs/"))
+    assert page.texts(f"#run-{high} .ahead .value")[0].startswith("1.00")
+    assert "0.50" not in page.texts(f"#run-{low} .ahead .value")
+    assert "can still be 0.00–1.00" in page.one(f"#run-{open_run}")
+
+
+def test_runs_of_a_phase_are_shown_alone_and_ticked_for_their_comparison(
+    client: FlaskClient, web_database: Database
+) -> None:
+    of_phase = [
+        stored(web_database, [query(1, card("a"))], method=method) for method in ("api", "hybrid")
+    ]
+    stored(web_database, [query(1, card("b"), text="Another question")], method="api")
+
+    page = Page(client.get("/runs/"))
+    assert {*page.values("[name=runs][checked]")} == {*of_phase}
+    assert {*Page(client.get("/runs/?phase=1")).values("[name=runs]")} == {*of_phase}
 
 
 def test_a_run_says_how_long_the_chatbot_took_where_its_file_does(
@@ -65,9 +97,8 @@ def test_a_run_says_how_long_the_chatbot_took_where_its_file_does(
     known = Page(client.get(f"/runs/{stored(web_database, timed)}"))
     unknown = client.get(f"/runs/{stored(web_database, [query(1, card('a'), text='Other')])}").text
 
-    assert "over 2 answers" in known
-    assert "3.0 sec" in known.texts("dd")  # P50 and mean of 2 and 4 seconds
-    assert "3.9 sec" in known.texts("dd")  # P95: 2 + 0.95 x 2
+    assert "half below 3.0 sec" in known  # 2 and 4 seconds
+    assert "95% below 3.9 sec" in known  # 2 + 0.95 x 2
     assert "Response time" not in unknown
 
 
@@ -100,7 +131,7 @@ def test_labels_change_and_the_files_own_stay(client: FlaskClient, run_id: str) 
     )
 
     assert answer.status_code == 303
-    page = client.get(f"/runs/{run_id}?part=files").text
+    page = client.get(f"/runs/{run_id}/files").text
     assert "Vector Only · gpt" in page
     assert "The file says: hybrid" in page
 
@@ -128,12 +159,11 @@ def test_the_sample_is_named_on_the_first_page_and_removed_by_a_confirmed_button
     asked = Page(client.get("/runs/sample"))
 
     assert "/runs/sample" in Page(client.get("/")).links()
-    assert Page(client.get("/runs/")).count(".run") == 4
+    assert Page(client.get("/runs/")).count("tr[id]") == 4
     assert asked.has("form[action='/runs/sample']")
     assert "Blind rating, which the sample had switched off, is automatic again" in asked
     assert client.post("/runs/sample").location == "/"
     page = Page(client.get("/"))
-    assert page.count(".run") == 1
     assert f"/runs/{own}/queries/1" in page.source
     assert "/runs/sample" not in page.links()
     assert client.get("/runs/sample").location == "/"
@@ -162,28 +192,27 @@ def rated(client: FlaskClient, database: Database) -> str:
 
 
 def table(client: FlaskClient, address: str) -> list[list[str]]:
-    return Page(client.get(address)).rows("table.of-questions tbody")
+    return Page(client.get(address)).rows(".question-list tbody")
 
 
-def test_a_row_shows_what_the_rated_csv_holds(client: FlaskClient, web_database: Database) -> None:
+def test_a_row_shows_the_figures_of_its_question(
+    client: FlaskClient, web_database: Database
+) -> None:
     """What is not rated is blank, what has no value is a dash."""
     run = rated(client, web_database)
 
     rows = {row[0]: row for row in table(client, f"/runs/{run}")}
 
     # 2 results, 1 relevant at rank 2: precision 1/2, reciprocal rank 1/2.
-    assert rows["1"][1:3] == ["Zeta", "Location location_ simple"]
-    assert rows["1"][3:11] == ["2", "1", "2", "0.50", "0.50", "0.50", "1", "3"]
-    assert rows["1"][11] == f"{'w' * 40}… {'w' * 50}"
-    csv = client.get(f"/runs/{run}/export.csv").text.splitlines()[1]
-    assert csv.startswith("1,Zeta,location_simple,2,1,2,0.5000,0.5000,0.5000,1,3,")
-    assert rows["2"][3:11] == ["1", "1", "1", "1.00", "1.00", "1.00", "1", ""]  # no quality yet
+    assert rows["1"][1:3] == [f"Zeta Note: {'w' * 50}", "Location"]
+    assert rows["1"][4:] == ["0.50", "0.50", "1.00", "3"]
+    assert rows["2"][4:] == ["1.00", "1.00", "1.00", ""]  # no quality yet
     # A false negative: no precision, reciprocal rank and success 0.
-    assert rows["3"][3:11] == ["0", "0", "-", "-", "-", "0.00", "0", ""]
-    assert rows["4"][1] == "Mid 2 of 3 cards open"
-    assert rows["4"][3:11] == ["3", "", "", "", "", "", "", ""]
-    assert rows["5"][1] == "Broken Unreadable · not counted"
-    assert rows["5"][3:11] == ["-"] * 8
+    assert rows["3"][3:7] == ["should have results", "", "0.00", "0.00"]
+    assert rows["4"][4:] == ["", "", "", ""]
+    assert rows["5"][3:] == ["unreadable, not counted", "–", "–", "–", "–"]
+    strips = Page(client.get(f"/runs/{run}")).values(".verdicts[aria-label]", "aria-label")
+    assert strips == ["1 of 2 relevant", "1 of 1 relevant", "2 of 3 relevant, 1 not yet"]
 
 
 @pytest.mark.parametrize(
@@ -192,12 +221,10 @@ def test_a_row_shows_what_the_rated_csv_holds(client: FlaskClient, web_database:
         ("query_id", "12345", "54321"),
         ("question", "25431", "13452"),  # alpha, Broken, Mid, Nothing, Zeta
         ("category", "14523", "32145"),  # Location, my own, Property type
-        ("results_count", "32145", "41235"),
-        ("overall_precision", "12345", "21345"),  # 0.5 and 1; the others have none
+        ("mean_precision_at_5", "12345", "21345"),  # 0.5 and 1; the others have none
         ("mrr", "31245", "21345"),  # 0, 0.5 and 1
-        ("success", "31245", "12345"),  # 0, then 1 and 1
-        ("response_quality", "12345", "12345"),
-        ("notes", "12345", "12345"),
+        ("success_rate", "31245", "12345"),  # 0, then 1 and 1
+        ("mean_response_quality", "12345", "12345"),
         ("password", "12345", "12345"),
     ],
 )
@@ -211,6 +238,16 @@ def test_the_table_sorts_by_every_column_with_blanks_last(
         assert "".join(row[0] for row in rows) == expected
 
 
+def test_questions_are_filtered(client: FlaskClient, web_database: Database) -> None:
+    run = rated(client, web_database)
+    judge(client, run, 1, 2, "0")
+
+    def numbers(show: str) -> str:
+        return "".join(row[0] for row in table(client, f"/runs/{run}?show={show}"))
+
+    assert (numbers("low"), numbers("empty"), numbers("other")) == ("1", "35", "12345")
+
+
 def test_a_row_leads_to_its_question_and_in_a_blind_study_to_its_list(
     client: FlaskClient, web_database: Database
 ) -> None:
@@ -218,9 +255,9 @@ def test_a_row_leads_to_its_question_and_in_a_blind_study_to_its_list(
     page = Page(client.get(f"/runs/{run}?rule=majority&sort=mrr&order=asc"))
 
     assert page.count("[aria-sort=ascending]") == 1
-    assert f"/runs/{run}?rule=majority&sort=mrr&order=desc#questions" in page.links()
-    assert f"/runs/{run}?rule=majority&sort=success&order=asc#questions" in page.links()
-    assert page.values("[type=hidden][name=sort]") == ["mrr"]
+    assert f"/runs/{run}?sort=mrr&order=desc&rule=majority#questions" in page.links()
+    assert f"/runs/{run}?sort=success_rate&order=asc&rule=majority#questions" in page.links()
+    assert f"/runs/{run}?rule=rater+Pemilik&sort=mrr&order=asc" in page.links(".pop a")
     assert f"/runs/{run}/queries/1" in page.links()
     with web_database.writing() as session:
         studies.open_or_make(session, None).blind = True  # type: ignore[arg-type]
@@ -229,7 +266,6 @@ def test_a_row_leads_to_its_question_and_in_a_blind_study_to_its_list(
     assert f"/runs/{run}/queries/1" not in page.links()
     listed = f"/comparisons/questions/1?runs={run}&rule=majority"
     assert listed in page.links()
-    assert f"/runs/{run}?rule=majority#questions" in Page(client.get(listed)).links()
 
 
 @pytest.mark.parametrize("language", ["en", "id"])

@@ -27,6 +27,9 @@ STACKED = 9
 """The px between marks that stand at one place of a plot."""
 SAME = 1e-9
 STEPS = 5
+STUB = 3
+"""The px of a column of 0, which is there to be seen."""
+MOST_NUMBERED = 60
 
 
 class State(StrEnum):
@@ -207,9 +210,8 @@ def shape(mark: int, x: str, y: float, *, hollow: bool = False) -> str:
 def key(mark: int, *, hollow: bool = False) -> Markup:
     """Draw a method's shape beside its name."""
     drawn = shape(mark, "7", 7, hollow=hollow)
-    return Markup(
-        f'<svg class="key m{mark}" width="14" height="14" aria-hidden="true">{drawn}</svg>'
-    )
+    box = 'width="14" height="14" viewBox="0 0 14 14" aria-hidden="true"'
+    return Markup(f'<svg class="key m{mark}" {box}>{drawn}</svg>')
 
 
 def icon(name: str) -> Markup:
@@ -228,6 +230,86 @@ def bar(share: float, begun: float = 0) -> Markup:
     )
     ground = '<rect class="ground" width="100%" height="100%" rx="3"/>'
     return Markup(f'<svg class="progress" aria-hidden="true">{ground}{behind}{share_bar}</svg>')
+
+
+class Column(NamedTuple):
+    """One question of ``columns``: its value from 0 to 1, or why it has none.
+
+    ``kind`` is "value", "missed" (a list that should not be empty), "empty" (rightly), "failed",
+    "open" (not judged yet) or "none".
+    """
+
+    number: int
+    value: float | None
+    kind: str = "value"
+
+
+def columns(listed: Sequence[Column], mark: int, mean: float | None, words: str) -> Markup:
+    """Draw a column per question over a dotted `mean`; `words` say what the drawing shows.
+
+    The plot is 164 px high: 130 for a value of 1, and the questions' numbers below, every fifth
+    of which stays on narrow screens.
+    """
+    width, top, foot = 100 / max(len(listed), 1), 10, 140
+    with_numbers = len(listed) <= MOST_NUMBERED
+    parts = [
+        f'<line class="{kind}" x1="0" x2="100%" y1="{y}" y2="{y}"/>'
+        for kind, y in (("zero", foot), ("g", (top + foot) / 2), ("g", top))
+    ]
+    for place, column in enumerate(listed):
+        left, middle = width * (place + 0.2), f"{width * (place + 0.5):.2f}%"
+        height = max(STUB, (foot - top) * column.value) if column.value is not None else foot - top
+        box = f'x="{left:.2f}%" width="{0.6 * width:.2f}%" y="{foot - height:g}"'
+        if column.kind != "none":
+            parts.append(f'<rect class="column {column.kind}" {box} height="{height:g}" rx="2"/>')
+        if column.kind in {"missed", "empty", "failed"}:
+            sign = "no" if column.kind == "failed" else "none"
+            parts.append(f'<use class="sign" href="#i-{sign}" x="{middle}" y="{foot - 11}"/>')
+        if with_numbers:
+            fifth = " fifth" if column.number % 5 == 0 or place == 0 else ""
+            at = f'x="{middle}" y="158" text-anchor="middle"'
+            parts.append(f'<text class="number{fifth}" {at}>{column.number}</text>')
+    if mean is not None:
+        y = foot - (foot - top) * mean
+        parts.append(f'<line class="mean" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>')
+    named = f'role="img" aria-label="{Markup.escape(words)}"'
+    return Markup(f'<svg class="plot m{mark}" height="164" {named}>{"".join(parts)}</svg>')
+
+
+def height_scale(unit: str = notation.RATIO) -> Markup:
+    """Draw the numbers at the side of ``columns``."""
+    ticks = "".join(
+        f'<text x="100%" y="{y}" dy=".35em" text-anchor="end">{notation.scale(tick, unit)}</text>'
+        for tick, y in ((1, 10), (0.5, 75), (0, 140))
+    )
+    return Markup(f'<svg class="axis heights" height="164" aria-hidden="true">{ticks}</svg>')
+
+
+def histogram(counts: Sequence[int], first: int, words: str) -> Markup:
+    """Draw how often each value from `first` on occurs, as columns with their counts."""
+    width, foot, highest = 100 / max(len(counts), 1), 120, max(counts, default=0) or 1
+    parts = []
+    for place, count in enumerate(counts):
+        height, middle = 96 * count / highest, f"{width * (place + 0.5):.2f}%"
+        box = f'x="{width * (place + 0.1):.2f}%" width="{0.8 * width:.2f}%"'
+        parts += [
+            f'<rect class="count" {box} y="{foot - height:.1f}" height="{height:.1f}" rx="3"/>',
+            f'<text x="{middle}" y="{foot - height - 6:.1f}" text-anchor="middle">{count}</text>',
+            f'<text x="{middle}" y="{foot + 17}" text-anchor="middle">{first + place}</text>',
+        ]
+    parts.append(f'<line class="zero" x1="0" x2="100%" y1="{foot}" y2="{foot}"/>')
+    named = f'role="img" aria-label="{Markup.escape(words)}"'
+    return Markup(f'<svg class="plot" height="142" {named}>{"".join(parts)}</svg>')
+
+
+def shares(parts: Iterable[tuple[str, float]]) -> Markup:
+    """Draw parts of a whole beside each other, by their kind and their share from 0 to 1."""
+    boxes, start = "", 0.0
+    for kind, share in parts:
+        at = f'x="{_percent(start)}" width="{_percent(share)}"'
+        boxes += f'<rect class="part {kind}" {at} height="10"/>'
+        start += share
+    return Markup(f'<svg class="shares" height="10" aria-hidden="true">{boxes}</svg>')
 
 
 def heat(share: float) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from flask import (
     Blueprint,
@@ -15,40 +14,36 @@ from flask import (
     request,
     url_for,
 )
-from msgspec import structs
 
-from relevansi import labels, notation
-from relevansi.exporters.exports.csv_ratings import columns_of
+from relevansi import notation
 from relevansi.exporters.exports.metrics_tables import (
     blindness_sentence,
-    by_column,
     chapters,
     metrics_json,
     read_together,
     rounding,
     unsampled_sentence,
-    values_by_column,
 )
+from relevansi.exporters.frame import charts
 from relevansi.i18n import gettext, mark
 from relevansi.importers.runs import problems
-from relevansi.metrics.judging.figures import QueryRow, RunReport, Totals, category_totals
+from relevansi.metrics.judging.figures import RunReport, Totals
 from relevansi.metrics.judging.figures import figures as figures_of
 from relevansi.metrics.judging.figures import totals as totals_of
-from relevansi.metrics.judging.queries import QuerySummary
-from relevansi.metrics.judging.registry import label_of, measure_of
-from relevansi.notation import UNDEFINED
-from relevansi.records import Counts, Problem, QueryState
+from relevansi.records import Counts, Problem
+from relevansi.services.comparisons import chosen_runs
 from relevansi.services.exports import exports
 from relevansi.services.rating import shares
 from relevansi.services.runs import reports, runs, samples
-from relevansi.services.runs.runs import RunPage
+from relevansi.services.runs.runs import RunOverview
 from relevansi.services.study import assignments, studies
+from relevansi.services.study.assignments import Exposure, Period
 from relevansi.web.frame import access
 from relevansi.web.frame.forms import checked
 from relevansi.web.frame.htmx import attached
-from relevansi.web.rating import figures
+from relevansi.web.runs import questions, run_figures
 from relevansi.web.runs.imports import LabelsForm, MoveForm
-from relevansi.web.study import study
+from relevansi.web.study import study as rules
 
 blueprint = Blueprint("runs", __name__, url_prefix="/runs")
 FORMATS = {
@@ -64,27 +59,11 @@ FORMATS = {
 }
 """Each format of an export with the last part of its address."""
 OF_RUN = f"any({', '.join(map(repr, FORMATS.values()))})"
-Value = str | float | None
-
-COLUMNS: Mapping[str, str] = {
-    "query_id": mark("No."),
-    "question": mark("Question"),
-    "category": mark("Category"),
-    "results_count": mark("Results"),
-    "relevant_count": mark("Relevant"),
-    "first_relevant_rank": mark("First relevant rank"),
-    "overall_precision": mark("Overall precision"),
-    "precision_at_5": "P@5",
-    "mrr": "RR",
-    "success": mark("Success"),
-    "response_quality": mark("Quality"),
-    "notes": mark("Notes"),
+SEEN = {
+    "record": mark("what only the record of a listing knows"),
+    "grade": mark("a suggested grade, blind ones too"),
+    "badge": mark("constraint badges on the cards, blind ones too"),
 }
-"""The columns of a run's questions by the names that they have in the rated CSV."""
-
-IN_WORDS = ("question", "category", "notes")
-IN_DECIMALS = ("overall_precision", "precision_at_5", "mrr")
-ORDERS = ("asc", "desc")
 
 measures = Blueprint("measures", __name__, url_prefix="/measures")
 
@@ -102,69 +81,125 @@ def explain() -> str:
 
 @blueprint.get("/")
 def index() -> str:
+    """Show every run with its first figures, sorted by one of them."""
     with access.reading() as (session, rater):
         listed = tuple(runs.overviews(session, rater))
         blind = shares.if_blind(session, rater)
         rule = reports.final_rule(session, rater.study)
         states = reports.states(session, rater.study, rule)
-        state = reports.state(session, rater.study, reports.in_study(rater.study), rule)
-    return render_template("runs/index.html", runs=listed, blind=blind, states=states, state=state)
+        columns = run_figures.columns(rater.study)
+        names = [column.name for column in columns]
+        in_study = [one.run for one in listed]
+        marks = run_figures.marks(in_study, in_study)
+        figures = run_figures.of_runs(session, rater.study, in_study, rule, names, marks)
+        phases = chosen_runs.phases_of(session, rater.study)
+        phase = request.args.get("phase", 0, type=int)
+        chosen = {one: chosen_runs.of_phase(session, rater.study, one) for one in phases}
+    sort = request.args.get("sort", names[0])
+    sort = sort if sort in names else names[0]
+    order = "asc" if request.args.get("order") == "asc" else "desc"
+    shown = [one for one in listed if phase not in chosen or one.run.id in chosen[phase]]
+    return render_template(
+        "runs/index.html",
+        runs=_by_figure(shown, figures, sort, falling=order == "desc"),
+        has_runs=bool(listed),
+        figures=figures,
+        columns=columns,
+        best={name: _best(figures, name) for name in names},
+        marks=marks,
+        blind=blind,
+        states=states,
+        sort=sort,
+        order=order,
+        phases=phases,
+        phase=phase if phase in chosen else None,
+        ticked=chosen.get(phase) or next(iter(chosen.values()), ()),
+    )
+
+
+def _by_figure(
+    listed: Iterable[RunOverview],
+    drawn: Mapping[str, Mapping[str, charts.Figure]],
+    name: str,
+    *,
+    falling: bool,
+) -> list[RunOverview]:
+    """Return runs by a figure; of equal ones the final before the provisional, none last."""
+
+    def key(overview: RunOverview) -> tuple[bool, float, bool]:
+        figure = drawn[overview.run.id][name]
+        value = figure.value if figure.shown is None else figure.shown
+        is_open = figure.state is charts.State.PROVISIONAL
+        return value is None, (value or 0) * (-1 if falling else 1), is_open
+
+    return sorted(listed, key=key)
+
+
+def _best(drawn: Mapping[str, Mapping[str, charts.Figure]], name: str) -> float | None:
+    """Return the highest final value of a figure, which is no claim of a test."""
+    final = (
+        figure.shown
+        for of_run in drawn.values()
+        if (figure := of_run[name]).state is not charts.State.PROVISIONAL
+    )
+    return max((value for value in final if value is not None), default=None)
 
 
 @blueprint.get("/<run_id>")
 def show(run_id: str) -> str:
-    """Show a run: its figures, what is open, its questions, its files."""
+    """Show a run: its figures, each question, how it was rated; files to take away."""
     with access.reading() as (session, rater):
+        study = rater.study
         run, latency = runs.run_page(session, rater, run_id), runs.latency_of(session, run_id)
-        rule = reports.rule_of(session, rater.study, study.wanted_rule())
-        report = reports.in_words(session, rater.study, run_id, rule)
-        assert report.state is not None
-        others = runs.overviews(session, rater) if report.state.is_complete else []
-        with_unasked = reports.report(session, rater.study, run_id, rule, with_unasked=True)
-        offered = study.rule_choices(session, rater.study)
-        exposure = assignments.exposure(session, rater.study)
-        is_blind = studies.is_blind(session, rater.study)
-    whole = totals_of(report)
-    names = report.headline
-    left = report.state
-    waiting = figures.waiting(left.cards, left.lists, left.answers, left.ties + left.decided)
-    rows = figures.rows(names, report.scale, figures.of_totals(whole, names, waiting))
+        rule = reports.rule_of(session, study, rules.wanted_rule())
+        report = reports.in_words(session, study, run_id, rule)
+        with_unasked = reports.report(session, study, run_id, rule, with_unasked=True)
+        choices = rules.rule_choices(session, study)
+        exposure = assignments.exposure(session, study)
+        is_blind = studies.is_blind(session, study)
+        of_run, columns = run.overview.run, run_figures.columns(study)
+        marks = run_figures.marks(runs.in_order(session, study), [of_run])
+        names = [column.name for column in columns]
+        figures = run_figures.of_runs(session, study, [of_run], rule, names, marks)[run_id]
+    assert report.state is not None
     sort, order = request.args.get("sort", ""), request.args.get("order", "")
+    table = questions.table(run, with_unasked, columns, sort, order, request.args.get("show", ""))
+    first = columns[0]
     return render_template(
         "runs/page.html",
-        part=request.args.get("part", "questions"),
         run=run,
-        rule=next(one for one in offered if one.name == report.rule),
-        rules=offered,
+        mark=marks[run_id],
+        rule=next(one for one in choices if one.name == report.rule),
+        rules=choices,
+        columns=columns,
+        figures=figures,
+        totals=totals_of(report),
+        bars=questions.bars(report, first) if first.is_ratio else (),
+        qualities=questions.qualities(report),
+        questions=table,
+        notes=[*_unasked(report, run.overview.counts, study.pool_depth), *_exposed(exposure)],
         blindness=blindness_sentence(report.blindness),
-        exposure=exposure,
-        totals=whole,
-        unasked=tuple(_unasked(report, run.overview.counts, rater.study.pool_depth)),
         cannot_tell=report.cannot_tell,
-        rows=rows,
-        has_remarks=any(cell.waiting or cell.reason for row in rows for cell in row.cells),
-        measures=figures.measures(names, report.scale),
-        reasons=figures.reasons(names),
-        categories=[
-            (name, totals, figures.of_totals(totals, names).values())
-            for name, totals in category_totals(report).items()
-        ],
-        questions=_questions(run, with_unasked, sort, order),
-        sources=[
-            (file, problems.remarks(map(Problem.stored, file.problems)))
-            for file in run.overview.run.files
-        ],
-        next_run=next((other for other in others if other.first_open is not None), None),
         formats=FORMATS,
         is_original=report.is_original,
-        read_as=run.overview.run.files[0].file_format,
-        columns={name: measure_of(name) for name in columns_of(report)},
+        read_as=of_run.files[0].file_format,
         latency=latency,
         seconds=notation.seconds,
-        run_state=left,
+        state=report.state,
         can_rate=rule.rater in (None, rater),
         is_blind=is_blind,
     )
+
+
+@blueprint.get("/<run_id>/files")
+def files(run_id: str) -> str:
+    """Show the labels of a run, which can be changed, and the files that it came in."""
+    with access.reading() as (session, rater):
+        run = runs.find(session, rater.study, run_id)
+        sources = [
+            (file, problems.remarks(map(Problem.stored, file.problems))) for file in run.files
+        ]
+        return render_template("runs/files.html", run=run, sources=sources)
 
 
 @blueprint.post("/<run_id>/labels")
@@ -174,7 +209,7 @@ def relabel(run_id: str) -> Response:
         method, llm = form.search_method.data or None, form.llm.data or None
         runs.relabel(session, rater.study, run_id, method, llm, access.now())
         session.commit()
-    return redirect(url_for("runs.show", run_id=run_id, part="files", _anchor="labels"), 303)  # type: ignore[return-value]
+    return redirect(url_for("runs.files", run_id=run_id), 303)  # type: ignore[return-value]
 
 
 @blueprint.post("/<run_id>/move")
@@ -235,7 +270,7 @@ def remove_sample() -> Response:
 def metrics(run_id: str) -> Response:
     """Return the same numbers as the page and the command line, as JSON."""
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, study.wanted_rule())
+        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
         report = reports.report(session, rater.study, run_id, rule)
     return jsonify(metrics_json(report))
 
@@ -245,7 +280,7 @@ def export(run_id: str, name: str) -> Response:
     """Return a run as a file to take away."""
     file_format = next(key for key, value in FORMATS.items() if value == name)
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, study.wanted_rule())
+        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
         file = exports.export(session, rater.study, run_id, rule, file_format)
     return attached(file.data, file.media_type, file.name)
 
@@ -270,67 +305,18 @@ def _unasked(report: RunReport, whole: Counts, depth: int | None) -> Iterator[st
     )
 
 
-def _questions(page: RunPage, report: RunReport, sort: str, order: str) -> dict[str, Any]:
-    """Return the table of questions, sorted by a column; what has no value comes last."""
-    columns = {
-        name: gettext(COLUMNS[name]) if name in COLUMNS else label_of(name, report.scale)
-        for name in columns_of(report)
-    }
-    in_numbers = tuple(columns)[3:-1]  # those between category and notes
-    rows: list[tuple[Mapping[str, Value], dict[str, Any]]] = []
-    for row in report.rows:
-        values, asked = _values(row, in_numbers), page.queries[row.query_id]
-        cells = [
-            _cell(row.summary, name, values[name]) if asked.is_asked else UNDEFINED
-            for name in in_numbers
-        ]
-        rows.append((values, {**asked._asdict(), **structs.asdict(row), "figures": cells}))
-    for position, text in page.missing_questions:
-        values = {"query_id": position, "question": text.casefold()}
-        cells = [UNDEFINED] * len(in_numbers)
-        rows.append((values, {"position": position, "question": text, "figures": cells}))
-    is_sorted, falling = sort in columns, order == "desc"
-    if is_sorted:
-        known = [row for row in rows if row[0].get(sort) not in (None, "")]
-        unknown = [row for row in rows if row[0].get(sort) in (None, "")]
-        known.sort(key=lambda row: row[0][sort], reverse=falling)  # type: ignore[arg-type,return-value]
-        rows = known + unknown
-    return {
-        "columns": [
-            {
-                "name": name,
-                "heading": heading,
-                "in_words": name in IN_WORDS,
-                "sorted": ("descending" if falling else "ascending") if name == sort else "",
-                "next_order": ORDERS[name == sort and not falling],
-            }
-            for name, heading in columns.items()
-        ],
-        "rows": [row for _, row in rows],
-        "order": {"sort": sort, "order": ORDERS[falling]} if is_sorted else {},
-        "n_open": sum(row.get("is_open", False) for _, row in rows),
-    }
+def _exposed(exposure: Exposure) -> Iterator[str]:
+    """Yield what raters could see beside the cards, and when."""
+    yield from (_from_to(gettext(SEEN["record"]), time) for time in exposure.record_shown)
+    yield from (_from_to(gettext(SEEN["grade"]), time) for time in exposure.suggested)
+    yield from (_from_to(gettext(SEEN["badge"]), time) for time in exposure.badged)
 
 
-def _values(row: QueryRow, columns: Iterable[str]) -> dict[str, Value]:
-    summary, values = row.summary, values_by_column(row.summary)
-    unreadable = summary.state is QueryState.UNREADABLE
-    return {
-        "query_id": row.query_id,
-        "question": row.question.casefold(),
-        "category": labels.category(row.category).casefold(),
-        "results_count": None if unreadable else summary.results_count,
-        **by_column(summary),
-        "response_quality": None if unreadable else summary.quality,
-        "notes": row.notes.casefold(),
-        **{name: values[name] for name in columns if name not in COLUMNS},
-    }
-
-
-def _cell(summary: QuerySummary, name: str, value: Value) -> str:
-    if value is None:
-        is_open = name == "response_quality" or (name in COLUMNS and not summary.complete)
-        return "" if is_open and summary.state is not QueryState.UNREADABLE else UNDEFINED
-    assert not isinstance(value, str)
-    in_decimals = name in IN_DECIMALS or name not in COLUMNS
-    return notation.figure(value) if in_decimals else notation.number(value)
+def _from_to(seen: str, time: Period) -> str:
+    since = notation.unbroken_moment(time.since)
+    if time.until is None:
+        return gettext("Since %(since)s raters see %(seen)s.", since=since, seen=seen)
+    until = notation.unbroken_moment(time.until)
+    return gettext(
+        "From %(since)s to %(until)s raters saw %(seen)s.", since=since, until=until, seen=seen
+    )

@@ -14,10 +14,8 @@ from relevansi.db.tables.runs import Run
 from relevansi.db.tables.study import Study
 from relevansi.exporters.comparisons import answers
 from relevansi.exporters.frame import charts
-from relevansi.metrics.comparisons.comparisons import Comparison, compare, estimates
-from relevansi.metrics.comparisons.differences import leading
+from relevansi.metrics.comparisons.comparisons import Comparison, compare
 from relevansi.metrics.judging.graded import headline_of
-from relevansi.metrics.judging.registry import label_of, measure_of
 from relevansi.records import Blindness, Scale, State
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.judging.judged_runs import judged_runs
@@ -33,6 +31,8 @@ from relevansi.services.study.standing import (
 )
 from relevansi.web.features import is_offered
 from relevansi.web.frame import access
+from relevansi.web.runs import run_figures
+from relevansi.web.runs.run_figures import FigureColumn
 
 blueprint = Blueprint("home", __name__)
 SECONDS_PER_TIE = 10
@@ -48,11 +48,10 @@ class MethodStrip(Struct, frozen=True):
     """
 
     names: tuple[str, ...]
-    labels: tuple[str, ...]
-    units: tuple[str, ...]
+    columns: tuple[FigureColumn, ...]
     rows: tuple[tuple[charts.Figure, ...], ...]
-    answer: tuple[str, ...] = ()
-    above: tuple[tuple[tuple[int, int], ...], ...] = ()
+    answer: tuple[str, ...]
+    above: tuple[tuple[tuple[int, int], ...], ...]
 
     @property
     def states(self) -> set[charts.State]:
@@ -123,29 +122,23 @@ def _strip(
     phases = chosen_runs.phases_of(session, study)
     ids = chosen_runs.of_phase(session, study, phases[0]) if phases else [listed[0].id]
     compared = [run for run in listed if run.id in ids]
-    headline, scale = headline_of(study), Scale.stored(study.scale)
-    judged = judged_runs(session, study, compared, rule, headline)
-    names = leading(headline)
-    label = "llm" if phases and phases[0] == 2 else "search_method"
-    of_label = charts.marks(getattr(run, label) for run in listed)
-    marks = {run.id: of_label[getattr(run, label) or ""] for run in compared}
+    columns = run_figures.columns(study, with_quality=False)
+    names = [column.name for column in columns]
+    marks = run_figures.marks(listed, compared)
+    figures = run_figures.of_runs(session, study, compared, rule, names, marks)
     answer: tuple[str, ...] = ()
     above: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(names)
-    if len(judged) > 1:
+    if len(compared) > 1:
+        headline = headline_of(study)
+        judged = judged_runs(session, study, compared, rule, headline)
+        scale = Scale.stored(study.scale)
         comparison = compare(judged, rule=rule.name, headline=headline, scale=scale)
         answer = tuple(filter(None, answers.answer(comparison, state)))
         above = tuple(tuple(_above(comparison, name, marks)) for name in names)
     return MethodStrip(
-        names=tuple(run.name for run in judged),
-        labels=tuple(label_of(name, scale) for name in names),
-        units=tuple(measure_of(name).unit for name in names),
-        rows=tuple(
-            tuple(
-                charts.of(of_run[name].figure, of_run[name].interval, marks[run.run])
-                for name in names
-            )
-            for run, of_run in zip(judged, estimates(judged, names), strict=True)
-        ),
+        names=tuple(chosen_runs.names_of(compared).values()),
+        columns=columns,
+        rows=tuple(tuple(figures[run.id].values()) for run in compared),
         answer=answer,
         above=above,
     )

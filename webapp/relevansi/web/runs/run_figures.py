@@ -1,0 +1,81 @@
+"""The first figures of runs as pages draw them: with intervals, bounds and the method's mark."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.runs import Run
+from relevansi.db.tables.study import Study
+from relevansi.exporters.frame import charts
+from relevansi.i18n import gettext
+from relevansi.metrics.comparisons.comparisons import estimates
+from relevansi.metrics.comparisons.differences import leading
+from relevansi.metrics.judging.graded import headline_of
+from relevansi.metrics.judging.registry import label_of, measure_of
+from relevansi.records import Scale
+from relevansi.services.judging.judged_runs import judged_runs
+from relevansi.services.runs.reports import Rule
+
+OF_QUALITY = "mean_response_quality"
+
+
+class FigureColumn(Struct, frozen=True):
+    """A figure by its name, with its label in the reader's language and its unit."""
+
+    name: str
+    label: str
+    unit: str
+
+    @property
+    def is_ratio(self) -> bool:
+        return self.unit == "ratio"
+
+
+def columns(study: Study, *, with_quality: bool = True) -> tuple[FigureColumn, ...]:
+    """Return the figures that lead a study's comparison, and the quality where it is asked."""
+    headline, scale = headline_of(study), Scale.stored(study.scale)
+    names = [name for name in leading(headline) if name != OF_QUALITY]
+    if with_quality and OF_QUALITY in headline:
+        names.append(OF_QUALITY)
+    short = {OF_QUALITY: gettext("Quality, 0–5"), "success_rate": gettext("Success")}
+    return tuple(
+        FigureColumn(name, short.get(name) or label_of(name, scale), measure_of(name).unit)
+        for name in names
+    )
+
+
+def marks(listed: Collection[Run], compared: Collection[Run]) -> dict[str, int]:
+    """Return the mark of each compared run by its id: that of its method among the study's.
+
+    Runs of one method, which differ by their LLM, have that of the LLM.
+    """
+    methods = {run.search_method for run in compared}
+    label = "llm" if len(compared) > 1 and len(methods) == 1 else "search_method"
+    of_label = charts.marks(getattr(run, label) for run in listed)
+    return {run.id: of_label[getattr(run, label) or ""] for run in compared}
+
+
+def of_runs(
+    session: Session,
+    study: Study,
+    compared: Sequence[Run],
+    rule: Rule,
+    names: Sequence[str],
+    marks: dict[str, int],
+) -> dict[str, dict[str, charts.Figure]]:
+    """Return the figures of each run by its id and the figure's name."""
+    by_set: dict[int, list[Run]] = {}
+    for run in compared:
+        by_set.setdefault(run.question_set_id, []).append(run)
+    drawn = {}
+    for of_set in by_set.values():
+        judged = judged_runs(session, study, of_set, rule, headline_of(study))
+        for one, of_run in zip(judged, estimates(judged, names), strict=True):
+            drawn[one.run] = {
+                name: charts.of(of_run[name].figure, of_run[name].interval, marks[one.run])
+                for name in names
+            }
+    return drawn
