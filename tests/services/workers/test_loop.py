@@ -137,7 +137,7 @@ def test_threads_ask_about_every_piece_once(database: Database, working: WorkLoo
 
     assert sorted(asked) == [(number,) for number in range(1, N + 1)]
     assert outcomes(database) == [(n, DONE, 1, "answer") for n in range(1, N + 1)]
-    assert (working.kept, working.failure) == (N, None)
+    assert (working.n_stored, working.failure) == (N, None)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_thread_that_is_woken_as_it_leaves_looks_again(working: WorkLoop) -> N
     working.wake(LatePieces(found=[Idle.DONE]), most=1)
     finish(working)
 
-    assert working.kept == N
+    assert working.n_stored == N
 
 
 def test_a_piece_on_its_way_is_renewed_at_every_heartbeat_and_one_may_fail(

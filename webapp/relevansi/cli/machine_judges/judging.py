@@ -233,8 +233,8 @@ def _work(opened: Database, name: str, work: JudgeWork, at_once: int, cards: int
         try:
             loop.wake(work, at_once, most=at_once)
             while not loop.is_idle(GLANCE):
-                bar.at(loop.kept)
-            bar.at(loop.kept)
+                bar.at(loop.n_stored)
+            bar.at(loop.n_stored)
         except KeyboardInterrupt:
             bar.stop()
             with opened.writing() as session:

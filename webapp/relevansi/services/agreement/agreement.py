@@ -201,6 +201,7 @@ def judged_runs(pairs: Sequence[HandJudgedRun]) -> list[JudgedRun]:
 
 
 def compare(judged: Sequence[JudgedRun]) -> ConflictReport:
+    """Return where runs judged by hand contradict themselves and each other."""
     verdicts = [verdict for run in judged for verdict in run.verdicts]
     return replace(
         conflicts(verdicts, [run.name for run in judged]),

@@ -91,11 +91,12 @@ def _lists(report: RunReport) -> set[tuple[int, str, int]]:
 def _lines(report: RunReport) -> Mapping[int, list[Cell]]:
     original = replace(report, is_original=True)  # the columns that are read from files
     rows = zip(report.rows, rated_rows(original), strict=True)
-    return {row.query_id: [_as_in_file(cell) for cell in cells[FIGURES]] for row, cells in rows}
-
-
-def _as_in_file(cell: Cell) -> Cell:
-    return rounded(cell) if isinstance(cell, float) else cell
+    return {
+        row.query_id: [
+            rounded(cell) if isinstance(cell, float) else cell for cell in cells[FIGURES]
+        ]
+        for row, cells in rows
+    }
 
 
 class RatedValue(Struct, frozen=True):

@@ -331,7 +331,7 @@ def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
         changes = [TargetChange(aim.target, aim.event.new, aim.event.click) for aim in some]
         if takes_back:
             for aim, change in zip(some, changes, strict=True):
-                undone = _undone(session, who, aim.change.undoes)
+                undone = _find_undone(session, who, aim.change.undoes)
                 events.record(session, who, *change, cause="undo", undoes=undone)
         else:
             events.record_all(session, who, changes, cause="import")
@@ -339,11 +339,8 @@ def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
     events.refresh(session, who, targets)
 
 
-def _undone(session: Session, who: Rater, event_id: str | None) -> Event | None:
-    event = session.scalar(
-        select(Event).where(Event.rater_id == who.id, Event.event_id == event_id)
-    )
-    if event is None:
-        return None
-    undo = select(Event.id).where(Event.undoes_id == event.id)
-    return None if session.scalar(undo) else event
+def _find_undone(session: Session, who: Rater, event_id: str | None) -> Event | None:
+    """Return the event that a change takes back; ``None`` where it is gone or was taken back."""
+    undone = select(Event.undoes_id).where(Event.rater_id == who.id, Event.undoes_id.is_not(None))
+    same = (Event.rater_id == who.id) & (Event.event_id == event_id)
+    return session.scalar(select(Event).where(same, Event.id.not_in(undone)))

@@ -51,11 +51,9 @@ from relevansi.services.comparisons import chosen_runs
 from relevansi.services.gold import decisions, gold
 from relevansi.services.gold.decisions import MOST_REASON, Decision, Place, Step
 from relevansi.services.gold.gold import Gold
-from relevansi.services.judging import verdicts
 from relevansi.services.judging.events import UnknownQuery
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Rule
-from relevansi.services.study import studies
 
 
 class NoGold(Missing):
@@ -126,6 +124,7 @@ def facts_of_cards(queries: Mapping[int, Query]) -> dict[int, tuple[CardFacts, .
 
 
 def facts_of_one(session: Session, query: Query) -> tuple[CardFacts, ...]:
+    """Return the facts of the cards of one answer, without reading the rest of its run."""
     is_list = Query.extra["properties"].as_string().startswith("[")  # as JSON writes it
     listed = exists().where(Query.run_id == query.run_id, is_list).select()
     return _facts(query, listed=_are_listed([query]) or bool(session.scalar(listed)))
@@ -174,6 +173,7 @@ def shown_in_text(facts: Sequence[CardFacts], query: Query) -> list[Result | Non
 def check_cards(
     evaluated: Sequence[CardEvaluation], query: Query, steps: Sequence[Step]
 ) -> tuple[CheckedCard, ...]:
+    """Return evaluated cards with the results that show them and the decisions on them."""
     results = shown_in_text([card.card for card in evaluated], query)
     return tuple(
         CheckedCard(card, result, tuple(step for step in steps if step.card == index))
@@ -391,7 +391,7 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
     if checked.report is None:
         raise NoGold(run_id)
     ratings = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
-    cast = _votes(session, study, run_id)
+    votes_by_item = reports.votes(session, study, Query.run_id == run_id)
     left_out = Counter({"manual": 0, "not shown": 0, "undecided": 0})
     compared: list[CardJudgedTwice] = []
     for line in checked.report.queries:
@@ -409,11 +409,12 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
             elif person in {None, Relevance.UNSURE}:
                 left_out["undecided"] += 1
             else:
-                relevant = cast[item_id, str(Relevance.RELEVANT)]
-                decided = relevant + cast[item_id, str(Relevance.NOT_RELEVANT)]
+                votes = Counter(votes_by_item[item_id].values())
+                relevant = votes[str(Relevance.RELEVANT)]
+                decided = relevant + votes[str(Relevance.NOT_RELEVANT)]
                 is_relevant = person is Relevance.RELEVANT
-                judged = CardJudgedTwice(question, index, card, relevant, decided, is_relevant)
-                compared.append(judged)
+                pair = CardJudgedTwice(question, index, card, relevant, decided, is_relevant)
+                compared.append(pair)
     apart = [pair for pair in compared if pair.machine != pair.person]
     return ConstraintAgreement(
         run=checked.run,
@@ -424,13 +425,6 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
         ),
         left_out=left_out,
     )
-
-
-def _votes(session: Session, study: Study, run_id: str) -> Counter[tuple[int, str]]:
-    """Return how many of the study's raters gave a judged item of a run each verdict."""
-    ids = [rater.id for rater in studies.raters(session, study)]
-    by_rater = verdicts.by_rater(session, Query.run_id == run_id, ids)
-    return Counter(verdict for cast in by_rater.values() for verdict in cast.by_thing.items())
 
 
 def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:

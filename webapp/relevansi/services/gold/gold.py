@@ -67,6 +67,7 @@ class GoldSet(Struct, frozen=True):
 
 
 def sets(session: Session, study: Study) -> list[GoldSet]:
+    """Return the study's question sets with their gold questions' versions, the newest first."""
     question_sets = session.scalars(
         select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id.desc())
     )
@@ -117,6 +118,7 @@ def read(session: Session, question_set_id: int, number: int) -> Gold:
 
 
 def versions(session: Session, question_set_id: int) -> Sequence[Version]:
+    """Return all versions of a set's gold questions, the newest first."""
     number = func.row_number().over(order_by=GoldVersion.id).label("number")
     newest_first = (
         select(GoldVersion.id, number, GoldVersion.name, Rater.name.label("by"), GoldVersion.at)
@@ -159,12 +161,14 @@ def _newest(session: Session, question_set_ids: Iterable[int]) -> GoldVersion | 
 def restore(
     session: Session, rater: Rater, question_set_id: int, number: int, now: datetime
 ) -> None:
+    """Put an earlier version in force again, by saving it as the newest."""
     file = read(session, question_set_id, number)
     data = json.dumps(file.document).encode()
     import_file(session, rater, question_set_id, file.name, data, now)
 
 
 def remarks(session: Session, run_id: str, gold: Gold) -> tuple[Problem, ...]:
+    """Return where the questions of a run and the gold questions differ."""
     texts_of_run = select(Query.query_id, Question.text).join_from(Query, Question)
     texts = dict(session.execute(texts_of_run.where(Query.run_id == run_id)).all())
     gold_texts = {question.query_id: question.text for question in gold.questions}

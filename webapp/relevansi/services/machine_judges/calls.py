@@ -187,6 +187,7 @@ def state_of(session: Session, judging: MachineSession, now: datetime) -> Sessio
 
 
 def calls_in_flight(session: Session, judging: MachineSession, now: datetime) -> list[MachineCall]:
+    """Return the judge's calls that are on their way, of whichever session."""
     theirs = MachineCall.rater_id == judging.rater_id
     in_flight = select(MachineCall).where(theirs, loop.are_held(MachineCall, now))
     return list(session.scalars(in_flight))
@@ -272,6 +273,7 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         return Idle.DONE
 
     def ask(self, call: JudgeCall) -> CallOutcome:
+        """Return the model's verdict on one card, or why there is none."""
         assert self.endpoint is not None  # or nothing would have been claimed
         try:
             client = Chatbot(
@@ -434,6 +436,7 @@ class Work(Struct, frozen=True):
 
 
 def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
+    """Return what a judge has done so far, what it does now, and what failed."""
     is_judged = MachineCall.state == str(CallState.JUDGED)
     of_session = MachineCall.session_id == MachineSession.id
     judged = select(func.count()).where(of_session, is_judged).scalar_subquery()

@@ -108,6 +108,7 @@ class History(Struct, frozen=True):
 
 
 def history(session: Session, reader: Rater, filters: EventFilters) -> History:
+    """Return the page of the log that the filters ask for, as `reader` may see it."""
     rows = _rows(reader).where(*_narrowed(reader, filters))
     page = rows if filters.before is None else rows.where(Event.id < filters.before)
     entries = _entries(session, reader, page.order_by(Event.id.desc()).limit(PAGE_SIZE + 1))

@@ -267,6 +267,7 @@ def withdraw(session: Session, study: Study, invitation_id: int, now: datetime) 
 def invitation_lines(
     session: Session, study: Study, now: datetime
 ) -> dict[int, list[InvitationLine]]:
+    """Return the invitations of each rater, by the rater's id, the newest first."""
     by_rater: dict[int, list[InvitationLine]] = defaultdict(list)
     for row in session.scalars(
         select(Invitation)

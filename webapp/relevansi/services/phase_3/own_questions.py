@@ -431,6 +431,7 @@ def close(session: Session, participant: Participant, position: int, now: dateti
 
 
 def lines(session: Session, participant: Participant, now: datetime) -> tuple[OwnQuestionLine, ...]:
+    """Return a participant's questions in the order in which they were asked."""
     rows = session.execute(
         select(OwnQuestion, Question, Query.state, StoredSummary)
         .join(Question, Question.id == OwnQuestion.question_id)
@@ -462,6 +463,7 @@ def allowance(session: Session, participant: Participant) -> int | None:
 
 
 def _begin(session: Session, participant: Participant) -> UserStudy:
+    """Return phase 3 while it is open; whoever changes this participant's questions waits."""
     events.lock(session, rater(participant))
     phase = session.get(UserStudy, participant.study_id)
     if phase is None or not phase.is_open:

@@ -381,6 +381,7 @@ def of_rater(session: Session, rater: Rater) -> Questionnaire:
 
 
 def of_raters(session: Session, rater_ids: list[int]) -> dict[int, Questionnaire]:
+    """Return the questionnaires of some raters, blank where nothing was answered."""
     rows = session.scalars(
         select(QuestionnaireAnswer).where(QuestionnaireAnswer.rater_id.in_(rater_ids))
     )
@@ -402,6 +403,7 @@ WITHDRAWN = "phase 3 withdrawal"
 
 
 def cost(session: Session, participant: Participant) -> dict[str, int]:
+    """Return how much of a participant's a withdrawal would delete, by kind."""
     mine = {
         "questions": OwnQuestion.participant_id == participant.id,
         "judgments": Judgment.rater_id == participant.rater_id,
@@ -464,6 +466,7 @@ def withdraw(session: Session, participant: Participant, now: datetime) -> None:
 
 
 def _delete_room(session: Session, room: int) -> None:
+    """Delete a participant's own study; what refers to others goes first."""
     raters = select(Rater.id).where(Rater.study_id == room).scalar_subquery()
     runs = select(Run.id).where(Run.study_id == room).scalar_subquery()
     queries = select(Query.id).where(Query.run_id.in_(runs)).scalar_subquery()

@@ -155,6 +155,7 @@ def sampling(session: Session, question_set_id: int) -> ChosenRule | None:
 
 
 def chosen_rule(session: Session, rule: PlanningRule) -> ChosenRule:
+    """Return a rule as reports name it, with the positions that it drew."""
     drawn = session.scalars(
         select(Question.position)
         .join_from(SampledQuestion, Question, Question.id == SampledQuestion.question_id)
@@ -185,6 +186,7 @@ def end_rule(
 
 
 def verdicts(session: Session, question_set_id: int) -> int:
+    """Return how many verdicts people gave on a question set; a machine's decide nothing."""
     count = session.scalar(
         select(func.count())
         .select_from(Judgment)
@@ -414,6 +416,7 @@ def _rated_pairs(
 def effort(
     session: Session, study: Study, question_set: QuestionSet, raters: int | None = None
 ) -> RatingEffort:
+    """Return what judging one question of the set takes: items, answers, raters and pace."""
     in_set = Question.question_set_id == question_set.id
     n_items = session.scalar(
         select(func.count())

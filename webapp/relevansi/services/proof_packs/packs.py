@@ -124,7 +124,9 @@ def pack(
     packed = _runs(session, study, run_id, rule)
     of_study = run_id is None
     with speaking(SOURCE_LANGUAGE):
-        machines = _machines(session, study, packed)
+        # A machine's verdicts are packed only where its help is reported: where a sample was drawn.
+        helping = (_helping(session, study, runs) for runs in _by_set(packed).values())
+        machines = sorted({machine.id for judges in helping for machine in judges})
         rows = _rows_of(session, study, packed, machines, of_study=of_study)
         files = {proof_files.of_table(name): files_of.lines(rows[name]) for name in rows}
         files |= dict(members(session, study, packed, rule, tell=tell))
@@ -410,12 +412,6 @@ def _by_set(packed: Sequence[Run]) -> dict[int, list[Run]]:
     for run in packed:
         sets.setdefault(run.question_set_id, []).append(run)
     return sets
-
-
-def _machines(session: Session, study: Study, packed: Sequence[Run]) -> list[int]:
-    # A machine's verdicts are packed only where its help is reported: where a rule drew a sample.
-    sets = _by_set(packed).values()
-    return sorted({machine.id for runs in sets for machine in _helping(session, study, runs)})
 
 
 def draw_again(session: Session) -> None:

@@ -2,8 +2,8 @@
 
 ``kinds.KINDS`` has the function of each kind by its name, which works in a reading transaction and
 says after each step how many of how many are done. It returns a file to keep, or a function that
-stores everything in one transaction, the one in which the job ends. A row of a kind that an earlier
-version had is no longer here.
+stores everything in one transaction, the one in which the job ends. Rows of unknown kinds, which
+another version enqueued, are ignored.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ NAMES = (IMPORTING, READING, STORING, PACK)
 WAITING, DONE, FAILED = "waiting", "done", "failed"
 KEPT_FOR = timedelta(days=1)
 MOST_ATTEMPTS = 3
-"""A work whose holder died so often would end the next one too."""
+"""Tries after which a job is given up: what ended this worker so often would end the next."""
 
 REPORTS_AT_MOST = 100
-"""How often the row of a work is written to say how far it is, however many its steps."""
+"""Writes of a job's progress to its row at the most, however many its steps are."""
 
 Finish: TypeAlias = Callable[[Session, Study, datetime], dict[str, Any]]
-"""Stores the outcome of a work; returns what its kind's page needs to go on, for ``result``."""
+"""Stores the outcome of a job; returns what its kind's page needs to go on, for ``result``."""
 
 
 Make: TypeAlias = Callable[[Session, Study, Mapping[str, Any], Tell], "ExportedFile | Finish"]
-"""Returns the file of a work, or what is to be stored; raises a ``Failure`` for none."""
+"""Returns the file of a job, or what is to be stored; raises a ``Failure`` for none."""
 
 
 class UnknownJob(Missing):
@@ -69,10 +69,12 @@ class NotMade(Missing):
 
 
 class Cancelled(Exception):
-    """The work was given up while it was done."""
+    """The job was given up while it was done."""
 
 
 class JobFailure(Struct, frozen=True):
+    """Why a job gave nothing, as message ids, and the name in the message."""
+
     message: str
     remedy: str
     about: str = ""
@@ -105,7 +107,7 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
     """The function of each kind of jobs by its name."""
 
     def claim(self, session: Session, now: datetime) -> JobCall | Idle:
-        # There may be some later while somebody holds a work: they may have died just now.
+        # Another worker may have died just now with its lease: such a job is free in a while.
         idle = Idle.DONE
         for row in session.scalars(
             select(LongWork).where(_is_open()).order_by(LongWork.put_down_at)
@@ -166,11 +168,11 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
 def enqueue(
     session: Session, study: Study, kind: str, order: Mapping[str, Any], now: datetime
 ) -> str:
-    """Return the id of the work for what is wanted, in JSON; a new one if none is good enough.
+    """Return the id of the job that makes what is ordered; a new one if none is good enough.
 
-    Good enough is one that is still open, or began when the study was as it is now.
+    One that is still open is good enough, or one of the study as it is now.
     """
-    one_at_a_time(session)
+    one_at_a_time(session)  # two orders of the same at once are one job
     session.execute(delete(LongWork).where(LongWork.put_down_at < now - KEPT_FOR))
     state = changes.state(session, study)
     same = (LongWork.study_id == study.id) & (LongWork.kind == kind)
@@ -200,6 +202,7 @@ def find(session: Session, study: Study, work_id: str) -> LongWork:
 def of_kinds(
     session: Session, study: Study, kinds: Iterable[str], now: datetime
 ) -> Sequence[LongWork]:
+    """Return the study's jobs of some kinds, the newest first."""
     of_study = select(LongWork).where(
         LongWork.study_id == study.id,
         LongWork.kind.in_(kinds),
@@ -216,14 +219,14 @@ def file(session: Session, study: Study, work_id: str) -> ExportedFile:
 
 
 def cancel(session: Session, study: Study, work_id: str) -> None:
-    """Forget a work and its result; one that is being done ends at its next step."""
+    """Forget a job and its result; one that is being done ends at its next step."""
     session.delete(find(session, study, work_id))
 
 
 def forget(session: Session, study: Study, rater_id: int, names: Collection[str]) -> None:
     """Forget the files that were made of a study, since they may hold what is deleted now.
 
-    Works for a rater, or that name the person who had these `names`, and waiting files go too.
+    Jobs for a rater, or that name the person who had these `names`, and waiting files go too.
     """
     for work in session.scalars(select(LongWork).where(LongWork.study_id == study.id)):
         texts = {work.about, *_texts(work.wanted), *_texts(work.result)}

@@ -168,6 +168,7 @@ def packing(run_id: str | None, rule: Rule) -> dict[str, Any]:
 
 
 def make_pack(session: Session, study: Study, order: Mapping[str, Any], tell: Tell) -> ExportedFile:
+    """Return the proof pack that was ordered; see ``packing``."""
     from relevansi.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
 
     chosen = order["rule"]

@@ -1,7 +1,7 @@
-"""The loop of work beside the requests: a piece is claimed, asked about, and its outcome kept.
+"""The background loop: claim a job, do it, store its outcome.
 
-No transaction is open while the service outside thinks. Nothing is held between two pieces, so a
-process that dies loses the calls that were on their way, whose leases end by themselves.
+No transaction is open while a service outside thinks. A process that dies loses the calls that were
+on their way; their leases end by themselves, and others make them again.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from sqlalchemy.orm import Session
 ASKING = "asking"
 """The state of a row that somebody works on; its table names the others."""
 ALIVE = timedelta(seconds=30)
-"""A holder of which nothing was heard for so long has died."""
+"""A worker of which nothing was heard for so long has died."""
 HEARTBEAT = ALIVE / 3
-"""How often a holder says that it lives."""
+"""How often a worker says that it lives."""
 
 
 class LeasedRow(Protocol):
@@ -67,7 +67,7 @@ def take(session: Session, row: LeasedRow, now: datetime) -> Lease | None:
 
 
 def renew(session: Session, leases: Iterable[Lease], now: datetime) -> None:
-    """Note that the holders live; a lease that another one took is not renewed."""
+    """Note that the workers live; a lease that another one took is not renewed."""
     for lease in leases:
         table = inspect(lease.table)
         key = zip(table.primary_key, lease.key, strict=True)
@@ -93,7 +93,7 @@ def give_back(row: LeasedRow, state: str) -> None:
 
 
 GLANCE = 1.0
-"""Seconds until a thread that may ask nothing yet looks again."""
+"""Seconds until an idle thread looks for jobs again."""
 
 
 CallT = TypeVar("CallT")
@@ -102,7 +102,7 @@ OutcomeT = TypeVar("OutcomeT")
 
 
 class Idle(StrEnum):
-    """Why there is nothing to ask: later there may be, or it is over."""
+    """Why nothing was claimed: look again in a while, or this kind of work is done for now."""
 
     RETRY = "retry"
     DONE = "done"
@@ -143,7 +143,7 @@ class WorkLoop:
         self._held: set[Lease] = set()
         self._wakes = 0
         self._is_beating = self._is_closing = False
-        self.kept = 0
+        self.n_stored = 0
         """The number of outcomes that were stored."""
         self.failure: Exception | None = None
         """The latest error of ours, which `logger` has."""
@@ -232,7 +232,7 @@ class WorkLoop:
         with self._storing() as session:
             work.keep(session, call, outcome, self._now())
         with self._changed:
-            self.kept += 1
+            self.n_stored += 1
 
     def _beat(self) -> None:
         while (leases := self._held_now()) is not None:
