@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, make_response, render_template, request, url_for
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Form
 
@@ -13,6 +13,7 @@ from relevansi.i18n import gettext
 from relevansi.services.agreement import adjudications
 from relevansi.services.agreement.adjudications import MOST_REASON, Dispute, ReasonMissing
 from relevansi.web.frame import access, forms
+from relevansi.web.frame.htmx import see_other
 
 blueprint = Blueprint("adjudications", __name__, url_prefix="/adjudications")
 
@@ -56,7 +57,7 @@ def settle(item_id: int) -> Response:
             body = render_template("agreement/adjudications/page.html", **page)
         return make_response(body, 422)
     address = url_for("adjudications.show", after=item_id, was=before)
-    return redirect(address, 303)  # type: ignore[return-value]
+    return see_other(address)
 
 
 @blueprint.post("/<int:item_id>/withdraw")
@@ -69,7 +70,7 @@ def withdraw(item_id: int) -> Response:
         else:
             adjudications.withdraw(session, rater, item_id, access.now())
         session.commit()
-    return redirect(url_for("adjudications.show", item=item_id), 303)  # type: ignore[return-value]
+    return see_other(url_for("adjudications.show", item=item_id))
 
 
 @blueprint.post("/names")
@@ -80,7 +81,7 @@ def show_names() -> Response:
         adjudications.show_names(session, rater, is_shown=is_shown, now=access.now())
         session.commit()
     address = url_for("adjudications.show", item=form.item.data)
-    return redirect(address, 303)  # type: ignore[return-value]
+    return see_other(address)
 
 
 def _page(

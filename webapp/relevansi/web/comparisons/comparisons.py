@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, render_template, request, url_for
 from msgspec import Struct
 from msgspec.structs import replace
 from wtforms import Form
@@ -34,7 +34,7 @@ from relevansi.services.runs import reports, waiting_files
 from relevansi.services.study import assignments, studies
 from relevansi.web.frame import access, forms
 from relevansi.web.frame.forms import LONGEST_LABEL, ListField, UnusableForm
-from relevansi.web.frame.htmx import attached
+from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.runs import imports
 from relevansi.web.study import study as rules
 
@@ -308,7 +308,7 @@ def upload() -> Response | tuple[str, int]:
         kept = [waiting_files.keep(session, rater.study, *file, access.now()) for file in chosen]
         tokens = [file.id for file in kept]
         session.commit()
-    return redirect(url_for("rated_comparisons.show", file=tokens), 303)  # type: ignore[return-value]
+    return see_other(url_for("rated_comparisons.show", file=tokens))
 
 
 @rated.post("/forget")
@@ -318,7 +318,7 @@ def forget() -> Response:
         for token in tokens:
             session.delete(waiting_files.find(session, rater.study, token))
         session.commit()
-    return redirect(url_for("comparisons.show"), 303)  # type: ignore[return-value]
+    return see_other(url_for("comparisons.show"))
 
 
 def _files() -> list[RatedCsv]:

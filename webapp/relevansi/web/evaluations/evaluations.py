@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, render_template, request, url_for
 from wtforms import BooleanField, Form
 
 from relevansi import notation
@@ -28,7 +28,7 @@ from relevansi.services.evaluations.scoring import (
 )
 from relevansi.web.evaluations import items as evaluation_items
 from relevansi.web.frame import access, forms, htmx
-from relevansi.web.frame.htmx import attached
+from relevansi.web.frame.htmx import attached, see_other
 
 LEAST_MEAN, LEAST_RATE = Fraction(95), Fraction("0.98")
 MOST_FIRST = 10**9 - 1
@@ -285,4 +285,4 @@ def _title(kind: EvaluationKind) -> str:
 
 
 def _to(address: str) -> Response:
-    return redirect(address, 303)  # type: ignore[return-value]
+    return see_other(address)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from flask import Flask, Response, current_app, redirect, render_template, request, url_for
+from flask import Flask, Response, current_app, render_template, request, url_for
 from msgspec import Struct, field, json
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
@@ -25,6 +25,7 @@ from relevansi.records import Problem
 from relevansi.web.frame import access, htmx
 from relevansi.web.frame.access import NotSignedIn, OpenedElsewhere
 from relevansi.web.frame.forms import UnusableForm
+from relevansi.web.frame.htmx import see_other
 from relevansi.web.frame.language import page_before
 
 
@@ -142,7 +143,7 @@ def _any(error: Exception) -> Response:
     if access.is_for_programs():
         return _to_program(error)
     if isinstance(error, NotSignedIn) and request.method == "GET" and not htmx.wants_part():
-        return redirect(url_for("sign_in.show", next=wanted), 303)  # type: ignore[return-value]
+        return see_other(url_for("sign_in.show", next=wanted))
     said = ServerMessage(error.status, error.sentence(), error.advice(), error.retry_after)
     return _shown(said, *(error.messages.values() if isinstance(error, UnusableForm) else ()))
 

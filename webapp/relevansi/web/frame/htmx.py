@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Response, render_template, request
+from flask import Response, redirect, render_template, request
 from msgspec import Struct
 from msgspec.structs import asdict
 
@@ -39,6 +39,11 @@ def reload() -> Response:
     response = _varying("")
     response.headers["HX-Refresh"] = "true"
     return response
+
+
+def see_other(address: str) -> Response:
+    """Return the answer to what was stored: the browser loads `address` by GET."""
+    return redirect(address, 303, Response)  # type: ignore[return-value]
 
 
 def attached(data: bytes | str, media_type: str, name: str) -> Response:

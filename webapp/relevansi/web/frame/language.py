@@ -9,13 +9,14 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from flask import Blueprint, Response, redirect, request, url_for
+from flask import Blueprint, Response, request, url_for
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.exceptions import BadRequest
 from werkzeug.http import parse_accept_header
 
 from relevansi import i18n, notation
 from relevansi.web.frame import access
+from relevansi.web.frame.htmx import see_other
 
 blueprint = Blueprint("language", __name__)
 ratios_blueprint = Blueprint("ratios", __name__)
@@ -63,9 +64,9 @@ def switch_ratios() -> Response:
 def _kept(cookie: str, wanted: str | None, known: tuple[str, ...]) -> Response:
     if wanted not in known:
         raise BadRequest
-    response = redirect(page_before() or url_for("home.show"), 303)
+    response = see_other(page_before() or url_for("home.show"))
     response.set_cookie(cookie, wanted, max_age=YEAR, httponly=True, samesite="Lax")
-    return response  # type: ignore[return-value]
+    return response
 
 
 def page_before() -> str | None:

@@ -17,12 +17,13 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from flask import Flask, Request, Response, current_app, g, redirect, request, session, url_for
+from flask import Flask, Request, Response, current_app, g, request, session, url_for
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
 from msgspec.structs import asdict
 
 from relevansi.services.people.sign_in import SessionCookie
+from relevansi.web.frame.htmx import see_other
 
 RATER, GUEST = "rater", "participant"  # their names in the cookies that browsers keep
 LIFETIME = timedelta(days=30)
@@ -153,7 +154,7 @@ def checked(address: str) -> Response:
     """Return the way to `address` for who was given a cookie, past a look whether it is kept."""
     is_kept = current_app.config["SESSION_COOKIE_NAME"] in request.cookies
     to = address if is_kept else url_for("sign_in.check_cookie", next=address)
-    return redirect(to, 303)  # type: ignore[return-value]
+    return see_other(to)
 
 
 def _give(name: str, cookie: dict[str, Any]) -> None:

@@ -10,7 +10,6 @@ from flask import (
     Response,
     jsonify,
     make_response,
-    redirect,
     render_template,
     request,
     url_for,
@@ -37,7 +36,7 @@ from relevansi.services.gold.constraints import CheckedQuery, NoGold
 from relevansi.services.runs import reports, runs
 from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import checked, chosen_file
-from relevansi.web.frame.htmx import attached
+from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.gold import card_marks, constraint_words
 from relevansi.web.gold.card_marks import DecisionForm, DecisionMistake
 from relevansi.web.study import study as rules
@@ -134,7 +133,7 @@ def _answer(
         where = url_for(
             "constraints.question", run_id=run_id, query_id=query_id, _anchor=f"card-{card + 1}"
         )
-        return redirect(where, 303)  # type: ignore[return-value]
+        return see_other(where)
     with access.reading() as (session, rater):
         found = constraints.checked_query(session, rater.study, run_id, query_id)
     page = _question(found, mistake, clicked=card)
@@ -196,7 +195,7 @@ def _missing() -> MissingRule:
 
 
 def _back(run_id: str, **where: str | int) -> Response:
-    return redirect(url_for("constraints.show", run_id=run_id, **where), 303)  # type: ignore[arg-type, return-value]
+    return see_other(url_for("constraints.show", run_id=run_id, **where))  # type: ignore[arg-type]
 
 
 FIRST_SHOWN = 10

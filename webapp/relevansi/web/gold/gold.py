@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flask import Blueprint, Response, jsonify, redirect, render_template, request, url_for
+from flask import Blueprint, Response, jsonify, render_template, request, url_for
 from wtforms import Form
 
 from relevansi.importers.runs.problems import ImportRefused, remarks
 from relevansi.services.gold import gold
 from relevansi.web.frame import access
 from relevansi.web.frame.forms import UNUSABLE, WholeField, checked, chosen_file
-from relevansi.web.frame.htmx import attached
+from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.gold import constraint_words
 
 LARGEST_NUMBER = 2**31 - 1
@@ -75,7 +75,7 @@ def _changed(
             session.rollback()
             return _page(set_id, [remark.text for remark in remarks(refused.problems)]), 422
         session.commit()
-    return redirect(url_for("gold.show", set_id=set_id), 303)  # type: ignore[return-value]
+    return see_other(url_for("gold.show", set_id=set_id))
 
 
 def _page(set_id: int, refusals: list[str] | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
+from flask import Blueprint, Response, current_app, render_template, request, url_for
 from wtforms import Form
 
 from relevansi import notation
@@ -22,6 +22,7 @@ from relevansi.services.people.raters import LONGEST_NAME, NameTaken
 from relevansi.services.study import studies
 from relevansi.web.agreement.agreement import about_coefficients
 from relevansi.web.frame import access, forms, htmx
+from relevansi.web.frame.htmx import see_other
 from relevansi.web.frame.workers import workers
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _wake(judge_id: int, at_once: int) -> None:
 
 
 def _back(judge_id: int) -> Response:
-    return redirect(url_for("machine_judges.show", judge_id=judge_id), 303)  # type: ignore[return-value]
+    return see_other(url_for("machine_judges.show", judge_id=judge_id))
 
 
 def _endpoint() -> JudgeEndpoint | None:
@@ -335,4 +336,4 @@ def decide(judge_id: int, decision: str) -> Response:
 @blueprint.get(_DECISIONS)
 def after_decision(judge_id: int, decision: str) -> Response:  # noqa: ARG001 (the address has it)
     """Go to the page: a reload or a change of language comes here after a refusal."""
-    return redirect(url_for("machine_judges.show_beside", judge_id=judge_id), 303)  # type: ignore[return-value]
+    return see_other(url_for("machine_judges.show_beside", judge_id=judge_id))

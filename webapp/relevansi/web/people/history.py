@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, render_template, request, url_for
 from msgspec.structs import asdict
 from wtforms import Form
 
@@ -12,7 +12,7 @@ from relevansi.services.people import history
 from relevansi.services.people.history import ChangeKind, EventFilters
 from relevansi.web.frame import access
 from relevansi.web.frame.forms import UNUSABLE, WholeField, checked
-from relevansi.web.frame.htmx import attached
+from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.rating import clicks
 
 blueprint = Blueprint("history", __name__, url_prefix="/history")
@@ -51,7 +51,7 @@ def undo() -> Response:
     with access.writing() as (session, rater):
         history.undo(session, rater, form.latest.data, clicks.event())
         session.commit()
-    return redirect(url_for("history.show"), 303)  # type: ignore[return-value]
+    return see_other(url_for("history.show"))
 
 
 @blueprint.get("/events.csv")

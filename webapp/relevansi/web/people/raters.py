@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, make_response, render_template, request, url_for
 from flask import session as cookie
 from markupsafe import Markup
 from msgspec.structs import asdict
@@ -25,6 +25,7 @@ from relevansi.services.people.raters import (
 )
 from relevansi.web.frame import access, forms
 from relevansi.web.frame.forms import UNUSABLE, ChoiceField, NameField, WholeField
+from relevansi.web.frame.htmx import see_other
 
 blueprint = Blueprint("raters", __name__, url_prefix="/raters")
 
@@ -78,7 +79,7 @@ def add() -> Response:
             session.commit()
     except (NameTaken, MachineIsNotInvited, OwnerIsNotInvited) as refused:
         return _again(form, {"name": f"{refused.sentence()}."})
-    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+    return see_other(url_for("raters.index"))
 
 
 @blueprint.post("/<int:rater_id>/invitations")
@@ -88,7 +89,7 @@ def invite(rater_id: int) -> Response:
         rater = raters.find(session, owner.study, rater_id)
         show_once("sign_in.greet", raters.make(session, rater, access.now()))
         session.commit()
-    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+    return see_other(url_for("raters.index"))
 
 
 @blueprint.post("/invitations/<int:invitation_id>/withdraw")
@@ -96,7 +97,7 @@ def withdraw(invitation_id: int) -> Response:
     with access.writing() as (session, owner):
         raters.withdraw(session, owner.study, invitation_id, access.now())
         session.commit()
-    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+    return see_other(url_for("raters.index"))
 
 
 @blueprint.post("/<int:rater_id>/name")
@@ -106,7 +107,7 @@ def rename(rater_id: int) -> Response:
         rater = raters.find(session, owner.study, rater_id)
         raters.rename(session, rater, form.name.data, access.now())
         session.commit()
-    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+    return see_other(url_for("raters.index"))
 
 
 @blueprint.get("/<int:rater_id>/remove")
@@ -133,7 +134,7 @@ def remove(rater_id: int) -> Response:
         session.commit()
     if deletes:
         access.database().empty_journal()
-    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+    return see_other(url_for("raters.index"))
 
 
 @blueprint.post("/<int:rater_id>/restore")
@@ -141,7 +142,7 @@ def restore(rater_id: int) -> Response:
     with access.writing() as (session, owner):
         raters.restore(session, raters.find(session, owner.study, rater_id), access.now())
         session.commit()
-    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+    return see_other(url_for("raters.index"))
 
 
 def qr_code(address: str, label: str) -> Markup:

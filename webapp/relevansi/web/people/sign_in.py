@@ -7,7 +7,6 @@ from flask import (
     Response,
     current_app,
     make_response,
-    redirect,
     render_template,
     request,
     url_for,
@@ -23,6 +22,7 @@ from relevansi.services.study import studies
 from relevansi.web.frame import access, forms, session_cookie
 from relevansi.web.frame.access import NotFromHere, NotYours
 from relevansi.web.frame.forms import LineField, WholeField
+from relevansi.web.frame.htmx import see_other
 
 blueprint = Blueprint("sign_in", __name__)
 
@@ -121,7 +121,7 @@ def check_cookie() -> Response:
     if not session_cookie.sign_in():
         raise NoCookie
     wanted = request.args.get("next", "")
-    return redirect(wanted if is_ours(wanted) else url_for("home.show"), 303)  # type: ignore[return-value]
+    return see_other(wanted if is_ours(wanted) else url_for("home.show"))
 
 
 @blueprint.post("/sign-out")
@@ -131,7 +131,7 @@ def leave() -> Response:
             sign_in.sign_out(session, named, access.now())
             session.commit()
     session_cookie.take_back()
-    return redirect(url_for("sign_in.show"), 303)  # type: ignore[return-value]
+    return see_other(url_for("sign_in.show"))
 
 
 @blueprint.get("/join/<token>")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, make_response, redirect, render_template, url_for
+from flask import Blueprint, Response, make_response, render_template, url_for
 from wtforms import Form
 
 from relevansi.i18n import gettext, mark
@@ -10,6 +10,7 @@ from relevansi.services.people import tokens
 from relevansi.services.people.tokens import DAYS, LONGEST_NAME, MEANINGS, SCOPES, NewToken
 from relevansi.web.frame import access, forms
 from relevansi.web.frame.forms import UNUSABLE, LineField, ListField, WholeField
+from relevansi.web.frame.htmx import see_other
 from relevansi.web.programs.openapi import document
 
 blueprint = Blueprint("tokens", __name__, url_prefix="/tokens")
@@ -56,7 +57,7 @@ def withdraw(token_id: int) -> Response:
     with access.writing() as (session, rater):
         tokens.withdraw(session, rater, token_id, access.now())
         session.commit()
-    return redirect(url_for("tokens.index"), 303)  # type: ignore[return-value]
+    return see_other(url_for("tokens.index"))
 
 
 def _page(made: NewToken | None = None, name: str = "", error: str = "") -> str:

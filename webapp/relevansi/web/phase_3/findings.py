@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, make_response, render_template, request, url_for
 from werkzeug.exceptions import NotFound
 from wtforms import Form
 
@@ -13,7 +13,7 @@ from relevansi.services.phase_3 import findings, participants, user_studies
 from relevansi.services.phase_3.findings import LONGEST
 from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import LONGEST_LABEL, LineField, checked
-from relevansi.web.frame.htmx import attached
+from relevansi.web.frame.htmx import attached, see_other
 
 blueprint = Blueprint("findings", __name__, url_prefix="/study/participants")
 
@@ -87,7 +87,7 @@ def set_category(participant_id: int, number: int) -> Response:
         part = {"person": person, "answer": answer, "saved": True, "longest": LONGEST}
         return make_response(render_template("phase_3/findings/_question.html", **part))
     anchor = f"question-{participant_id}-{number}"
-    return redirect(url_for("findings.questions", _anchor=anchor), 303)  # type: ignore[return-value]
+    return see_other(url_for("findings.questions", _anchor=anchor))
 
 
 @blueprint.get("/comments")
@@ -122,7 +122,7 @@ def tag(participant_id: int, comment: str) -> Response:
         part["longest"] = LONGEST
         return make_response(render_template("phase_3/findings/_comment.html", **part))
     anchor = f"comment-{participant_id}-{comment.replace(' ', '-')}"
-    return redirect(url_for("findings.comments", _anchor=anchor), 303)  # type: ignore[return-value]
+    return see_other(url_for("findings.comments", _anchor=anchor))
 
 
 @blueprint.get("/<int:participant_id>/withdraw")
@@ -144,7 +144,7 @@ def withdraw(participant_id: int) -> Response:
         participants.withdraw(session, participant, access.now())
         session.commit()
     access.database().empty_journal()
-    return redirect(url_for("findings.show", _anchor="withdrawn"), 303)  # type: ignore[return-value]
+    return see_other(url_for("findings.show", _anchor="withdrawn"))
 
 
 def _report() -> UserStudyReport | None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from math import ceil
 from typing import Any
 
-from flask import Blueprint, Response, g, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, g, make_response, render_template, request, url_for
 from flask import session as cookie
 from msgspec.structs import asdict, replace
 from sqlalchemy.orm import Session
@@ -52,6 +52,7 @@ from relevansi.web.frame.forms import (
     sent,
     valid,
 )
+from relevansi.web.frame.htmx import see_other
 from relevansi.web.frame.workers import workers
 from relevansi.web.people import raters
 from relevansi.web.rating import clicks
@@ -107,7 +108,7 @@ def consent(token: str) -> str:
 def decide(token: str) -> Response:
     form = forms.sent(DecisionOnConsentForm)
     if form.decision.data is False:
-        return redirect(url_for("participants.declined"), 303)  # type: ignore[return-value]
+        return see_other(url_for("participants.declined"))
     if not form.validate():
         return make_response(_page(token, form, forms.messages(form)), 422)
     try:
@@ -131,15 +132,15 @@ def rename() -> Response:
             participants.rename(session, participant, form.pseudonym.data)
             session.commit()
     except PseudonymTaken:
-        return redirect(url_for("own_questions.index", taken=1), 303)  # type: ignore[return-value]
-    return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+        return see_other(url_for("own_questions.index", taken=1))
+    return see_other(url_for("own_questions.index"))
 
 
 @blueprint.route("/link", methods=["GET", "POST"])
 def link() -> Response:
     """Show one more personal link, for this or another device; a reload leads home."""
     if request.method != "POST":  # a reload or another language makes no further link
-        return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+        return see_other(url_for("own_questions.index"))
     with writing() as (session, participant):
         made = participants.personal_link(session, participant, access.now())
         session.commit()
@@ -298,7 +299,7 @@ def give_up(position: int) -> Response:
     with writing() as (session, participant):
         own_questions.give_up(session, participant, position, access.now())
         session.commit()
-    return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+    return see_other(url_for("own_questions.index"))
 
 
 @questions_blueprint.post("/<int:position>/done")
@@ -306,7 +307,7 @@ def done(position: int) -> Response:
     with writing() as (session, participant):
         own_questions.close(session, participant, position, access.now())
         session.commit()
-    return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+    return see_other(url_for("own_questions.index"))
 
 
 @questions_blueprint.post("/<int:position>/results/<int:rank>/judgment")
@@ -432,7 +433,7 @@ def _rater(participant: Participant) -> tuple[Rater, str]:
 
 def _to(position: int, anchor: str | None = None) -> Response:
     address = url_for("own_questions.show", position=position, _anchor=anchor)
-    return redirect(address, 303)  # type: ignore[return-value]
+    return see_other(address)
 
 
 questionnaire_blueprint = Blueprint("questionnaires", __name__, url_prefix="/closing")
@@ -465,7 +466,7 @@ def answer() -> Response:
     if htmx.wants_part():
         part = "phase_3/questionnaires/_saved.html"
         return htmx.respond(part, part, item=form.item.typed)
-    return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
+    return see_other(url_for("questionnaires.show"))
 
 
 @questionnaire_blueprint.post("/")
@@ -479,7 +480,7 @@ def finish() -> Response:
             participants.finish(participant, access.now())
         session.commit()
     if ends:
-        return redirect(url_for("questionnaires.thanks"), 303)  # type: ignore[return-value]
+        return see_other(url_for("questionnaires.thanks"))
     return make_response(_questionnaire_page(said.unanswered), 422)
 
 
@@ -487,7 +488,7 @@ def finish() -> Response:
 def thanks() -> str | Response:
     with reading() as (session, participant):
         if participant.finished_at is None:
-            return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
+            return see_other(url_for("questionnaires.show"))
         lines = own_questions.lines(session, participant, access.now())
         answered = sum(line.state is State.ANSWERED for line in lines)
         name = participant.pseudonym

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, make_response, render_template, request, url_for
 from msgspec.structs import asdict
 from wtforms import BooleanField, Form
 
@@ -22,6 +22,7 @@ from relevansi.web.frame.forms import (
     LineField,
     WholeField,
 )
+from relevansi.web.frame.htmx import see_other
 from relevansi.web.people import raters
 from relevansi.web.phase_3.participants import PseudonymForm
 
@@ -85,7 +86,7 @@ def save() -> Response:
         if form.is_open.data and not form.endpoint.data:
             errors["is_open"] = gettext(NEEDS_CHATBOT)
         return _page(422, form=form, errors=errors)
-    return redirect(url_for("user_studies.show", saved=1), 303)  # type: ignore[return-value]
+    return see_other(url_for("user_studies.show", saved=1))
 
 
 @blueprint.post("/test")
@@ -111,7 +112,7 @@ def write_consent() -> Response:
         user_studies.open_or_make(session, owner.study, now)
         user_studies.write_consent(session, owner.study, texts, now)
         session.commit()
-    return redirect(url_for("user_studies.show", saved=1), 303)  # type: ignore[return-value]
+    return see_other(url_for("user_studies.show", saved=1))
 
 
 @blueprint.post("/links")
@@ -133,7 +134,7 @@ def make_link() -> Response:
             session.commit()
     except PseudonymTaken as taken:
         return _page(422, errors={"pseudonym": str(taken)}, pseudonym=wanted)
-    return redirect(url_for("user_studies.show", _anchor="link"), 303)  # type: ignore[return-value]
+    return see_other(url_for("user_studies.show", _anchor="link"))
 
 
 @blueprint.get("/links")
@@ -141,7 +142,7 @@ def make_link() -> Response:
 @blueprint.get("/test")
 def after_refusal() -> Response:
     """Go to the page: a reload or a change of language comes here after a refusal."""
-    return redirect(url_for("user_studies.show"), 303)  # type: ignore[return-value]
+    return see_other(url_for("user_studies.show"))
 
 
 @blueprint.post("/links/<int:link_id>/withdraw")
@@ -149,7 +150,7 @@ def withdraw_link(link_id: int) -> Response:
     with access.writing() as (session, owner):
         participants.withdraw_link(session, owner.study, link_id, access.now())
         session.commit()
-    return redirect(url_for("user_studies.show", _anchor="links"), 303)  # type: ignore[return-value]
+    return see_other(url_for("user_studies.show", _anchor="links"))
 
 
 def _tested(form: SettingsForm, text: str) -> dict[str, str | int]:

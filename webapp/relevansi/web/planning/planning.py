@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, render_template, request, url_for
 from sqlalchemy.orm import Session
 from wtforms import Form
 
@@ -30,6 +30,7 @@ from relevansi.services.study import assignments
 from relevansi.web.features import ShownPart
 from relevansi.web.frame import access, forms
 from relevansi.web.frame.forms import ChoiceField, DecimalField, LineField, WholeField
+from relevansi.web.frame.htmx import see_other
 
 blueprint = Blueprint("planning", __name__, url_prefix="/study/planning")
 
@@ -92,7 +93,7 @@ def end(set_id: int) -> Response:
 @blueprint.get("/<int:set_id>/rule/end")
 def back(set_id: int) -> Response:
     """Go to the page: a reload or a change of language comes here after a refusal."""
-    return redirect(url_for("planning.show", set=set_id, _anchor="sample"), 303)  # type: ignore[return-value]
+    return see_other(url_for("planning.show", set=set_id, _anchor="sample"))
 
 
 def _page(session: Session, owner: Rater) -> dict[str, Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from flask import Blueprint, Response, redirect, url_for
+from flask import Blueprint, Response, url_for
 
 from relevansi.services.gold import marks
 from relevansi.services.rating import pages
 from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import checked
+from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import DecisionForm, Marks
 from relevansi.web.rating import judgments, rate
@@ -58,4 +59,4 @@ def _changed(found: Marks) -> Response:
 
 def _back(endpoint: str, number: int, **where: str | int) -> Response:
     address = url_for(endpoint, _anchor=f"badges-{number}", **where)  # type: ignore[arg-type]
-    return redirect(address, 303)  # type: ignore[return-value]
+    return see_other(address)

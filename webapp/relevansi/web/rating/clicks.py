@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from flask import Response, redirect, request
+from flask import Response, request
 from wtforms import BooleanField, Form
 
 from relevansi.i18n import gettext
@@ -25,6 +25,7 @@ from relevansi.web.frame.forms import (
     WholeField,
     checked,
 )
+from relevansi.web.frame.htmx import see_other
 
 LAST_SEQUENCE = 2**31 - 1
 
@@ -61,7 +62,7 @@ def event() -> Click:
 def nothing_to_undo(elsewhere: str) -> Response:
     """Say that nothing is left to undo; a page without a script goes `elsewhere`."""
     if not htmx.wants_part():
-        return redirect(elsewhere, 303)  # type: ignore[return-value]
+        return see_other(elsewhere)
     part = "rating/judgments/_notice.html"
     return htmx.respond(part, part, text=gettext("There is nothing left to undo."))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from flask import Blueprint, Response, g, redirect, request, url_for
+from flask import Blueprint, Response, g, request, url_for
 
 from relevansi.failures import Conflict
 from relevansi.i18n import mark
@@ -21,6 +21,7 @@ from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import checked
+from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
 from relevansi.web.rating import clicks, figures
@@ -44,7 +45,7 @@ def show(run_id: str, query_id: int) -> Response:
         if htmx.wants_part():
             raise RatedBlind
         address = url_for("comparisons.question", position=page.asked_at, runs=[run_id])
-        return redirect(address, 303)  # type: ignore[return-value]
+        return see_other(address)
     if page.filter.category not in {None, page.category}:
         for way in (page.place.next_open, page.place.next, page.place.previous):
             if way is not None:
@@ -166,4 +167,4 @@ def _address(run_id: str, query_id: int, action: str, **values: Any) -> str:
 
 def _to(run_id: str, query_id: int, anchor: str | None = None) -> Response:
     address = _address(run_id, query_id, "show", _anchor=anchor, **clicks.query())
-    return redirect(address, 303)  # type: ignore[return-value]
+    return see_other(address)

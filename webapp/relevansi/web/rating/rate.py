@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from flask import Blueprint, Response, g, jsonify, redirect, render_template, request, url_for
+from flask import Blueprint, Response, g, jsonify, render_template, request, url_for
 
 from relevansi.services.rating import pages, particulars, shares, tasks
 from relevansi.services.rating.pages import BlindPage, TaskStage
@@ -19,6 +19,7 @@ from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import checked
+from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
 from relevansi.web.rating import clicks, figures
@@ -41,7 +42,7 @@ def next_one() -> Response:
                 if one.first_open is not None
             ]
             address = next(iter(started), url_for("home.show"))
-            return redirect(address, 303)  # type: ignore[return-value]
+            return see_other(address)
         wanted, after = clicks.wanted(), request.args.get("after") or None
         task_id = onward(session, rater, access.now(), wanted, after)
         session.commit()
@@ -50,7 +51,7 @@ def next_one() -> Response:
             is_new = rater.study.blind is None and tasks.rated_openly(session, rater)
             return _to(task_id, because="runs" if is_new else None)
         if wanted.category:  # nothing of it is in this rater's share
-            return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
+            return see_other(url_for("rate.next_one"))
         given, is_owner = tasks.given_to(session, rater), rater.is_owner
         progress = shares.progress(session, rater)
         done = shares.done(session, rater)
@@ -208,4 +209,4 @@ def _to(task_id: str | None, **values: Any) -> Response:
         address = url_for("rate.next_one", **clicks.query())
     else:
         address = _address(task_id, "show", **clicks.query(), **values)
-    return redirect(address, 303)  # type: ignore[return-value]
+    return see_other(address)

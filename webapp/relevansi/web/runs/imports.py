@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flask import Blueprint, Response, redirect, render_template, request, send_file, url_for
+from flask import Blueprint, Response, render_template, request, send_file, url_for
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
@@ -47,6 +47,7 @@ from relevansi.web.frame.forms import (
     UnusableForm,
     WholeField,
 )
+from relevansi.web.frame.htmx import see_other
 from relevansi.web.workers.jobs import after_import, led_to
 
 
@@ -171,7 +172,7 @@ def upload() -> Response:
         session.commit()
     if is_long:
         return led_to(jobs.READING, reading)
-    return redirect(url_for("imports.show", token=reading["tokens"]), 303)  # type: ignore[return-value]
+    return see_other(url_for("imports.show", token=reading["tokens"]))
 
 
 @blueprint.get("/runs/import/formats")
@@ -236,7 +237,7 @@ def _decide(form: WaitingForm) -> Response:
         return led_to(jobs.STORING, storing)
     if undecided:
         return _look_again(undecided, by_token, left="1")
-    return redirect(after_import(run_ids), 303)  # type: ignore[return-value]
+    return see_other(after_import(run_ids))
 
 
 def _score(token: str, name: str) -> Response:
@@ -270,7 +271,7 @@ def _look_again(
     tokens: list[str], by_token: dict[str, WaitingFileForm], **options: str
 ) -> Response:
     names = {f"rater-{token}": name for token in tokens if (name := by_token[token].rater.data)}
-    return redirect(url_for("imports.show", token=tokens, **names, **options), 303)  # type: ignore[return-value,arg-type]
+    return see_other(url_for("imports.show", token=tokens, **names, **options))  # type: ignore[arg-type]
 
 
 def _read_again(by_token: Mapping[str, WaitingFileForm]) -> None:

@@ -40,7 +40,7 @@ from relevansi.services.study import assignments, studies
 from relevansi.services.study.assignments import Exposure, Period
 from relevansi.web.frame import access
 from relevansi.web.frame.forms import checked
-from relevansi.web.frame.htmx import attached
+from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.runs import questions, run_figures
 from relevansi.web.runs.imports import LabelsForm, MoveForm
 from relevansi.web.study import study as rules
@@ -209,7 +209,7 @@ def relabel(run_id: str) -> Response:
         method, llm = form.search_method.data or None, form.llm.data or None
         runs.relabel(session, rater.study, run_id, method, llm, access.now())
         session.commit()
-    return redirect(url_for("runs.files", run_id=run_id), 303)  # type: ignore[return-value]
+    return see_other(url_for("runs.files", run_id=run_id))
 
 
 @blueprint.post("/<run_id>/move")
@@ -219,7 +219,7 @@ def move(run_id: str) -> Response:
     with access.writing() as (session, rater):
         runs.move(session, rater.study, run_id, form.direction.data or "")
         session.commit()
-    return redirect(url_for("runs.index", _anchor=f"run-{run_id}"), 303)  # type: ignore[return-value]
+    return see_other(url_for("runs.index", _anchor=f"run-{run_id}"))
 
 
 @blueprint.get("/<run_id>/delete")
@@ -236,7 +236,7 @@ def delete(run_id: str) -> Response:
     with access.writing() as (session, rater):
         runs.delete_run(session, rater.study, run_id, access.now())
         session.commit()
-    return redirect(url_for("runs.index"), 303)  # type: ignore[return-value]
+    return see_other(url_for("runs.index"))
 
 
 @blueprint.get("/sample")
@@ -263,7 +263,7 @@ def remove_sample() -> Response:
     with access.writing() as (session, rater):
         samples.remove(session, rater.study, access.now())
         session.commit()
-    return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
+    return see_other(url_for("home.show"))
 
 
 @blueprint.get("/<run_id>/metrics.json")

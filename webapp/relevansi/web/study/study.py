@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import chain, zip_longest
 from typing import Any, get_args
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, make_response, render_template, request, url_for
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 from sqlalchemy import select
@@ -45,6 +45,7 @@ from relevansi.web.frame.forms import (
     TextField,
     WholeField,
 )
+from relevansi.web.frame.htmx import see_other
 from relevansi.web.planning import planning
 
 MOST_RATERS = 1000
@@ -174,7 +175,7 @@ def save() -> Response:
         wanted = form.switches(study)
         studies.set_switches(session, study, wanted, access.now())
         session.commit()
-    return redirect(url_for("study.show", saved=1), 303)  # type: ignore[return-value]
+    return see_other(url_for("study.show", saved=1))
 
 
 @blueprint.post("/guidelines")
@@ -196,7 +197,7 @@ def preview() -> Response:
 @blueprint.get("/guidelines")
 def guidelines() -> Response:
     """Go to the set-up: a reload or a change of language comes here after a preview."""
-    return redirect(url_for("study.show", _anchor="guidelines-part"), 303)  # type: ignore[return-value]
+    return see_other(url_for("study.show", _anchor="guidelines-part"))
 
 
 @blueprint.get("/standing", endpoint="standing")
@@ -247,7 +248,7 @@ def ask_again() -> Response:
     with access.writing() as (session, rater):
         asked_again.ask(session, rater.study, access.now())
         session.commit()
-    return redirect(url_for("study.standing", _anchor="blindness"), 303)  # type: ignore[return-value]
+    return see_other(url_for("study.standing", _anchor="blindness"))
 
 
 def _page(
@@ -323,7 +324,7 @@ def save_assignments() -> Response:
                 errors[name] = gettext(error.why, item=error.item, extent=extent)
         if not errors:
             session.commit()
-            return redirect(url_for("assignments.show", saved=1), 303)  # type: ignore[return-value]
+            return see_other(url_for("assignments.show", saved=1))
         session.rollback()
         return make_response(_assignments(session, study, typed, errors), 422)
 
@@ -372,7 +373,7 @@ def save_notes() -> Response:
         session.commit()
     place = f"note-{said['show']}" if said.get("show") else None
     there = url_for("question_notes.show", saved=1, _anchor=place)
-    return redirect(there, 303)  # type: ignore[return-value]
+    return see_other(there)
 
 
 def _notes(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from flask import Blueprint, Response, redirect, url_for
+from flask import Blueprint, Response, url_for
 
 from relevansi.db.tables.runs import LongWork
 from relevansi.records import ExportedFile
 from relevansi.services.workers import jobs, kinds
 from relevansi.services.workers.jobs import JobWork
 from relevansi.web.frame import access, htmx
-from relevansi.web.frame.htmx import attached
+from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.frame.workers import workers
 
 blueprint = Blueprint("long_work", __name__, url_prefix="/files")
@@ -35,7 +35,7 @@ def show(work_id: str) -> Response:
     if job.state == jobs.DONE and job.kind in _SEEN_AT:
         if htmx.wants_part():
             return htmx.reload()
-        return redirect(_SEEN_AT[job.kind](job), 303)  # type: ignore[return-value]
+        return see_other(_SEEN_AT[job.kind](job))
     return htmx.respond("workers/page.html", "workers/_work.html", work=job, under=_UNDER[job.kind])
 
 
@@ -51,7 +51,7 @@ def give_up(work_id: str) -> Response:
         job = jobs.find(session, rater.study, work_id)
         jobs.cancel(session, rater.study, work_id)
         session.commit()
-    return redirect(url_for(_UNDER[job.kind]), 303)  # type: ignore[return-value]
+    return see_other(url_for(_UNDER[job.kind]))
 
 
 def led_to(kind: str, wanted: Mapping[str, Any]) -> Response:
@@ -60,7 +60,7 @@ def led_to(kind: str, wanted: Mapping[str, Any]) -> Response:
         work_id = jobs.enqueue(session, rater.study, kind, wanted, access.now())
         session.commit()
     wake()
-    return redirect(url_for("long_work.show", work_id=work_id), 303)  # type: ignore[return-value]
+    return see_other(url_for("long_work.show", work_id=work_id))
 
 
 def download(file: ExportedFile) -> Response:
