@@ -33,7 +33,7 @@ NEW = {"password": PASSWORD, "again": PASSWORD}
 
 def person(client: FlaskClient) -> str:
     """Return whose name stands in the header."""
-    return Page(client.get("/sign-in")).one(".rater").text.removeprefix("Rater: ")
+    return Page(client.get("/sign-in")).one("#account p > b").text
 
 
 def guess(app: Flask, times: int, password: str = "wrong", *, elsewhere: bool = False) -> list[int]:
