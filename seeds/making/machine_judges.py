@@ -117,7 +117,7 @@ def _judge_the_rest(
             )
         )
         click = Click(f"machine:{found.id}:{thing}:1", at)
-        target = Target("verdict", thing_id=thing)
+        target = Target("verdict", item_id=thing)
         changes.append(TargetChange(target, said.verdict, click))
     session.add_all(calls)
     events.record_all(session, judge.rater, changes, cause="machine")

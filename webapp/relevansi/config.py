@@ -86,19 +86,19 @@ class Settings:
                 f"RELEVANSI_MAX_UPLOAD_MB is {limit!r}; it takes a whole number above 0."
             )
         judge = JudgeEndpoint.from_environment(environ)
-        stated = environ.get("RELEVANSI_TRUSTED_PROXIES", "").split(",")
-        proxies = tuple(filter(None, map(str.strip, stated)))
-        for one in proxies:
+        addresses = environ.get("RELEVANSI_TRUSTED_PROXIES", "").split(",")
+        proxies = tuple(filter(None, map(str.strip, addresses)))
+        for proxy in proxies:
             try:
-                ip_network(one, strict=False)
+                ip_network(proxy, strict=False)
             except ValueError as error:
                 raise UnusableSetting(
-                    f"RELEVANSI_TRUSTED_PROXIES has {one!r}; it takes addresses and networks with "
-                    "commas between, such as 127.0.0.1, 10.0.0.0/8."
+                    f"RELEVANSI_TRUSTED_PROXIES has {proxy!r}; it takes addresses and networks "
+                    "with commas between, such as 127.0.0.1, 10.0.0.0/8."
                 ) from error
-        found = cls(with_driver(url), instance, int(limit) * 2**20, judge, proxies)
-        demos = (found.demo_database_url, found.documents_database_url)
-        return replace(found, is_demo=found.database_url in demos)
+        settings = cls(with_driver(url), instance, int(limit) * 2**20, judge, proxies)
+        demos = (settings.demo_database_url, settings.documents_database_url)
+        return replace(settings, is_demo=settings.database_url in demos)
 
     @property
     def demo_database_url(self) -> str:
@@ -188,12 +188,12 @@ def sync(file: Path) -> None:
 
 def secret_key(instance: Path, environ: Mapping[str, str] = os.environ) -> str:
     """The key that signs sessions: the environment's, else made at the first start and kept."""
-    if given := environ.get("RELEVANSI_SECRET_KEY"):
-        if len(given) < SHORTEST_KEY:
+    if key_given := environ.get("RELEVANSI_SECRET_KEY"):
+        if len(key_given) < SHORTEST_KEY:
             raise UnusableSetting(
                 f"RELEVANSI_SECRET_KEY is shorter than {SHORTEST_KEY} characters."
             )
-        return given
+        return key_given
     path = private_folder(instance) / "secret_key"
     with suppress(FileNotFoundError):
         if key := path.read_text("ascii"):  # empty when the first start was cut off

@@ -103,9 +103,9 @@ def ngettext(singular: str, plural: str, n: int, **values: object) -> str:
     """The form of the message that fits `n`, filled with ``%(n)s`` and `values`."""
     from babel.numbers import format_decimal  # noqa: PLC0415 - which --help need not pay
 
-    shown = str(n) if abs(n) < 1000 else format_decimal(n, locale=language())
+    count = str(n) if abs(n) < 1000 else format_decimal(n, locale=language())
     return _catalogue(language(), _kind.get()).ngettext(singular, plural, n) % {
-        "n": shown,
+        "n": count,
         **values,
     }
 
@@ -116,16 +116,16 @@ def _catalogue(code: str, kind: str = "") -> NullTranslations:
     source = TRANSLATIONS / code / f"{kind or 'messages'}.po"
     if not (source.exists() or source.with_suffix(".mo").exists()):
         return _catalogue(code) if kind else NullTranslations()
-    found = GNUTranslations(BytesIO(_current(source)))
+    translations = GNUTranslations(BytesIO(_current(source)))
     if kind:
-        found.add_fallback(_catalogue(code))
-    return found
+        translations.add_fallback(_catalogue(code))
+    return translations
 
 
 def _current(source: Path) -> bytes:
-    kept = source.with_suffix(".mo")
-    ages = [path.stat().st_mtime_ns if path.exists() else 0 for path in (source, kept)]
-    return kept.read_bytes() if ages[0] <= ages[1] else compiled(source)
+    compiled_file = source.with_suffix(".mo")
+    ages = [path.stat().st_mtime_ns if path.exists() else 0 for path in (source, compiled_file)]
+    return compiled_file.read_bytes() if ages[0] <= ages[1] else compiled(source)
 
 
 def compiled(source: Path) -> bytes:

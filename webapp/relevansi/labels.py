@@ -92,11 +92,11 @@ def verdict(value: str) -> str:
         return gettext(JUDGMENTS["empty_outcome"][value])
     words = scale().words
     if value.isdecimal() and (words or scale().top > 1):
-        said = words[int(value)] if int(value) < len(words) else ""
+        meaning = words[int(value)] if int(value) < len(words) else ""
         if scale().top > 1:
-            return f"{value} ({said})" if said else value
-        if said:
-            return said
+            return f"{value} ({meaning})" if meaning else value
+        if meaning:
+            return meaning
     return gettext(JUDGMENTS["relevance"][value])
 
 
@@ -189,48 +189,52 @@ def work_left(
         ngettext("%(n)s empty list", "%(n)s empty lists", empty_lists) if empty_lists else "",
         ngettext("%(n)s answer not graded", "%(n)s answers not graded", answers) if answers else "",
     ]
-    left = ngettext("%(n)s question left", "%(n)s questions left", questions)
+    questions_left = ngettext("%(n)s question left", "%(n)s questions left", questions)
     listed = ", ".join(part.replace(" ", "\N{NBSP}") for part in parts if part)
-    return f"{left} · {listed}" if listed else left
+    return f"{questions_left} · {listed}" if listed else questions_left
 
 
-def state(found: State) -> str:
+def state(progress: State) -> str:
     """Return how far something is rated, in one sentence: the same on pages, in files, in commands.
 
     >>> state(State(30, 30)), state(State(30, 16, cards=53))
     ('Lengkap', '16 dari 30 pertanyaan lengkap (sementara)')
     """
-    if found.is_complete:
+    if progress.is_complete:
         return gettext("Complete")
     parts = []
-    if found.cards or found.lists:
+    if progress.cards or progress.lists:
         complete = ngettext(
             "%(complete)s of %(n)s question complete",
             "%(complete)s of %(n)s questions complete",
-            found.questions,
-            complete=found.complete,
+            progress.questions,
+            complete=progress.complete,
         )
         parts.append(complete)
-    elif found.behind:
-        parts.append(gettext("Not finished yet: %(names)s", names=", ".join(found.behind)))
-    elif found.ties:
+    elif progress.behind:
+        parts.append(gettext("Not finished yet: %(names)s", names=", ".join(progress.behind)))
+    elif progress.ties:
         parts.append(gettext("All raters are done"))
-    if found.ties and not found.cards and not found.lists:
+    if progress.ties and not progress.cards and not progress.lists:
         parts.append(
-            ngettext("%(n)s tie waits for a decision", "%(n)s ties wait for a decision", found.ties)
+            ngettext(
+                "%(n)s tie waits for a decision", "%(n)s ties wait for a decision", progress.ties
+            )
         )
-    elif found.decided and found.stage == "rule":
+    elif progress.decided and progress.stage == "rule":
         decided = ngettext(
             "%(n)s tie is decided, but this rule leaves it open",
             "%(n)s ties are decided, but this rule leaves them open",
-            found.decided,
+            progress.decided,
         )
         parts.append(decided)
-    if found.answers:
-        parts.append(ngettext("%(n)s answer not graded", "%(n)s answers not graded", found.answers))
+    if progress.answers:
+        parts.append(
+            ngettext("%(n)s answer not graded", "%(n)s answers not graded", progress.answers)
+        )
     return gettext("%(state)s (provisional)", state=" · ".join(parts))
 
 
-def file_ending(found: State) -> str:
+def file_ending(progress: State) -> str:
     """Return what the name of a file ends in while something is open that moves its figures."""
-    return "" if found.is_complete else gettext("_provisional")
+    return "" if progress.is_complete else gettext("_provisional")

@@ -99,8 +99,12 @@ def four(value: Fraction | float | None, unit: str = RATIO) -> str:
     """
     if value is None:
         return UNDEFINED
-    shown = half_up(value, 4)
-    return f"{_hundredfold(float(shown), 4)}%" if _in_percent(unit) else _formatted(shown, "0.0000")
+    rounded = half_up(value, 4)
+    return (
+        f"{_hundredfold(float(rounded), 4)}%"
+        if _in_percent(unit)
+        else _formatted(rounded, "0.0000")
+    )
 
 
 def scale(value: float, unit: str = RATIO) -> str:
@@ -212,8 +216,8 @@ def _signed(value: float, unit: str) -> str:
     return size if size == nothing else f"{'+' if value > 0 else MINUS}{size}"
 
 
-def _points(said: str) -> str:
-    return gettext("%(n)s points", n=said)
+def _points(number: str) -> str:
+    return gettext("%(n)s points", n=number)
 
 
 def percent(share: float) -> str:
@@ -237,8 +241,8 @@ def p_equals(p: float | None) -> str:
     >>> p_equals(0.25), p_equals(0.0001)
     ('p = 0,25', 'p < 0,001')
     """
-    said = p_value(p)
-    return f"p {said}" if said.startswith("<") else f"p = {said}"
+    value = p_value(p)
+    return f"p {value}" if value.startswith("<") else f"p = {value}"
 
 
 def _two_digits(value: float) -> str:
@@ -295,15 +299,18 @@ def duration(seconds: float) -> str:
         return gettext("less than 1 minute")
     if minutes >= MINUTES_THAT_COUNT:
         return gettext("about %(time)s", time=unit(round(minutes / 60), "hour"))
-    hours, rest = divmod(minutes if minutes < 60 else 5 * round(minutes / 5), 60)
-    parts = [unit(hours, "hour") if hours else "", unit(rest, "minute") if rest else ""]
+    hours, rest_minutes = divmod(minutes if minutes < 60 else 5 * round(minutes / 5), 60)
+    parts = [
+        unit(hours, "hour") if hours else "",
+        unit(rest_minutes, "minute") if rest_minutes else "",
+    ]
     return gettext("about %(time)s", time=" ".join(filter(None, parts)))
 
 
 def seconds(milliseconds: float) -> str:
     """Return how long something took, to a tenth of a second, in one line."""
-    said, unit = milliseconds / 1000, "duration-second"
-    written = format_unit(said, unit, "short", "#,##0.0", locale=language())
+    length, unit = milliseconds / 1000, "duration-second"
+    written = format_unit(length, unit, "short", "#,##0.0", locale=language())
     return written.replace(" ", UNBROKEN)
 
 
@@ -341,8 +348,8 @@ def short_rupiah(amount: int) -> str:
         if amount >= unit:
             if amount * 10**places % unit:
                 break
-            said = _formatted(Decimal(amount) / unit, "#,##0.###")
-            return gettext(message, amount=said).replace(" ", UNBROKEN)
+            number = _formatted(Decimal(amount) / unit, "#,##0.###")
+            return gettext(message, amount=number).replace(" ", UNBROKEN)
     return rupiah(amount)
 
 

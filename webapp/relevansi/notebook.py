@@ -86,7 +86,7 @@ class RelevansiError(Exception):
         self.title, self.detail, self.status, self.problems = title, detail, status, [*problems]
 
     def __str__(self) -> str:
-        listed = [str(one.get("message", one)) for one in self.problems]
+        listed = [str(problem.get("message", problem)) for problem in self.problems]
         return "\n".join([f"{self.title}. {self.detail}", *listed])
 
 
@@ -97,8 +97,12 @@ def open(database: str | Path, *, new: bool = False) -> Study:  # noqa: A001 - a
     `new`, else it is a ``RelevansiError``, as is a database of another version (`relevansi
     upgrade` brings an older one up to date). Close the study when done, or use ``with``.
     """
-    named = str(database)
-    url = with_driver(named) if "://" in named else sqlite_url(Path(named).expanduser().absolute())
+    address = str(database)
+    url = (
+        with_driver(address)
+        if "://" in address
+        else sqlite_url(Path(address).expanduser().absolute())
+    )
     from relevansi.app import create_app
     from relevansi.db import outages
     from relevansi.db.engine import Database
@@ -108,11 +112,11 @@ def open(database: str | Path, *, new: bool = False) -> Study:  # noqa: A001 - a
     path = url.removeprefix("sqlite:///")
     if path != url and not new and not Path(path).is_file():
         raise RelevansiError(
-            f"There is no database {named}", "Check the path, or say new=True to begin a study."
+            f"There is no database {address}", "Check the path, or say new=True to begin a study."
         )
     try:
-        with closing(Database(url)) as found:
-            found.prepare()
+        with closing(Database(url)) as opened:
+            opened.prepare()
         app = create_app(replace(Settings.from_environment(), database_url=url, is_demo=False))
     except Failure as failure:
         raise _failed(failure) from None
@@ -210,9 +214,9 @@ class Study:
         ``verdicts`` counts the people who judged it (int64). ``run`` is there where the item is of
         one run alone. The fields of an item follow by their names (object).
         """
-        found = [*self._rows("/items", question=question, run=run, unjudged=unjudged)]
-        fields = dict.fromkeys(name for row in found for name in row["fields"])
-        rows = ({**row["fields"], **row, "item": row["id"]} for row in found)
+        items = [*self._rows("/items", question=question, run=run, unjudged=unjudged)]
+        fields = dict.fromkeys(name for row in items for name in row["fields"])
+        rows = ({**row["fields"], **row, "item": row["id"]} for row in items)
         return _table(ITEM, rows, *fields)
 
     def results(self, run: str, rule: str | None = None) -> DataFrame:
@@ -228,9 +232,9 @@ class Study:
 
         The columns are those of ``results``; ``attrs["judged"]`` is Judged@k, 0 to 1.
         """
-        found = self._json("GET", _path("runs", run, "unjudged"), k=k)
-        table = _results(found["results"])
-        table.attrs["judged"] = found["judged"]
+        answer = self._json("GET", _path("runs", run, "unjudged"), k=k)
+        table = _results(answer["results"])
+        table.attrs["judged"] = answer["judged"]
         return table
 
     def judgments(
@@ -257,9 +261,9 @@ class Study:
         return _table(
             FIGURE,
             (
-                {"run": found["run"], "figure": name, **figure}
-                for found in self._figures(run, names, rule)
-                for name, figure in found["figures"].items()
+                {"run": of_run["run"], "figure": name, **figure}
+                for of_run in self._figures(run, names, rule)
+                for name, figure in of_run["figures"].items()
             ),
         )
 
@@ -275,10 +279,10 @@ class Study:
         method is there as what it is the mean of, without bounds: "precision_at_5".
         """
         rows = (
-            {**query, **span, "text": query["question"], "run": found["run"], "figure": name}
-            for found in self._figures(run, names, rule)
-            for query in found["queries"]
-            for name, span in _spans(query, found["figures"])
+            {**query, **span, "text": query["question"], "run": of_run["run"], "figure": name}
+            for of_run in self._figures(run, names, rule)
+            for query in of_run["queries"]
+            for name, span in _spans(query, of_run["figures"])
         )
         return _table(OF_QUESTION, rows)
 
@@ -294,16 +298,19 @@ class Study:
         are the 95 % interval of ``mean``; ``p`` and ``p_holm`` are two-sided (float64).
         ``wins``, ``ties``, ``losses`` count questions of the first (int64).
         """
-        found = self._json(
+        comparison = self._json(
             *("GET", "/comparisons"),
             run=runs, figures=_listed(names), rule=rule,
         )  # fmt: skip
-        return _table(DIFFERENCE, ({**one, **one["interval"]} for one in found["differences"]))
+        return _table(
+            DIFFERENCE,
+            ({**difference, **difference["interval"]} for difference in comparison["differences"]),
+        )
 
     def agreement(self) -> dict[str, Any]:
         """Return how far the raters agree, as `relevansi agreement --format json` prints it."""
-        found: dict[str, Any] = self._json("GET", "/agreement")
-        return found
+        agreement: dict[str, Any] = self._json("GET", "/agreement")
+        return agreement
 
     def export(
         self,
@@ -325,25 +332,25 @@ class Study:
         return self._ask("GET", f"/jobs/{job['id']}/file").content
 
     def import_files(
-        self, *paths: str | Path, longest_wait: float = LONGEST_WAIT, **said: Any
+        self, *paths: str | Path, longest_wait: float = LONGEST_WAIT, **options: Any
     ) -> DataFrame:
         """Import files of any format that the import page takes, together; return their runs.
 
-        Of a folder every file in it is taken. `said` are method, llm, rater (whose the grades are),
-        columns and map (dicts of roles and names of columns, or paths in JSON), grades (a dict of
-        grades in the files and what they are here), depth, split, metadata (a list), rating
+        Of a folder every file in it is taken. `options` are method, llm, rater (whose the grades
+        are), columns and map (dicts of roles and names of columns, or paths in JSON), grades (a
+        dict of grades in the files and what they are here), depth, split, metadata (a list), rating
         ("blind" or "open"), confirm (how many changes of what the study has are meant) and
         same_documents (True: verdicts carry over to documents whose text is another than before).
         What is stored in the background is waited for, at most `longest_wait` seconds. The
         columns are those of ``runs``. Files that are wrong raise ``RelevansiError`` with
         ``problems``.
         """
-        answer = self._ask("POST", "/runs", data=_form(said), files=_uploads(paths))
-        found = json.decode(answer.content)
+        answer = self._ask("POST", "/runs", data=_form(options), files=_uploads(paths))
+        answered = json.decode(answer.content)
         if answer.status_code != httpx.codes.ACCEPTED:
-            return _runs(found["data"])
-        ids = self._done(found, longest_wait)["runs"]
-        return _runs(one for one in self._json("GET", "/runs")["data"] if one["id"] in ids)
+            return _runs(answered["data"])
+        ids = self._done(answered, longest_wait)["runs"]
+        return _runs(row for row in self._json("GET", "/runs")["data"] if row["id"] in ids)
 
     def gate(
         self,
@@ -368,9 +375,9 @@ class Study:
     def _figures(
         self, run: str | None, names: str | Sequence[str] | None, rule: str | None
     ) -> Iterator[dict[str, Any]]:
-        ids = [run] if run else [one["id"] for one in self._json("GET", "/runs")["data"]]
-        for one in ids:
-            path = _path("runs", one, "figures")
+        ids = [run] if run else [run_id["id"] for run_id in self._json("GET", "/runs")["data"]]
+        for run_id in ids:
+            path = _path("runs", run_id, "figures")
             yield self._json("GET", path, figures=_listed(names), rule=rule)
 
     def _rows(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
@@ -383,9 +390,9 @@ class Study:
     def _json(self, method: str, path: str, **query: Any) -> Any:
         return json.decode(self._ask(method, path, params=_stated(**query)).content)
 
-    def _ask(self, method: str, path: str, **sent: Any) -> httpx.Response:
+    def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:
         try:
-            answer = self._client.request(method, path, **sent)
+            answer = self._client.request(method, path, **options)
         except httpx.HTTPError as error:
             why = str(error) or type(error).__name__
             raise RelevansiError("The server does not answer", why) from error
@@ -397,13 +404,13 @@ class Study:
         """Return a job once it is done; raises ``RelevansiError`` if it fails or takes longer."""
         until, (pause, longest) = time.monotonic() + longest_wait, PAUSES
         while job["state"] not in {"done", "failed"}:
-            left = until - time.monotonic()
-            if left <= 0:
+            patience = until - time.monotonic()
+            if patience <= 0:
                 raise RelevansiError(
                     f"Job {job['id']} is not done after {longest_wait:g} seconds",
                     "It goes on; ask again later, with a longer longest_wait.",
                 )
-            time.sleep(min(pause, left))
+            time.sleep(min(pause, patience))
             pause = min(2 * pause, longest)
             job = self._json("GET", f"/jobs/{job['id']}")
         if job["failure"] or job["problems"]:
@@ -414,15 +421,15 @@ class Study:
 
 def _failed(failure: Failure) -> RelevansiError:
     with speaking(SOURCE_LANGUAGE):
-        said = failure.sentence()
-        return RelevansiError(said, failure.line().removeprefix(f"{said}. "), failure.status)
+        title = failure.sentence()
+        return RelevansiError(title, failure.line().removeprefix(f"{title}. "), failure.status)
 
 
 def _refused(answer: httpx.Response) -> RelevansiError:
     try:
-        said = json.decode(answer.content)
+        problem = json.decode(answer.content)
         return RelevansiError(
-            said["title"], said["detail"], answer.status_code, said.get("problems", ())
+            problem["title"], problem["detail"], answer.status_code, problem.get("problems", ())
         )
     except (ValueError, KeyError, TypeError):
         title = f"The server answered {answer.status_code}"
@@ -450,7 +457,11 @@ def _form(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _uploads(paths: Iterable[str | Path]) -> list[tuple[str, tuple[str, bytes]]]:
     try:
-        files = [(one.name, one.read_bytes()) for path in paths for one in _files(Path(path))]
+        files = [
+            (file_path.name, file_path.read_bytes())
+            for path in paths
+            for file_path in _files(Path(path))
+        ]
     except OSError as error:
         why = f"{error.filename}: {error.strerror}"
         raise RelevansiError("A file cannot be read", f"Check its path. {why}") from None
@@ -458,14 +469,18 @@ def _uploads(paths: Iterable[str | Path]) -> list[tuple[str, tuple[str, bytes]]]
 
 
 def _files(path: Path) -> list[Path]:
-    return sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    return (
+        sorted(file_path for file_path in path.rglob("*") if file_path.is_file())
+        if path.is_dir()
+        else [path]
+    )
 
 
 def _spans(query: dict[str, Any], names: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    known = query.get("figures", {})
+    ranking = query.get("figures", {})
     for name in names:
-        if name in known:
-            yield name, known[name]
+        if name in ranking:
+            yield name, ranking[name]
         elif name in MEANS_OF:
             yield MEANS_OF[name], {"value": query[MEANS_OF[name]]}
 

@@ -56,11 +56,13 @@ def label_line(text: str) -> str:
 
 def name_line(text: str) -> str:
     """`text` as a name: on one line, with single blanks, without characters that nobody sees."""
-    seen = _INVISIBLE.sub("", " ".join(text.split()))
-    return " ".join("".join(c for c in seen if unicodedata.category(c) not in _FORMATTING).split())
+    visible = _INVISIBLE.sub("", " ".join(text.split()))
+    return " ".join(
+        "".join(c for c in visible if unicodedata.category(c) not in _FORMATTING).split()
+    )
 
 
-def look_alike(name: str, other: str) -> bool:
+def look_alike(name: str, second: str) -> bool:
     r"""Whether two names are told apart by nobody: but for capitals, width or script the same.
 
     >>> look_alike("Owner", "\N{CYRILLIC CAPITAL LETTER O}wn\N{CYRILLIC SMALL LETTER IE}r\u200b")
@@ -68,7 +70,7 @@ def look_alike(name: str, other: str) -> bool:
     >>> look_alike("Ani", "Ana")
     False
     """
-    return name.casefold() == other.casefold() or _look(name) == _look(other)
+    return name.casefold() == second.casefold() or _look(name) == _look(second)
 
 
 def _look(name: str) -> str:
@@ -78,7 +80,7 @@ def _look(name: str) -> str:
 
 def json_escaped(document: str) -> str:
     """A JSON `document` that means the same, its unprintable characters written as escapes."""
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
 
 
 class LogLineFormatter(logging.Formatter):

@@ -218,19 +218,19 @@ class Item(Struct, frozen=True, gc=False):
         """Return the id of a version of an item in files of judgments, by its number from 1."""
         return f"{identity}/{content}".replace("%", "%25").replace("#", "%23")
 
-    def differences(self, other: Any) -> tuple[str, ...]:
+    def differences(self, version: Any) -> tuple[str, ...]:
         """Return the fields in which two versions of an item contradict each other.
 
         Without any, a verdict on one version holds for the other.
         """
         raise NotImplementedError
 
-    def fullest(self, other: Any) -> Self:
-        """Return this version with its gaps filled from `other`."""
+    def fullest(self, version: Any) -> Self:
+        """Return this version with its gaps filled from `version`."""
         raise NotImplementedError
 
-    def renewed(self, other: Any) -> Self:
-        """Return this version with what `other` states in its place, and its gaps filled."""
+    def renewed(self, version: Any) -> Self:
+        """Return this version with what `version` states in its place, and its gaps filled."""
         raise NotImplementedError
 
     def uniform(self, _asked: str | None) -> Self:

@@ -17,7 +17,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome
-from relevansi.services.judging import events, live_metrics, notes
+from relevansi.services.judging import events, live_metrics
 from relevansi.services.judging.events import (
     AnswerRating,
     EventIdTaken,
@@ -26,8 +26,8 @@ from relevansi.services.judging.events import (
     Target,
     TargetChange,
     UnknownQuery,
+    current_event,
     in_order,
-    standing,
 )
 from relevansi.services.runs import stored_runs
 from relevansi.services.runs.stored_runs import Labels
@@ -112,7 +112,7 @@ def test_many_events_at_once_are_stored_as_one_after_the_other(
     events.record_all(session, other, made)
     targets = [change.target for change in made]
     events.refresh(session, rater, targets)
-    monkeypatch.setattr(events, "MANY", 1)
+    monkeypatch.setattr(events, "BULK_REFRESH_FROM", 1)
     events.refresh(session, other, targets)
 
     columns = (Event.event_id, Event.field, Event.old, Event.new, Event.sequence, Event.device)
@@ -162,8 +162,8 @@ def made(device: str, sequence: int, client: int | None, received: int) -> Made:
     ],
 )
 def test_the_last_event_in_order_stands(events: list[Made], last: int) -> None:
-    assert standing(events) is events[last]
-    assert standing(reversed(events)) is events[last]
+    assert current_event(events) is events[last]
+    assert current_event(reversed(events)) is events[last]
 
 
 EVENTS = st.lists(
@@ -194,13 +194,13 @@ def test_the_one_that_stands_is_the_latest_of_the_devices_last(events: list[Made
     def place(event: Made) -> tuple[datetime, str]:
         return min(event.client_time or event.received_at, event.received_at), event.device
 
-    assert standing(events) is max(lasts.values(), key=place, default=None)
+    assert current_event(events) is max(lasts.values(), key=place, default=None)
 
 
 def test_of_two_with_one_number_the_later_stands_whichever_came_first() -> None:
     earlier, later = made("a", 1, 1, 9), made("a", 1, 2, 9)
 
-    assert standing([earlier, later]) is standing([later, earlier]) is later
+    assert current_event([earlier, later]) is current_event([later, earlier]) is later
     assert in_order([later, earlier]) == in_order([earlier, later]) == [earlier, later]
 
 
@@ -399,7 +399,7 @@ def test_an_edit_loses_no_line_of_another_s_and_none_of_its_own(
     stored: str, base: str, text: str
 ) -> None:
     """Lines that the edit itself took from its base, or goes on with, excepted."""
-    both = notes.merged(stored, base, text)
+    both = events.merge_notes(stored, base, text)
 
     assert text in both or both == stored
     if stored != base and not text.startswith(stored):

@@ -107,7 +107,7 @@ def test_undo_agreement_and_adjudication_know_nothing_of_it(
     session.commit()
     cards = agreement.report(session, study).kinds[0]
     disputes = len(adjudications.docket(session, study).ties)
-    events.take_back(session, second, click("undo"), Event.rater_id == second.id)
+    events.undo_last(session, second, click("undo"), Event.rater_id == second.id)
     session.commit()
 
     assert [pair.n_rated for pair in cards.pairs.values()] == [2]

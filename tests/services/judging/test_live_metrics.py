@@ -112,8 +112,8 @@ def test_the_median_is_the_lower_middle_of_the_grades(votes: list[str]) -> None:
     else:
         assert merged == ("unsure" if votes else None)
     both = [(name, Verdicts({7: grade})) for name, grade in (("Ani", "3"), ("Budi", "1"))]
-    assert verdicts.most(both).by_thing == {}  # a tie stays open
-    assert verdicts.most(both, verdicts.lower_median).by_thing == {7: "1"}
+    assert verdicts.most(both).by_item == {}  # a tie stays open
+    assert verdicts.most(both, verdicts.lower_median).by_item == {7: "1"}
 
 
 @pytest.fixture(name="blind_run")

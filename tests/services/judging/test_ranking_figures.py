@@ -20,7 +20,7 @@ from relevansi.metrics.judging.graded import ranking_figure, ranking_names
 from relevansi.metrics.judging.queries import Span
 from relevansi.services.exports import exports
 from relevansi.services.judging import events, live_metrics
-from relevansi.services.judging.live_metrics import Standing
+from relevansi.services.judging.live_metrics import RunProgress
 from relevansi.services.runs import reports, stored_runs
 from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
@@ -118,7 +118,7 @@ def test_page_command_and_sums_have_the_same_figures(
         )
 
     parts = live_metrics.by_category(session, rater.id, run_id)
-    live = figures(Standing.together(parts.values()).totals, NAMES)
+    live = figures(RunProgress.together(parts.values()).totals, NAMES)
     report = reports.report(session, study, run_id, reports.of_rater(rater))
     assert report.headline == NAMES
     again = figures(Totals.of(row.summary for row in report.rows), NAMES)

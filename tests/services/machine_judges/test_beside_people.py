@@ -34,7 +34,7 @@ from relevansi.services.proof_packs.packs import MachineNotPacked
 from relevansi.services.rating import shares
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import MachineNotReleased, in_study
-from relevansi.services.study import standing, studies
+from relevansi.services.study import progress, studies
 from tests.chatbot.bots import Bot
 from tests.conftest import NOW
 from tests.services.machine_judges import machines
@@ -59,7 +59,7 @@ def say(session: Session, rater: Rater, verdicts: dict[str, str]) -> None:
     targets = []
     for number, (slug, verdict) in enumerate(verdicts.items()):
         thing = next(thing for name, thing in things.items() if name.endswith(slug))
-        targets.append(Target("verdict", thing_id=thing))
+        targets.append(Target("verdict", item_id=thing))
         at = click(f"{rater.id}-{slug}", minute=number)
         events.record(session, rater, targets[-1], verdict, at)
     events.refresh(session, rater, targets)
@@ -90,7 +90,7 @@ def everything_of_people(session: Session, study: Study) -> str:
         found[f"{rule.name} compared"] = comparison_json(compared)
     found["agreement"] = agreement_json(agreement.report(session, study))
     found["docket"] = adjudications.docket(session, study)
-    found["standing"] = standing.question_standings(session, study)
+    found["standing"] = progress.question_progress(session, study)
     found["candidates"] = chosen_runs.candidates(session, study)
     rule = reports.rule_of(session, study, "majority")
     pack = packs.pack(session, study, None, rule)

@@ -16,7 +16,7 @@ from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.figures import Totals
 from relevansi.records import Relevance
 from relevansi.services.judging import events, live_metrics
-from relevansi.services.judging.live_metrics import Standing
+from relevansi.services.judging.live_metrics import RunProgress
 from relevansi.services.phase_3 import own_questions, user_studies
 from relevansi.services.phase_3.own_questions import (
     Failed,
@@ -69,7 +69,7 @@ def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participa
     assert page.summary.figures["mean_precision_at_5"].value == 0.5  # 1 relevant of 2
     rater, run_id = place(melati)
     stored = live_metrics.by_category(session, rater.id, run_id)
-    assert Standing.together(stored.values()).totals == Totals.of([page.summary])
+    assert RunProgress.together(stored.values()).totals == Totals.of([page.summary])
     assert live_metrics.check(session) == []
 
 

@@ -23,7 +23,7 @@ from relevansi.services.planning import samples
 from relevansi.services.rating import pages, shares, tasks
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs import reports, runs
-from relevansi.services.study import standing, studies
+from relevansi.services.study import progress, studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import NO, UNSURE, YES, card, click, query
@@ -201,10 +201,10 @@ def test_agreement_and_the_standing_of_a_study_are_of_the_sample(
 
     for kind in (ItemKind.CARDS, ItemKind.QUALITY):
         assert len(agreement.items(session, study, kind, [rater, other])) == 3
-    questions, saving = standing.question_standings(session, study), standing.saving(session, study)
+    questions, saving = progress.question_progress(session, study), progress.saving(session, study)
     assert [one.position for one in questions] == [*drawn]
     assert (saving.shown, saving.distinct) == (3, 3)
-    assert {one.progress.of for one in standing.rater_standings(session, study)} == {3}
+    assert {one.progress.of for one in progress.progress_of_raters(session, study)} == {3}
     assert session.scalars(select(Question.position)).all() != [*drawn]
 
 

@@ -14,7 +14,7 @@ from relevansi.metrics.judging.figures import figures, totals
 from relevansi.services.agreement import adjudications
 from relevansi.services.judging import events, live_metrics
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.judging.live_metrics import Standing
+from relevansi.services.judging.live_metrics import RunProgress
 from relevansi.services.runs import reports, stored_runs
 from relevansi.services.runs.reports import Provenance, Rule, UnknownRater, UnknownRule
 from relevansi.services.runs.stored_runs import Labels
@@ -29,7 +29,7 @@ def test_the_report_is_what_the_live_sums_say(
 ) -> None:
     report = reports.report(session, study, rated_run, reports.of_rater(rater))
     categories = live_metrics.by_category(session, rater.id, rated_run)
-    live = Standing.together(categories.values()).totals
+    live = RunProgress.together(categories.values()).totals
 
     expected = figures(totals(report))
     for name, figure in figures(live).items():
@@ -97,7 +97,7 @@ def test_how_far_a_run_is_rated_follows_the_rule(
     """The first rater left the card of question 4 open, which the second one's vote decides."""
     in_run = Query.run_id == rated_run
     own = reports.state(session, study, in_run, reports.of_rater(rater))
-    whole = Standing.together(live_metrics.by_category(session, rater.id, rated_run).values())
+    whole = RunProgress.together(live_metrics.by_category(session, rater.id, rated_run).values())
     assert own.cards + own.lists == whole.open_judgments
     assert own.answers == whole.totals.n_unrated
 

@@ -13,7 +13,7 @@ from relevansi.services.people import raters
 from relevansi.services.rating import shares, tasks
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.assignments import NotQuestions, Numbered, Why
-from relevansi.services.study.standing import question_standings
+from relevansi.services.study.progress import question_progress
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import card, query
@@ -187,5 +187,5 @@ def test_who_was_given_a_question_reaches_it(session: Session, study: Study, bud
     raters.remove(session, budi, NOW)
     session.flush()
 
-    line = question_standings(session, study)[0]
+    line = question_progress(session, study)[0]
     assert (line.given_to, line.reach) == ([], 2)

@@ -22,12 +22,12 @@ from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs.stored_runs import ImportedRun
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.assignments import Exposure, Period
+from relevansi.services.study.progress import progress_of_raters, question_progress, saving
 from relevansi.services.study.question_sets import (
     is_answer_put_to_raters,
     is_put_to_raters,
     unasked,
 )
-from relevansi.services.study.standing import question_standings, rater_standings, saving
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import UNSURE, YES, card, click, count, query, run, store
@@ -207,10 +207,11 @@ def figures_of(
     """Return the stored overall precision and success of each query of a run."""
     session.expire_all()
     row = StoredSummary
-    rows = select(row.overall_precision, row.success).where(  # type: ignore[attr-defined]
-        row.rater_id == rater.id, row.run_id == run_id
-    )
-    return [tuple(found) for found in session.execute(rows.order_by(row.query_key))]
+    rows = select(row.figures).where(row.rater_id == rater.id, row.run_id == run_id)
+    stored = session.scalars(rows.order_by(row.query_key))
+    return [
+        (figures["mean_overall_precision"][0], figures["success_rate"][0]) for figures in stored
+    ]
 
 
 def switch(session: Session, study: Study, hour: int, **wanted: object) -> None:
@@ -337,12 +338,12 @@ def test_raters_and_questions_say_how_far(session: Session, study: Study, rater:
         said = click(f"e{number}", minute=number)
         tasks.judge(session, other, task.id, shown.key, Relevance.RELEVANT, said)
 
-    mine, theirs = rater_standings(session, study)
+    mine, theirs = progress_of_raters(session, study)
     assert (mine.name, mine.judged, mine.pace) == (rater.name, 0, None)
     # One card and one empty list are left, and the quality of two answers to each question.
     assert (theirs.progress.open_judgments, theirs.progress.unrated) == (2, 4)
     assert (theirs.judged, theirs.pace, theirs.seconds_left) == (2, 60, 360)
     assert theirs.last_at == NOW + timedelta(minutes=1)
-    first, second = question_standings(session, study)
+    first, second = question_progress(session, study)
     assert (first.things, first.given_to, first.judged) == (3, ["Budi"], {"Budi": 2})
     assert (second.things, second.given_to, second.judged) == (1, [], {})

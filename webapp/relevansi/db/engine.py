@@ -161,17 +161,17 @@ class Database:
             self._file.check()
 
     def prepare(self) -> None:
-        if self.is_missing() and (kept := kept_beside(Path(self.description))):
-            raise RestoreCutOff(self.description, kept=str(kept[-1]))
-        found = self.version()
-        if found is None:
+        if self.is_missing() and (leftovers := kept_beside(Path(self.description))):
+            raise RestoreCutOff(self.description, kept=str(leftovers[-1]))
+        version = self.version()
+        if version is None:
             self.upgrade()
-        elif found != HEAD:
-            known = found in known_versions()
-            raise DatabaseOutOfDate(self.description) if known else self._unknown(found)
+        elif version != HEAD:
+            is_known = version in known_versions()
+            raise DatabaseOutOfDate(self.description) if is_known else self._unknown(version)
 
-    def _unknown(self, found: str) -> Exception:
-        kind = BeforeFirstRelease if found < FIRST_RELEASE else NewerDatabase
+    def _unknown(self, version: str) -> Exception:
+        kind = BeforeFirstRelease if version < FIRST_RELEASE else NewerDatabase
         return kind(self.description)
 
     def is_missing(self) -> bool:
@@ -182,14 +182,14 @@ class Database:
         with self.engine.connect() as connection:
             if not inspect(connection).has_table("alembic_version"):
                 return None
-            found = connection.scalar(text("SELECT version_num FROM alembic_version"))
-            return None if found is None else str(found)
+            version = connection.scalar(text("SELECT version_num FROM alembic_version"))
+            return None if version is None else str(version)
 
     def upgrade(self, version: str = "head") -> None:
         """Make the tables, or bring older ones to `version`; keeps every row."""
-        found = self.version()
-        if found is not None and found not in known_versions():
-            raise self._unknown(found)
+        current = self.version()
+        if current is not None and current not in known_versions():
+            raise self._unknown(current)
         if self.is_sqlite:  # once: WAL is a property of the file
             with self.engine.connect() as connection:
                 driver: Any = connection.connection.driver_connection
@@ -241,11 +241,11 @@ class _Queue:
         until = monotonic() + seconds_left()
         self._waiting += 1
         try:
-            while (left := until - monotonic()) > 0:
+            while (patience := until - monotonic()) > 0:
                 is_slow = monotonic() - self._since > SLOW_SECONDS
                 if is_slow and self._waiting > MOST_BEHIND_SLOW:
                     break
-                if self.lock.acquire(timeout=min(left, SLOW_SECONDS)):
+                if self.lock.acquire(timeout=min(patience, SLOW_SECONDS)):
                     return
             raise WriterBusy
         finally:
@@ -346,8 +346,8 @@ PROGRAM = "token_id"
 
 def token_id(session: Session) -> int | None:
     """Return the id of the token by which a program writes in `session`, ``None`` for a person."""
-    found: int | None = session.info.get(PROGRAM)
-    return found
+    token: int | None = session.info.get(PROGRAM)
+    return token
 
 
 def tables(session: Session) -> Connection:
@@ -430,15 +430,15 @@ Insert = sqlite.Insert | postgresql.Insert
 
 @cache
 def upsert(
-    model: type[Base], dialect: str, given: tuple[str, ...] = (), kept: tuple[str, ...] = ()
+    model: type[Base], dialect: str, columns: tuple[str, ...] = (), unchanged: tuple[str, ...] = ()
 ) -> Insert:
     """Return the statement that inserts a row of `model`, or updates the row with the same key."""
     # Columns `kept` stay as they are: writing an indexed column rewrites its index.
     table: Any = model.__table__
     keys = [column.name for column in table.primary_key]
-    others = given or tuple(column.name for column in table.columns if column.name not in keys)
+    others = columns or tuple(column.name for column in table.columns if column.name not in keys)
     statement: Any = _INSERTS[dialect](table).inline()
-    changed = {name: statement.excluded[name] for name in others if name not in kept}
+    changed = {name: statement.excluded[name] for name in others if name not in unchanged}
     written: Insert = statement.on_conflict_do_update(index_elements=keys, set_=changed)
     return written
 
@@ -465,42 +465,42 @@ def faults(database: Database) -> list[str]:
 
     On SQLite every page, index and reference is read; PostgreSQL holds these by itself.
     """
-    found: list[str] = []
+    problems: list[str] = []
     if database.is_sqlite:
         path = Path(database.description)
-        found = sqlite_files.faults(path, most=MOST_FAULTS)
-        if not found:
-            found = sqlite_files.triggers_and_views(path)
-    return (found or _missing(database) or _unreadable(database))[:MOST_FAULTS]
+        problems = sqlite_files.faults(path, most=MOST_FAULTS)
+        if not problems:
+            problems = sqlite_files.triggers_and_views(path)
+    return (problems or _missing(database) or _unreadable(database))[:MOST_FAULTS]
 
 
 def _unreadable(database: Database) -> list[str]:
     # SQLite's own check looks at how pages hang together, and not at the texts on them.
-    found: list[str] = []
+    problems: list[str] = []
     with database.reading() as session:
         for table in Base.metadata.sorted_tables:
-            wanted = select(table).execution_options(yield_per=_ROWS_AT_ONCE)
+            statement = select(table).execution_options(yield_per=_ROWS_AT_ONCE)
             try:
-                for _row in session.execute(wanted):
+                for _row in session.execute(statement):
                     pass
             except (DBAPIError, ValueError) as failure:
                 if isinstance(failure, DBAPIError) and outage(failure) is not Outage.DAMAGED:
                     raise
-                told = getattr(failure, "orig", None) or failure
-                found.append(f"{table.name}: {told}"[:_MOST_TOLD])
-    return found
+                reason = getattr(failure, "orig", None) or failure
+                problems.append(f"{table.name}: {reason}"[:_MOST_TOLD])
+    return problems
 
 
 def _missing(database: Database) -> list[str]:
     inspector = inspect(database.engine)
-    there = set(inspector.get_table_names())
-    found: list[str] = []
+    names = set(inspector.get_table_names())
+    absent: list[str] = []
     for table in Base.metadata.sorted_tables:
-        if table.name not in there:
-            found.append(table.name)
+        if table.name not in names:
+            absent.append(table.name)
             continue
         columns = {column["name"] for column in inspector.get_columns(table.name)}
-        found += [
+        absent += [
             f"{table.name}.{column.name}" for column in table.columns if column.name not in columns
         ]
-    return found
+    return absent

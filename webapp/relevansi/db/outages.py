@@ -73,12 +73,12 @@ def outage(error: Exception) -> Outage | None:
         unreadable = Outage.DAMAGED if UNREADABLE_TEXT in str(original) else None
         return unreadable if code is None else SQLITE.get(code & PRIMARY_CODE)
     if not isinstance(error, DBAPIError):
-        said = errno.errorcode.get(error.errno or 0) if isinstance(error, OSError) else None
-        return Outage.FULL if said in FULL_DISK else None
+        code_name = errno.errorcode.get(error.errno or 0) if isinstance(error, OSError) else None
+        return Outage.FULL if code_name in FULL_DISK else None
     state = getattr(error.orig, "sqlstate", None)
     if state is not None:
-        known = (POSTGRESQL.get(state[:length]) for length in (5, 3, 2))
-        return next(filter(None, known), None)
+        outages = (POSTGRESQL.get(state[:length]) for length in (5, 3, 2))
+        return next(filter(None, outages), None)
     # Without a state there was no answer: refused, cut off in the middle, or no such host.
     is_cut = error.connection_invalidated or type(error.orig).__name__ == "OperationalError"
     return Outage.AWAY if is_cut else None
@@ -94,9 +94,9 @@ VERSION_TABLE = "alembic_version"
 def set_aside(connection: Connection, schema: str) -> None:
     """Move our tables, with indexes and counters, into the new `schema`."""
     ours = {*Base.metadata.tables, VERSION_TABLE}
-    found = sorted(ours.intersection(inspect(connection).get_table_names()))
+    names = sorted(ours.intersection(inspect(connection).get_table_names()))
     connection.execute(text(f'CREATE SCHEMA "{schema}"'))
-    for name in found:
+    for name in names:
         connection.execute(text(f'ALTER TABLE "{name}" SET SCHEMA "{schema}"'))
 
 

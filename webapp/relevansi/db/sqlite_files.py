@@ -57,8 +57,8 @@ def delete(file: Path) -> None:
 
 def marked(file: Path) -> int:
     with closing(sqlite3.connect(file)) as connection:
-        found: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return found
+        number: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return number
 
 
 def set_mark(file: Path, number: int) -> None:
@@ -80,8 +80,8 @@ def take(source: Path, file: Path) -> None:
 
 def check(file: Path) -> None:
     """Return if every page, index and reference in `file` is sound; raises ``DamagedDatabase``."""
-    if found := faults(file, most=1):
-        raise DamagedDatabase(found[0])
+    if problems := faults(file, most=1):
+        raise DamagedDatabase(problems[0])
 
 
 def faults(file: Path, *, most: int) -> list[str]:
@@ -89,12 +89,14 @@ def faults(file: Path, *, most: int) -> list[str]:
     try:
         with _naming_damage(), closing(_read_only(file)) as connection:
             rows = connection.execute(f"PRAGMA integrity_check({most})").fetchall()
-            found = [str(row[0]) for row in rows if row[0] != "ok"]
+            problems = [str(row[0]) for row in rows if row[0] != "ok"]
             broken = connection.execute("PRAGMA foreign_key_check").fetchmany(most)
     except DamagedDatabase as damaged:
         return [damaged.name]
-    found += [f"{table}: row {row} refers to nothing in {other}" for table, row, other, _ in broken]
-    return found[:most]
+    problems += [
+        f"{table}: row {row} refers to nothing in {parent}" for table, row, parent, _ in broken
+    ]
+    return problems[:most]
 
 
 def triggers_and_views(file: Path) -> list[str]:
@@ -112,39 +114,39 @@ def copy_rows(file: Path, target: Path) -> None:
     Only plain tables that `target` has are read, so nothing that the file defines runs.
     """
     size = file.stat().st_size
-    with _naming_damage(), closing(_distrusted(file)) as source, closing(_new(target)) as made:
-        made.execute("BEGIN")
-        names = made.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    with _naming_damage(), closing(_distrusted(file)) as source, closing(_new(target)) as copy:
+        copy.execute("BEGIN")
+        names = copy.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
         for (table,) in names:
-            columns = _columns(made, table)
+            columns = _columns(copy, table)
             rows = _stored(source, table, columns, most=size)
             if table == "alembic_version":
-                if [*rows] != made.execute("SELECT version_num FROM alembic_version").fetchall():
+                if [*rows] != copy.execute("SELECT version_num FROM alembic_version").fetchall():
                     raise DamagedDatabase(table)
                 continue
             places = ", ".join("?" * len(columns))
             insert = f'INSERT INTO "{table}" ({_quoted(columns)}) VALUES ({places})'  # noqa: S608
-            made.executemany(insert, rows)
-        made.execute("COMMIT")
+            copy.executemany(insert, rows)
+        copy.execute("COMMIT")
 
 
-def put(file: Path, target: Path, kept: Path | None) -> None:
-    """Make `file` the database at `target`; the earlier one stays as `kept`, if given."""
+def put(file: Path, target: Path, earlier: Path | None) -> None:
+    """Make `file` the database at `target`; the earlier one stays as `earlier`, if given."""
     # `target` is a whole database at every moment: the earlier one gets its second name first.
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")  # as every database of ours
     file.chmod(0o600)
     if target.exists():
         close(target)
-    if kept is not None:
+    if earlier is not None:
         try:
-            os.link(target, kept)
+            os.link(target, earlier)
         except OSError:  # a file system without links
-            shutil.copy2(target, kept)
+            shutil.copy2(target, earlier)
     for ending in COMPANIONS:  # of a database too damaged to be closed; they fit no other one
         companion = Path(f"{target}{ending}")
         if companion.exists():
-            companion.replace(f"{kept or file}{ending}")
+            companion.replace(f"{earlier or file}{ending}")
     file.replace(target)
 
 
@@ -198,11 +200,11 @@ def _stored(
     ).fetchone()
     if not is_plain:
         raise DamagedDatabase(table)
-    there = _columns(source, table)
-    if missing := [name for name in columns if name not in there]:
+    existing = _columns(source, table)
+    if missing := [name for name in columns if name not in existing]:
         raise DamagedDatabase(f"{table}.{missing[0]}")
-    wanted = f'SELECT {_quoted(columns)} FROM "{table}" NOT INDEXED'  # noqa: S608 - our names
-    for row in source.execute(wanted):
+    statement = f'SELECT {_quoted(columns)} FROM "{table}" NOT INDEXED'  # noqa: S608 - our names
+    for row in source.execute(statement):
         most -= 1 + sum(len(value) for value in row if isinstance(value, str | bytes))
         if most < 0:
             raise DamagedDatabase(table)
@@ -285,8 +287,8 @@ class OpenFile:
             anchor.close()
 
     def _found(self) -> dict[str, Identity]:
-        found = {part: _identity(f"{self._path}{part}") for part in PARTS}
-        return {part: identity for part, identity in found.items() if identity is not None}
+        identities = {part: _identity(f"{self._path}{part}") for part in PARTS}
+        return {part: identity for part, identity in identities.items() if identity is not None}
 
 
 def _identity(path: str) -> Identity | None:

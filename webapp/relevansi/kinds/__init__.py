@@ -29,12 +29,12 @@ def from_row(stored: Mapping[str, Any]) -> Item:
 
 def to_row(card: Item, only: Iterable[str] | None = None) -> dict[str, Any]:
     """Return what is stored of an item: the fields that have a value, all or `only` these."""
-    named = {} if card.kind == Card.kind else {"kind": card.kind}
+    kind = {} if card.kind == Card.kind else {"kind": card.kind}
     if only is not None:
-        stated = {name: getattr(card, name) for name in only}
+        fields = {name: getattr(card, name) for name in only}
     else:
-        stated = asdict(card)
-    return named | {name: value for name, value in stated.items() if value is not None}
+        fields = asdict(card)
+    return kind | {name: value for name, value in fields.items() if value is not None}
 
 
 def shown(own: Mapping[str, Any], shared: Mapping[str, Any] | None) -> Item:

@@ -76,51 +76,51 @@ class Document(Item, frozen=True):
         >>> Document.docno("doc:d7", 1), Document.docno("doc:d7", 2)
         ('d7', 'd7/2')
         """
-        own = identity.removeprefix("doc:")
-        return own if content == 1 else f"{own}/{content}"
+        doc_id = identity.removeprefix("doc:")
+        return doc_id if content == 1 else f"{doc_id}/{content}"
 
-    def differences(self, other: Document) -> tuple[str, ...]:
+    def differences(self, version: Document) -> tuple[str, ...]:
         """Return "text" where both state one and neither begins with the other, else ().
 
         Runs cut texts at different lengths, and may put an ellipsis there. Titles are compared
         in the same way where there are not two texts.
         """
-        if (self.text, self.title) == (other.text, other.title):
+        if (self.text, self.title) == (version.text, version.title):
             return ()  # as most are, and comparing them otherwise is slow
         for name in ("text", "title"):
-            one, two = beginning(getattr(self, name)), beginning(getattr(other, name))
+            one, two = beginning(getattr(self, name)), beginning(getattr(version, name))
             if one and two:
                 return () if one.startswith(two) or two.startswith(one) else (name,)
         return ()
 
-    def fullest(self, other: Document) -> Self:
+    def fullest(self, version: Document) -> Self:
         """Return this version with the longer text, and without ``meta`` that only one states.
 
         What one system alone says of a document would tell its lists apart. A version that is
         nothing but an id says nothing on that.
         """
         if (self.title, self.text, self.url, self.meta) == (
-            *(other.title, other.text, other.url, other.meta),
+            *(version.title, version.text, version.url, version.meta),
         ):
             return self
         meta = self.meta
-        if other.title or other.text or other.meta:
+        if version.title or version.text or version.meta:
             meta = {
-                name: value for name, value in self.meta.items() if other.meta.get(name) == value
+                name: value for name, value in self.meta.items() if version.meta.get(name) == value
             }
             if not (self.title or self.text or self.meta):
-                meta = other.meta
+                meta = version.meta
         return replace(
             self,
-            title=max(self.title, other.title, key=len),
-            text=max(self.text, other.text, key=len),
-            url=self.url or other.url,
+            title=max(self.title, version.title, key=len),
+            text=max(self.text, version.text, key=len),
+            url=self.url or version.url,
             meta=meta,
         )
 
-    def renewed(self, other: Document) -> Self:
-        filled = self.fullest(other)
-        return replace(filled, title=other.title or self.title, text=other.text or self.text)
+    def renewed(self, version: Document) -> Self:
+        filled = self.fullest(version)
+        return replace(filled, title=version.title or self.title, text=version.text or self.text)
 
     def uniform(self, _asked: str | None) -> Self:
         """Return it as blind raters see it: no score, no place, nothing named after a system."""
@@ -135,8 +135,8 @@ class Document(Item, frozen=True):
         - Text: Long red dress
         """
         # Not gettext: the words belong to the version of a judge and must not change with ours.
-        stated = (("Title", self.title), ("Text", self.text))
-        lines = [f"- {word}: {text}" for word, text in stated if text]
+        texts = (("Title", self.title), ("Text", self.text))
+        lines = [f"- {word}: {text}" for word, text in texts if text]
         return "\n".join(lines) or f"- Title: {self.url or self.doc_id or '-'}"
 
 
@@ -251,23 +251,23 @@ def _keys_of(question: str) -> frozenset[str]:
 
 def _words(text: str) -> Iterator[tuple[int, int, str]]:
     """Every word as its place and what it is compared by; pairs of unspaced characters."""
-    for found in _WORD.finditer(text):
-        start, word = found.start(), found[0]
-        if found["paired"]:
+    for match in _WORD.finditer(text):
+        start, word = match.start(), match[0]
+        if match["paired"]:
             for at in range(max(len(word) - 1, 1)):
                 pair = word[at : at + 2]
                 yield start + at, start + at + len(pair), pair
         else:
             letters = unicodedata.normalize("NFKD", word.casefold())
             stem = "".join(sign for sign in letters if not unicodedata.combining(sign))[:5]
-            yield start, found.end(), stem or word
+            yield start, match.end(), stem or word
 
 
 def _segments(text: str, longest: int) -> Iterator[tuple[int, int]]:
     """The sentences of `text`, those longer than `longest` cut between words."""
     start = 0
-    for found in _SENTENCE_END.finditer(text):
-        end = found.end()
+    for match in _SENTENCE_END.finditer(text):
+        end = match.end()
         while end - start > longest:
             blank = text.rfind(" ", start + longest // 2, start + longest)
             cut = blank + 1 if blank > 0 else start + longest
@@ -284,7 +284,7 @@ def _best(
     """The earliest run of segments within `window` characters that has most distinct keys."""
     best, most = (0, 0), -1
     inside: Counter[str] = Counter()
-    entered = left = last = 0
+    entered = passed = last = 0
     for start, _ in segments:
         while last < len(segments) and segments[last][1] - start <= window:
             last += 1
@@ -292,9 +292,9 @@ def _best(
         while entered < len(hits) and hits[entered][1] <= end:
             inside[hits[entered][2]] += 1
             entered += 1
-        while left < entered and hits[left][0] < start:
-            inside[hits[left][2]] -= 1
-            left += 1
+        while passed < entered and hits[passed][0] < start:
+            inside[hits[passed][2]] -= 1
+            passed += 1
         distinct = sum(count > 0 for count in inside.values())
         if distinct > most:
             best, most = (start, end), distinct
@@ -303,13 +303,13 @@ def _best(
 
 def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The spans with those joined that overlap."""
-    held: tuple[int, int] | None = None
+    span: tuple[int, int] | None = None
     for start, end in spans:
-        if held and start < held[1]:
-            held = held[0], max(end, held[1])
+        if span and start < span[1]:
+            span = span[0], max(end, span[1])
         else:
-            if held:
-                yield held
-            held = start, end
-    if held:
-        yield held
+            if span:
+                yield span
+            span = start, end
+    if span:
+        yield span

@@ -102,38 +102,40 @@ class Card(Item, frozen=True):
             return f"id:{self.listing_id}"
         return f"title:{_normalised(self.title)}|{_normalised(self.location or '')}"
 
-    def differences(self, other: Card) -> tuple[str, ...]:
+    def differences(self, version: Card) -> tuple[str, ...]:
         """Return the fields that two versions of a property both state, and otherwise."""
-        prices = {(card.price, card.price_max) for card in (self, other) if card.price is not None}
-        notes, rooms = {self.price_note, other.price_note}, {self.bedrooms, other.bedrooms}
-        words, others = _title_words(self.location), _title_words(other.location)
-        found = {
+        prices = {
+            (card.price, card.price_max) for card in (self, version) if card.price is not None
+        }
+        notes, rooms = {self.price_note, version.price_note}, {self.bedrooms, version.bedrooms}
+        words, others = _title_words(self.location), _title_words(version.location)
+        differing = {
             "price": len(prices) > 1,
             "price_note": len(notes - {None}) > 1,
             "bedrooms": len(rooms - {None}) > 1,
             "location": not (words <= others or others <= words),
         }
-        return tuple(name for name, differs in found.items() if differs)
+        return tuple(name for name, differs in differing.items() if differs)
 
-    def fullest(self, other: Card) -> Card:
+    def fullest(self, version: Card) -> Card:
         """Return this version with its gaps filled, and the fuller of the two locations."""
         gaps = {
             name: value
-            for name, value in asdict(other).items()
+            for name, value in asdict(version).items()
             if value is not None and getattr(self, name) is None
         }
-        if self.location and _title_words(self.location) < _title_words(other.location):
-            gaps["location"] = other.location
+        if self.location and _title_words(self.location) < _title_words(version.location):
+            gaps["location"] = version.location
         return replace(self, **gaps)
 
-    def uniform(self, asked: str | None) -> Card:
+    def uniform(self, offer: str | None) -> Card:
         """Return it without what only some methods write: emoji, and the offer asked for."""
         return replace(
             self,
             title=EMOJI.sub("", self.title) or self.title,
             location=self.location and EMOJI.sub("", self.location),
-            price_note=None if self.price_note == asked else self.price_note,
-            listing_type=None if self.listing_type == asked else self.listing_type,
+            price_note=None if self.price_note == offer else self.price_note,
+            listing_type=None if self.listing_type == offer else self.listing_type,
         )
 
     def described(self) -> str:
@@ -144,7 +146,7 @@ class Card(Item, frozen=True):
         - Price: Rp 650000000
         - Bedrooms: 3
         """
-        stated: dict[str, object] = {
+        fields: dict[str, object] = {
             "title": self.title,
             "listing_type": _LABELS.get(self.listing_type or self.price_note or "", ""),
             "source": _LABELS["project"] if self.source == "project" else "",
@@ -157,7 +159,7 @@ class Card(Item, frozen=True):
             "floors": self.floors,
             "certificate": self.certificate,
         }
-        return "\n".join(f"- {_LABELS[name]}: {text}" for name, text in stated.items() if text)
+        return "\n".join(f"- {_LABELS[name]}: {text}" for name, text in fields.items() if text)
 
     def _price(self) -> str:
         if not self.price:

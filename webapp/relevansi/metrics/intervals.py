@@ -111,12 +111,12 @@ def difference_interval(differences: Sequence[float], *, highest: float = 1.0) -
 def _difference_interval(differences: tuple[float, ...], highest: float) -> Interval:
     if len(differences) < _FEWEST:
         return NO_INTERVAL
-    sizes = [abs(one) / highest for one in differences]
+    sizes = [abs(difference) / highest for difference in differences]
     typical = fsum([*(size * size for size in sizes), _UNSEEN_DIFFERENCE])
     typical /= fsum([*sizes, _UNSEEN_DIFFERENCE])
     unit = typical * highest
-    gained = fsum(one for one in differences if one > 0) / unit
-    lost = fsum(-one for one in differences if one < 0) / unit
+    gained = fsum(difference for difference in differences if difference > 0) / unit
+    lost = fsum(-difference for difference in differences if difference < 0) / unit
     upper = _tango_limit(gained, lost, len(differences))
     lower = -_tango_limit(lost, gained, len(differences))
     return Interval(unit * lower, unit * upper)

@@ -81,9 +81,9 @@ class Base(DeclarativeBase):
     }
 
 
-def reference(column: str, ondelete: str | None = None, **said: Any) -> MappedColumn[Any]:
+def reference(column: str, ondelete: str | None = None, **options: Any) -> MappedColumn[Any]:
     """Return a column that refers to `column` of another table."""
-    return mapped_column(ForeignKey(column, ondelete=ondelete), **said)
+    return mapped_column(ForeignKey(column, ondelete=ondelete), **options)
 
 
 def index_of(first: str, *others: str) -> Index:

@@ -89,6 +89,9 @@ def restricts_questions() -> ColumnElement[bool]:
     return and_(
         or_(*(PlanningRule.kind == str(kind) for kind in sorted(SAMPLING))),  # cheaper than a list
         PlanningRule.verdicts_before == 0,
-        or_(PlanningRule.ended_at.is_(None), *(PlanningRule.outcome == one for one in closed)),
+        or_(
+            PlanningRule.ended_at.is_(None),
+            *(PlanningRule.outcome == outcome for outcome in closed),
+        ),
         PlanningRule.id == newest.scalar_subquery(),
     )

@@ -164,8 +164,8 @@ def _measuring(
     n = int(shared(kinds, times[:1])[0])
 
     def measured(formula: Formula) -> Coefficient:
-        seen, expected = formula(kinds, times)
-        values = 1 - _ratio(seen, expected)
+        observed, expected = formula(kinds, times)
+        values = 1 - _ratio(observed, expected)
         value, why = float(values[0]), unfit
         if why is None and isnan(value):
             why = NoAgreement.ONE_LABEL if n else NoAgreement.NO_SHARED_ITEM
@@ -207,8 +207,8 @@ def _unfit(rows: Rows) -> NoAgreement | None:
 
 
 def shared(kinds: Kinds, times: Times) -> Floats:
-    found: Floats = times[:, [len(kind) > 1 for kind in kinds]].sum(axis=1)
-    return found
+    units: Floats = times[:, [len(kind) > 1 for kind in kinds]].sum(axis=1)
+    return units
 
 
 def observed(kinds: Kinds, times: Times) -> tuple[Floats, Floats]:
@@ -266,13 +266,13 @@ def cohen(kinds: Kinds, times: Times, power: int = 0) -> tuple[Floats, Floats]:
     def weight(one: int, other: int) -> int:
         return 0 if one == other else abs(one - other) ** power
 
-    seen = _sum([times[:, at] * weight(*kind) for at, kind in enumerate(kinds)], times)
+    observed = _sum([times[:, at] * weight(*kind) for at, kind in enumerate(kinds)], times)
     labels = sorted({label for kind in kinds for label in kind})
     first = {x: times[:, [one == x for one, _ in kinds]].sum(axis=1) for x in labels}
     second = {x: times[:, [other == x for _, other in kinds]].sum(axis=1) for x in labels}
     met = _sum([first[j] * second[k] * weight(j, k) for j in labels for k in labels], times)
     n, farthest = times.sum(axis=1), max((weight(j, k) for j in labels for k in labels), default=1)
-    return _ratio(seen, n * max(farthest, 1)), _ratio(met, n**2 * max(farthest, 1))
+    return _ratio(observed, n * max(farthest, 1)), _ratio(met, n**2 * max(farthest, 1))
 
 
 def alpha(kinds: Kinds, times: Times, distance: Distance) -> tuple[Floats, Floats]:
@@ -290,7 +290,7 @@ def alpha(kinds: Kinds, times: Times, distance: Distance) -> tuple[Floats, Float
     labels = sorted({label for _, used in items for label in used})
     totals = {x: _sum([times[:, at] * used[x] for at, used in items], times) for x in labels}
     apart = {(c, k): distance(c, k, totals) for c in labels for k in labels}
-    seen = [
+    observed = [
         times[:, at] * (used[c] * used[k] / (used.total() - 1)) * apart[c, k]
         for at, used in items
         for c in used
@@ -299,42 +299,42 @@ def alpha(kinds: Kinds, times: Times, distance: Distance) -> tuple[Floats, Float
     expected = _sum([totals[c] * totals[k] * apart[c, k] for c, k in apart], times)
     every = _sum([*totals.values()], times)
     farthest = np.max([*apart.values(), _sum([], times)], axis=0)
-    disagreement = _defined(_ratio(_sum(seen, times), every * farthest), [*totals.values()])
+    disagreement = _defined(_ratio(_sum(observed, times), every * farthest), [*totals.values()])
     return disagreement, _ratio(expected, every * (every - 1) * farthest)
 
 
-def nominal(one: int, other: int, totals: Mapping[int, Floats]) -> Floats:
+def nominal(label: int, second: int, totals: Mapping[int, Floats]) -> Floats:
     """1 for two different labels, 0 for the same one."""
-    return 0 * totals[one] + float(one != other)
+    return 0 * totals[label] + float(label != second)
 
 
-def ordinal(one: int, other: int, totals: Mapping[int, Floats]) -> Floats:
+def ordinal(label_a: int, label_b: int, totals: Mapping[int, Floats]) -> Floats:
     """The squared number of labels between two, each end counted half.
 
     ``(sum of n_g for g from c to k - (n_c + n_k) / 2)^2``: *n_g* how often label *g* was used.
     """
-    low, high = sorted((one, other))
+    low, high = sorted((label_a, label_b))
     between = sum(times for label, times in totals.items() if low <= label <= high)
-    found: Floats = (between - (totals[one] + totals[other]) / 2) ** 2
-    return found
+    squared: Floats = (between - (totals[label_a] + totals[label_b]) / 2) ** 2
+    return squared
 
 
 def _shares(kinds: Kinds, times: Times) -> list[Floats]:
     """For each label the mean, over all items with a label, of its share among an item's labels."""
-    found: dict[int, list[Floats]] = {}
+    by_label: dict[int, list[Floats]] = {}
     for place, kind in enumerate(kinds):
         for label, used in Counter(kind).items():
-            found.setdefault(label, []).append(times[:, place] * used / len(kind))
+            by_label.setdefault(label, []).append(times[:, place] * used / len(kind))
     every = times.sum(axis=1)
-    return [_ratio(_sum(parts, times), every) for parts in found.values()]
+    return [_ratio(_sum(parts, times), every) for parts in by_label.values()]
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
+def _ratio(part: Floats, total: Floats) -> Floats:
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where(whole == 0, np.nan, part / whole)
-    return found
+        quotients: Floats = np.where(total == 0, np.nan, part / total)
+    return quotients
 
 
 def _defined(values: Floats, uses: Sequence[Floats]) -> Floats:

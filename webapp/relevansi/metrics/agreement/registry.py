@@ -122,8 +122,10 @@ OF_TWO = ("cohen_kappa", "linear_kappa", "quadratic_kappa")
 GROUPS = (MeasureGroup("agreement", mark("Inter-rater agreement"), COEFFICIENTS, place=4),)
 
 
-def coefficients(found: Agreement) -> dict[str, Coefficient]:
-    """The coefficients that `found` has by their names in ``COEFFICIENTS``, in its order."""
-    kappas = (found.cohen, found.linear, found.quadratic, found.fleiss)
-    values = dict(zip(COEFFICIENTS, (found.raw, *kappas, found.alpha, found.ac1), strict=True))
+def coefficients(agreement: Agreement) -> dict[str, Coefficient]:
+    """The coefficients that `agreement` has by their names in ``COEFFICIENTS``, in its order."""
+    kappas = (agreement.cohen, agreement.linear, agreement.quadratic, agreement.fleiss)
+    values = dict(
+        zip(COEFFICIENTS, (agreement.raw, *kappas, agreement.alpha, agreement.ac1), strict=True)
+    )
     return {name: one for name, one in values.items() if one is not None}

@@ -170,9 +170,9 @@ def consistency(
 ) -> Consistency:
     """How one rater agrees with themselves over (standing, second) verdicts or grades."""
     answered = sum(second is not None for _, second in repeats)
-    table = ((_label(standing), _label(second)) for standing, second in repeats)
-    found = measure(table, kind, top)
-    return Consistency(rater, kind, len(repeats), answered, found)
+    table = ((_label(verdict), _label(second)) for verdict, second in repeats)
+    agreement = measure(table, kind, top)
+    return Consistency(rater, kind, len(repeats), answered, agreement)
 
 
 def measure(rows: Iterable[Row], kind: ItemKind, top: int) -> Agreement:
@@ -192,10 +192,10 @@ def _measured(rows: frozenset[tuple[Row, int]], kind: ItemKind, top: int) -> Agr
     )
 
 
-def _label(said: str | float | None) -> int | None:
-    if isinstance(said, str):
-        return _VERDICTS.get(said)
-    return None if said is None else int(said)
+def _label(verdict: str | float | None) -> int | None:
+    if isinstance(verdict, str):
+        return _VERDICTS.get(verdict)
+    return None if verdict is None else int(verdict)
 
 
 def _cannot_tell(
@@ -203,11 +203,11 @@ def _cannot_tell(
 ) -> tuple[CannotTell, dict[str, CannotTell]]:
     by_rater = {}
     for name in raters:
-        given = [item.said[name] for item in items if name in item.said]
-        by_rater[name] = CannotTell(given.count(Relevance.UNSURE), len(given))
+        verdicts = [item.said[name] for item in items if name in item.said]
+        by_rater[name] = CannotTell(verdicts.count(Relevance.UNSURE), len(verdicts))
     everybody = CannotTell(
-        sum(own.n_cannot_tell for own in by_rater.values()),
-        sum(own.n_judged for own in by_rater.values()),
+        sum(share.n_cannot_tell for share in by_rater.values()),
+        sum(share.n_judged for share in by_rater.values()),
     )
     return everybody, by_rater
 
@@ -276,30 +276,35 @@ def conflicts(verdicts: Iterable[VerdictByHand], runs: Sequence[str]) -> Conflic
     >>> conflicts(cemara, ["hybrid", "api_only"]).favours
     {'hybrid': 1, 'api_only': 0}
     """
-    given: defaultdict[tuple[int, str], defaultdict[str, set[bool]]]
-    given = defaultdict(lambda: defaultdict(set))
+    by_pair: defaultdict[tuple[int, str], defaultdict[str, set[bool]]]
+    by_pair = defaultdict(lambda: defaultdict(set))
     for verdict in verdicts:
-        given[verdict.query_id, verdict.property_id][verdict.run].add(verdict.passed)
+        by_pair[verdict.query_id, verdict.property_id][verdict.run].add(verdict.passed)
     clear = {
-        pair: {run: True in given[pair][run] for run in runs if len(given[pair][run]) == 1}
-        for pair in sorted(given)
+        pair: {run: True in by_pair[pair][run] for run in runs if len(by_pair[pair][run]) == 1}
+        for pair in sorted(by_pair)
     }
-    found = {pair: by_run for pair, by_run in clear.items() if len(set(by_run.values())) > 1}
+    contradictions = {
+        pair: by_run for pair, by_run in clear.items() if len(set(by_run.values())) > 1
+    }
     return ConflictReport(
         pairs_judged_more_than_once=sum(len(by_run) > 1 for by_run in clear.values()),
-        contradictions=found,
-        favours={run: sum(by_run.get(run, False) for by_run in found.values()) for run in runs},
+        contradictions=contradictions,
+        favours={
+            run: sum(by_run.get(run, False) for by_run in contradictions.values()) for run in runs
+        },
         sign_tests=tuple(
-            _sign_test(found.values(), one, other) for one, other in combinations(runs, 2)
+            _sign_test(contradictions.values(), first, second)
+            for first, second in combinations(runs, 2)
         ),
         self_contradictions=tuple(
-            (run, *pair) for pair in clear for run in runs if len(given[pair][run]) > 1
+            (run, *pair) for pair in clear for run in runs if len(by_pair[pair][run]) > 1
         ),
     )
 
 
-def _sign_test(found: Iterable[Mapping[str, bool]], one: str, other: str) -> SignTest:
-    both = Counter((by_run.get(one), by_run.get(other)) for by_run in found)
+def _sign_test(contradictions: Iterable[Mapping[str, bool]], first: str, second: str) -> SignTest:
+    both = Counter((by_run.get(first), by_run.get(second)) for by_run in contradictions)
     favours_a, favours_b = both[True, False], both[False, True]
     p = exact_p([1] * favours_a + [-1] * favours_b)
-    return SignTest((one, other), favours_a, favours_b, p)
+    return SignTest((first, second), favours_a, favours_b, p)

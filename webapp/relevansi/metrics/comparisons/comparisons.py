@@ -132,7 +132,9 @@ def compare(
         members: dict[str, list[QuerySummary]] = {}
         for query in run.queries:
             members.setdefault(query.category, []).append(query.summary)
-        categories = {name: figures(Totals.of(found), names) for name, found in members.items()}
+        categories = {
+            name: figures(Totals.of(summaries), names) for name, summaries in members.items()
+        }
         missing = _missing(run, [line.position for line in questions])
         contenders.append(Contender(run, totals, of_run, categories, missing))
     headlines = {
@@ -155,29 +157,29 @@ def compare(
 
 def _questions(runs: Sequence[ComparedRun], lead: str) -> tuple[ComparedQuestionLine, ...]:
     by_position = [{query.position: query for query in run.queries} for run in runs]
-    asked = {query.position: query for run in reversed(runs) for query in run.queries}
-    found = []
-    for position in sorted(asked):
+    queries = {query.position: query for run in reversed(runs) for query in run.queries}
+    lines = []
+    for position in sorted(queries):
         answers = tuple(of_run.get(position) for of_run in by_position)
         values = [
             value_of(query, lead, false_negatives_at_zero=lead in HEADLINES)
             for query in answers
             if query is not None
         ]
-        known = [value for value in values if value is not None]
-        spread = max(known) - min(known) if len(known) > 1 else None
-        question, category = asked[position].question, asked[position].category
-        found.append(ComparedQuestionLine(position, question, category, answers, spread))
-    return tuple(found)
+        defined = [value for value in values if value is not None]
+        spread = max(defined) - min(defined) if len(defined) > 1 else None
+        question, category = queries[position].question, queries[position].category
+        lines.append(ComparedQuestionLine(position, question, category, answers, spread))
+    return tuple(lines)
 
 
 def _missing(run: ComparedRun, positions: Sequence[int]) -> MissingQuestions:
     def where(condition: Callable[[QuerySummary], bool]) -> tuple[int, ...]:
         return tuple(query.position for query in run.queries if condition(query.summary))
 
-    asked = {query.position for query in run.queries}
+    own_positions = {query.position for query in run.queries}
     return MissingQuestions(
-        not_run=tuple(position for position in positions if position not in asked),
+        not_run=tuple(position for position in positions if position not in own_positions),
         incomplete=tuple(query.position for query in run.queries if query.waits),
         unreadable=where(lambda s: s.state is QueryState.UNREADABLE),
         failed=where(lambda s: s.state is QueryState.FAILED),
@@ -190,11 +192,11 @@ def estimates(runs: Sequence[ComparedRun], names: Sequence[str]) -> list[dict[st
 
     The composite has none: it is a sum of means over different questions, and decides nothing.
     """
-    found = []
+    by_run = []
     for run in runs:
         values = figures(Totals.of(query.summary for query in run.queries), names)
-        found.append({name: FigureEstimate(values[name], _interval(run, name)) for name in names})
-    return found
+        by_run.append({name: FigureEstimate(values[name], _interval(run, name)) for name in names})
+    return by_run
 
 
 def _interval(run: ComparedRun, figure: str) -> Interval:

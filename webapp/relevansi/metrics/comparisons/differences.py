@@ -59,14 +59,14 @@ def conversations(is_follow_up: Mapping[int, bool]) -> dict[int, int]:
     >>> conversations({1: False, 2: True, 3: True, 4: False})
     {2: 1, 3: 1}
     """
-    found: dict[int, int] = {}
+    begun_at: dict[int, int] = {}
     begun = None
     for position in sorted(is_follow_up):
         if not is_follow_up[position]:
             begun = position
         elif begun is not None:
-            found[position] = begun
-    return found
+            begun_at[position] = begun
+    return begun_at
 
 
 def counted(query: ComparedQuery, headline: str) -> float | None:
@@ -185,8 +185,8 @@ def paired(headline: Sequence[str]) -> tuple[tuple[str, bool], ...]:
     """
     of_method = {figure: [one for one in PAIRED if one[0] == figure] for figure in HEADLINES}
     rankings = (name for name in headline if not name.startswith("Judged"))
-    found = (of_method.get(name, [(name, False)]) for name in rankings)
-    return tuple(chain.from_iterable(found))
+    pairs = (of_method.get(name, [(name, False)]) for name in rankings)
+    return tuple(chain.from_iterable(pairs))
 
 
 def leading(headline: Sequence[str]) -> tuple[str, ...]:
@@ -228,7 +228,7 @@ class PairedValues(Struct, frozen=True):
 
     @property
     def differences(self) -> list[float]:
-        return [one - other for one, other in self.values]
+        return [first_value - second_value for first_value, second_value in self.values]
 
 
 class Difference(PairedValues, frozen=True, kw_only=True):
@@ -296,15 +296,15 @@ def differences(
     """The differences of every ``paired`` figure of a `headline` for every two runs, in order."""
     pairs = []
     for figure, at_zero in paired(headline):
-        for one, other in combinations(runs, 2):
+        for first, second in combinations(runs, 2):
             apart = None
             if not at_zero or figure == "mrr_answerable":
-                figures = headlines[one.run][figure], headlines[other.run][figure]
+                figures = headlines[first.run][figure], headlines[second.run][figure]
                 apart = headline_difference(*figures)
-            values = paired_values(figure, one, other, at_zero=at_zero)
+            values = paired_values(figure, first, second, at_zero=at_zero)
             pairs.append(
                 PairedValues(
-                    *(figure, one.run, other.run, tuple(values.values()), apart, at_zero),
+                    *(figure, first.run, second.run, tuple(values.values()), apart, at_zero),
                     binary=figure.startswith("success"),
                     scale=scale,
                 )
@@ -321,17 +321,19 @@ def paired_differences(
     which is the test of signs of their differences. A caller that corrects over other tests says
     how many go `together`.
     """
-    by_figure = groupby(pairs, key=lambda one: (one.figure, one.false_negatives_at_zero))
-    found = (_corrected([*group], together) for _, group in by_figure)
-    return tuple(chain.from_iterable(found))
+    by_figure = groupby(pairs, key=lambda pair: (pair.figure, pair.false_negatives_at_zero))
+    corrected = (_corrected([*group], together) for _, group in by_figure)
+    return tuple(chain.from_iterable(corrected))
 
 
 def _corrected(pairs: Sequence[PairedValues], together: int) -> Iterator[Difference]:
-    found = [_tested(pair, max(together, len(pairs))) for pair in pairs]
-    p_values = holm([one.p for one in found])
-    ranked = holm([one.signed_rank.p if one.signed_rank else None for one in found])
-    for one, p_holm, ranked_p in zip(found, p_values, ranked, strict=True):
-        yield replace(one, p_holm=p_holm, signed_rank_p_holm=ranked_p)
+    tested = [_tested(pair, max(together, len(pairs))) for pair in pairs]
+    p_values = holm([difference.p for difference in tested])
+    ranked = holm(
+        [difference.signed_rank.p if difference.signed_rank else None for difference in tested]
+    )
+    for difference, p_holm, ranked_p in zip(tested, p_values, ranked, strict=True):
+        yield replace(difference, p_holm=p_holm, signed_rank_p_holm=ranked_p)
 
 
 def _tested(pair: PairedValues, pairs: int) -> Difference:
@@ -354,8 +356,10 @@ def _tested(pair: PairedValues, pairs: int) -> Difference:
         signed_rank_p_holm=None,
         n=len(sample),
         mean=mean,
-        first_value=fmean(one for one, _ in pair.values) if sample else None,
-        second_value=fmean(other for _, other in pair.values) if sample else None,
+        first_value=fmean(value for value, _ in pair.values) if sample else None,
+        second_value=fmean(value_of_second for _, value_of_second in pair.values)
+        if sample
+        else None,
         deviation=deviation,
         d_z=mean / deviation if mean is not None and deviation and deviation > 1e-9 else None,
         wins=wins,
@@ -368,13 +372,13 @@ def paired_values(
     figure: str, first: ComparedRun, second: ComparedRun, *, at_zero: bool = False
 ) -> dict[int, tuple[float, float]]:
     """Return the two values of each question that has one in both runs, by its position."""
-    one, other = (
+    first_values, second_values = (
         {q.position: value_of(q, figure, false_negatives_at_zero=at_zero) for q in run.queries}
         for run in (first, second)
     )
-    both = ((place, value, other.get(place)) for place, value in one.items())
+    both = ((place, value, second_values.get(place)) for place, value in first_values.items())
     return {place: (x, y) for place, x, y in both if x is not None and y is not None}
 
 
-def headline_difference(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one - other
+def headline_difference(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first - second

@@ -153,7 +153,7 @@ def gate_figures(pairs: Pairs, deciding: Sequence[str], request: GateRequest) ->
     names = dict.fromkeys((*deciding, *request.floors))
     spans = {name: [(span(new, name), span(old, name)) for new, old in pairs] for name in names}
     differences = _differences(pairs, spans, deciding, request)
-    found = []
+    gated = []
     for name in names:
         ours, theirs = ([both[side] for both in spans[name]] for side in (0, 1))
         lows, highs = _known(map(_low, ours)), _known(map(_high, ours))
@@ -162,7 +162,7 @@ def gate_figures(pairs: Pairs, deciding: Sequence[str], request: GateRequest) ->
         judged = None if has_bounds else judged_share(answers, depth_of(name))
         floor = request.floors.get(name)
         is_enough = judged is None or judged >= request.min_judged
-        found.append(
+        gated.append(
             GateFigure(
                 figure=name,
                 value=_mean(lows),
@@ -183,7 +183,7 @@ def gate_figures(pairs: Pairs, deciding: Sequence[str], request: GateRequest) ->
                 difference=differences.get(name),
             )
         )
-    return found
+    return gated
 
 
 def span(answer: GatedAnswer, figure: str) -> Span:
@@ -205,10 +205,10 @@ def judged_share(answers: Iterable[tuple[GatedAnswer, Span]], depth: int | None)
     They are judged, or the bounds of the figure are equal there. ``None`` without results.
     """
     ranks = waiting = 0
-    for answer, one in answers:
+    for answer, span_of_answer in answers:
         judged = answer.judged[:depth]
         ranks += len(judged)
-        if one.lower is None or one.lower != one.upper:
+        if span_of_answer.lower is None or span_of_answer.lower != span_of_answer.upper:
             waiting += judged.count(False)
     return (ranks - waiting) / ranks if ranks else None
 
@@ -223,35 +223,35 @@ def _differences(
     for name in deciding:
         rows = zip(spans[name], same[name], strict=True)
         both = ((_low(old if is_same else new), _low(old)) for (new, old), is_same in rows)
-        known = tuple((x, y) for x, y in both if x is not None and y is not None)
+        defined = tuple((x, y) for x, y in both if x is not None and y is not None)
         is_binary = name.startswith("success")
-        values.append(PairedValues(name, "run", "baseline", known, None, binary=is_binary))
-    n_tested = sum(bool(one.values) for one in values)
+        values.append(PairedValues(name, "run", "baseline", defined, None, binary=is_binary))
+    n_tested = sum(bool(paired.values) for paired in values)
     differences = paired_differences(values, together=n_tested)
     p_values = holm([difference.p for difference in differences])
-    found = {}
-    for one, p_holm in zip(differences, p_values, strict=True):
-        depth = depth_of(one.figure)
-        of_figure = zip(pairs, spans[one.figure], same[one.figure], strict=True)
+    by_figure = {}
+    for paired, p_holm in zip(differences, p_values, strict=True):
+        depth = depth_of(paired.figure)
+        of_figure = zip(pairs, spans[paired.figure], same[paired.figure], strict=True)
         apart = [(*answers, *both) for answers, both, is_same in of_figure if not is_same]
         difference = replace(
-            convert(one, GateDifference, from_attributes=True),
+            convert(paired, GateDifference, from_attributes=True),
             p_holm=p_holm,
             n_apart=len(apart),
             judged=judged_share([(new, span) for new, _, span, _ in apart], depth),
             baseline_judged=judged_share([(old, span) for _, old, _, span in apart], depth),
-            smallest_p=min(1.0, n_tested * smallest_p(one.n)),
-            smallest_loss=_smallest_loss(one),
+            smallest_p=min(1.0, n_tested * smallest_p(paired.n)),
+            smallest_loss=_smallest_loss(paired),
         )
         outcome = _of_difference(difference, request) if pairs else Outcome.OPEN
-        found[one.figure] = replace(difference, outcome=outcome)
-    return found
+        by_figure[paired.figure] = replace(difference, outcome=outcome)
+    return by_figure
 
 
-def _is_same(one: GatedAnswer, other: GatedAnswer, depth: int | None) -> bool:
+def _is_same(first: GatedAnswer, second: GatedAnswer, depth: int | None) -> bool:
     """Whether two answers list the same items in the same order down to `depth`."""
-    is_same = one.items[:depth] == other.items[:depth]
-    return is_same and one.summary.state is other.summary.state
+    is_same = first.items[:depth] == second.items[:depth]
+    return is_same and first.summary.state is second.summary.state
 
 
 def _of_difference(difference: GateDifference, request: GateRequest) -> Outcome:
@@ -304,12 +304,12 @@ def _smallest_loss(difference: Difference) -> float | None:
     return difference_shown(n, mixed, Demand(level=ALPHA / difference.pairs), highest=highest)
 
 
-def _low(one: Span) -> float | None:
-    return one.value if one.lower is None else one.lower
+def _low(reached: Span) -> float | None:
+    return reached.value if reached.lower is None else reached.lower
 
 
-def _high(one: Span) -> float | None:
-    return one.value if one.upper is None else one.upper
+def _high(reached: Span) -> float | None:
+    return reached.value if reached.upper is None else reached.upper
 
 
 def _known(values: Iterable[float | None]) -> tuple[float, ...]:

@@ -58,7 +58,7 @@ def randomisation_test(differences: Sequence[float], *, pairs: int = 1) -> Rando
     >>> randomisation_test([0.2, 0.4, 0.6, 0.0])  # 2 of the 8 signs: all +, all -
     Randomisation(p=0.25, error=0.0)
     """
-    rounded = tuple(sorted(one for one in differences if abs(one) > _TIE))
+    rounded = tuple(sorted(difference for difference in differences if abs(difference) > _TIE))
     return _randomisation_test(rounded, pairs)
 
 
@@ -66,8 +66,8 @@ def randomisation_test(differences: Sequence[float], *, pairs: int = 1) -> Rando
 def _randomisation_test(differences: tuple[float, ...], pairs: int) -> Randomisation:
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
-    if (whole := _whole_numbers(differences)) is not None:
-        return Randomisation(exact_p(whole))
+    if (numerators := _whole_numbers(differences)) is not None:
+        return Randomisation(exact_p(numerators))
     sizes, observed = np.abs(differences), abs(sum(differences)) - _TIE
     sums = np.zeros(1)
     shares = np.ones(1)
@@ -82,12 +82,14 @@ def _randomisation_test(differences: tuple[float, ...], pairs: int) -> Randomisa
 
 def _whole_numbers(differences: Sequence[float]) -> list[int] | None:
     """The differences on their common denominator; ``None`` where their sums are too many."""
-    found = [Fraction(one).limit_denominator(_LARGEST_DENOMINATOR) for one in differences]
-    if any(abs(one - float(exact)) > 1e-12 for one, exact in zip(differences, found, strict=True)):
+    fractions = [Fraction(one).limit_denominator(_LARGEST_DENOMINATOR) for one in differences]
+    if any(
+        abs(one - float(exact)) > 1e-12 for one, exact in zip(differences, fractions, strict=True)
+    ):
         return None
-    denominator = lcm(*(one.denominator for one in found))
-    whole = [int(one * denominator) for one in found]
-    return whole if sum(map(abs, whole)) < MOST_SUMS else None
+    denominator = lcm(*(one.denominator for one in fractions))
+    numerators = [int(one * denominator) for one in fractions]
+    return numerators if sum(map(abs, numerators)) < MOST_SUMS else None
 
 
 def exact_p(differences: Sequence[int]) -> float:
@@ -98,7 +100,7 @@ def exact_p(differences: Sequence[int]) -> float:
     """
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
-    sizes = [abs(one) for one in differences]
+    sizes = [abs(difference) for difference in differences]
     shares = np.zeros(sum(sizes) + 1)  # of the sums of those whose sign is +
     shares[0] = 1.0
     highest = 0

@@ -130,12 +130,14 @@ def stability(
 def orders(runs: Sequence[ComparedRun], watched: Sequence[str] = FIGURES) -> dict[str, Order]:
     """The order of `runs` by each figure `watched`; a run without a value is in no place."""
     names = _averaged(watched)
-    sums = {run.run: _sums([_numbers(one, names) for one in run.queries], names) for run in runs}
+    sums = {
+        run.run: _sums([_numbers(query, names) for query in run.queries], names) for run in runs
+    }
     return _orders(sums, watched)
 
 
-def changes_places(base: Order, other: Order) -> bool:
-    """Whether any two runs have one order in `base` and the opposite order in `other`.
+def changes_places(base: Order, changed: Order) -> bool:
+    """Whether any two runs have one order in `base` and the opposite order in `changed`.
 
     >>> changes_places((("a",), ("b",)), (("b",), ("a",)))
     True
@@ -144,13 +146,13 @@ def changes_places(base: Order, other: Order) -> bool:
     """
     before, after = (
         {run: place for place, level in enumerate(order) for run in level}
-        for order in (base, other)
+        for order in (base, changed)
     )
     shared = [run for run in before if run in after]
     return any(
-        (before[one] - before[two]) * (after[one] - after[two]) < 0
-        for number, one in enumerate(shared)
-        for two in shared[number + 1 :]
+        (before[first] - before[second]) * (after[first] - after[second]) < 0
+        for number, first in enumerate(shared)
+        for second in shared[number + 1 :]
     )
 
 
@@ -167,7 +169,7 @@ def _other_cutoffs(runs: Sequence[ComparedRun]) -> list[Variation]:
     """Another K, where the verdicts by rank are known: a rated file has counts only."""
     if any(len(q.verdicts) != q.summary.results_count for run in runs for q in run.queries):
         return []
-    found = []
+    variations = []
     for cutoff in CUTOFFS:
         values = {}
         for run in runs:
@@ -176,11 +178,11 @@ def _other_cutoffs(runs: Sequence[ComparedRun]) -> list[Variation]:
                 for query in run.queries
                 if query.summary.complete and query.summary.state is QueryState.RESULTS
             ]
-            known = [value for value in precisions if isinstance(value, float)]
-            values[run.run] = fmean(known) if known else None
+            defined = [value for value in precisions if isinstance(value, float)]
+            values[run.run] = fmean(defined) if defined else None
         orders = {"mean_precision_at_5": ranked(values)}
-        found.append(Variation(VariedPart.CUTOFF, str(cutoff), orders))
-    return found
+        variations.append(Variation(VariedPart.CUTOFF, str(cutoff), orders))
+    return variations
 
 
 def _left_out(
@@ -191,26 +193,26 @@ def _left_out(
 ) -> list[Variation]:
     names = _averaged(watched)
     numbers = {run.run: [_numbers(query, names) for query in run.queries] for run in runs}
-    whole = {run: _sums(rows, names) for run, rows in numbers.items()}
+    totals = {run: _sums(rows, names) for run, rows in numbers.items()}
     parts: dict[str, dict[str, list[_Numbers]]] = {}
     for run in runs:
         for query, row in zip(run.queries, numbers[run.run], strict=True):
             parts.setdefault(group(query), {}).setdefault(run.run, []).append(row)
     if len(parts) < 2:
         return []
-    found = []
+    variations = []
     for name, part in parts.items():
-        left = {
+        remaining = {
             run: [
                 (total - out, n - n_out)
                 for (total, n), (out, n_out) in zip(
                     sums, _sums(part.get(run, ()), names), strict=True
                 )
             ]
-            for run, sums in whole.items()
+            for run, sums in totals.items()
         }
-        found.append(Variation(change, name, _orders(left, watched)))
-    return found
+        variations.append(Variation(change, name, _orders(remaining, watched)))
+    return variations
 
 
 def _conversations(runs: Sequence[ComparedRun], watched: Sequence[str]) -> list[Variation]:
@@ -243,22 +245,22 @@ def _numbers(query: ComparedQuery, names: Sequence[str]) -> _Numbers:
 
 def _sums(rows: Iterable[_Numbers], names: Sequence[str]) -> _Sums:
     columns = zip(*rows, strict=True) if (rows := list(rows)) else [()] * len(names)
-    known = [[value for value in column if value is not None] for column in columns]
-    return [(fsum(values), len(values)) for values in known]
+    defined = [[value for value in column if value is not None] for column in columns]
+    return [(fsum(values), len(values)) for values in defined]
 
 
 def _orders(sums: Mapping[str, _Sums], watched: Sequence[str]) -> dict[str, Order]:
-    found: dict[str, dict[str, float | None]] = {name: {} for name in watched}
+    by_figure: dict[str, dict[str, float | None]] = {name: {} for name in watched}
     for run, parts in sums.items():
         means = [total / n if n else None for total, n in parts]
-        known = [mean for mean in means[: len(COMPOSITE_WEIGHTS)] if mean is not None]
+        defined = [mean for mean in means[: len(COMPOSITE_WEIGHTS)] if mean is not None]
         composite = None
-        if len(known) == len(COMPOSITE_WEIGHTS):
-            composite = fsum(map(mul, COMPOSITE_WEIGHTS.values(), known))
+        if len(defined) == len(COMPOSITE_WEIGHTS):
+            composite = fsum(map(mul, COMPOSITE_WEIGHTS.values(), defined))
         values = {**dict(zip(_averaged(watched), means, strict=True)), COMPOSITE: composite}
         for name in watched:
-            found[name][run] = values[name]
-    return {name: ranked(values) for name, values in found.items()}
+            by_figure[name][run] = values[name]
+    return {name: ranked(values) for name, values in by_figure.items()}
 
 
 def _other_empties(runs: Sequence[ComparedRun]) -> list[Variation]:

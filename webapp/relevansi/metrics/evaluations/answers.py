@@ -88,10 +88,10 @@ def match_gold(answer: str, gold: str) -> tuple[int, float]:
     >>> em, round(f1, 4)
     (0, 0.6667)
     """
-    given, wanted = normalised(answer), normalised(gold)
-    words = len(given) + len(wanted)
-    f1 = 2 * (Counter(given) & Counter(wanted)).total() / words if words else 1.0
-    return int(given == wanted), f1
+    words_of_answer, words_of_gold = normalised(answer), normalised(gold)
+    words = len(words_of_answer) + len(words_of_gold)
+    f1 = 2 * (Counter(words_of_answer) & Counter(words_of_gold)).total() / words if words else 1.0
+    return int(words_of_answer == words_of_gold), f1
 
 
 ABSTAIN = "ABSTAIN"
@@ -208,19 +208,19 @@ def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
     >>> found.claim_sentences, found.supported, found.overlap, found.faithfulness
     (1, 1, 1.0, 1.0)
     """
-    found = sentences(row.answer)
-    claims = [sentence for sentence in found if not sentence.is_do_not_know]
+    parts = sentences(row.answer)
+    claims = [sentence for sentence in parts if not sentence.is_do_not_know]
     idk_cited, outcomes = Support.DO_NOT_KNOW_CITED, iter(_outcomes(row, claims, scale))
     verdicts = tuple(
         SentenceVerdict(sentence, idk_cited if sentence.citations else Support.DO_NOT_KNOW)
         if sentence.is_do_not_know
         else SentenceVerdict(sentence, *next(outcomes))
-        for sentence in found
+        for sentence in parts
     )
     measured = scale.embedder is not None or row.claim_similarities is not None
     supported = sum(verdict.support is Support.SUPPORTED for verdict in verdicts)
-    known = measured or not claims
-    overlap = (supported / len(claims) if claims else 0.0) if known else None
+    is_measured = measured or not claims
+    overlap = (supported / len(claims) if claims else 0.0) if is_measured else None
     em = f1 = None
     if row.gold is not None:
         both = row.answer, row.gold  # a gold answer may be written with citations too
@@ -231,12 +231,12 @@ def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
     return AnswerScore(
         row=row,
         verdicts=verdicts,
-        supported=supported if known else None,
+        supported=supported if is_measured else None,
         overlap=overlap,
         faithfulness=None if overlap is None else faithfulness(overlap),
         em=em,
         f1=f1,
-        abstain=row.action == ABSTAIN or (bool(found) and not claims),
+        abstain=row.action == ABSTAIN or (bool(parts) and not claims),
         prompt_tokens=None if calls is None else sum(prompt for prompt, _ in calls),
         completion_tokens=None if calls is None else sum(completion for _, completion in calls),
     )
@@ -254,12 +254,12 @@ def faithfulness(overlap: float) -> float:
 def _outcomes(
     row: AnswerRow, claims: Sequence[Sentence], scale: AnswerScale
 ) -> list[tuple[Support, float | None]]:
-    given = row.claim_similarities
-    if given is not None and len(given) != len(claims):
-        raise SimilaritiesDoNotFit(len(given), len(claims))
+    similarities = row.claim_similarities
+    if similarities is not None and len(similarities) != len(claims):
+        raise SimilaritiesDoNotFit(len(similarities), len(claims))
     flaws = [_flaw(claim, row.contexts) for claim in claims]
-    measured: Sequence[float | None] = given or [None] * len(claims)
-    if not given and scale.embedder is not None and None in flaws:
+    measured: Sequence[float | None] = similarities or [None] * len(claims)
+    if not similarities and scale.embedder is not None and None in flaws:
         cited = [claim for claim, flaw in zip(claims, flaws, strict=True) if flaw is None]
         pairs = [(claim.claim, row.contexts[claim.citations[0]]) for claim in cited]
         cosines = iter(scale.embedder.cosines(pairs, list(row.contexts.values())))
@@ -339,27 +339,27 @@ class AnswerSummary(Struct):
         for name, (figure, _) in _MEANS.items():
             self._scores[name].add(getattr(score, figure))
         for name, value in score.row.settings.items():
-            known = self.settings.setdefault(name, {"lowest": value, "highest": value, "n": 0})
-            known["lowest"] = min(known["lowest"], value)
-            known["highest"] = max(known["highest"], value)
-            known["n"] += 1
+            setting = self.settings.setdefault(name, {"lowest": value, "highest": value, "n": 0})
+            setting["lowest"] = min(setting["lowest"], value)
+            setting["highest"] = max(setting["highest"], value)
+            setting["n"] += 1
 
     def figures(self) -> list[Figure]:
         """Every figure in the order in which they are shown, a judge's last."""
-        found = [Figure(name="count", value=self.count, n=self.count, why=None)]
+        figures = [Figure(name="count", value=self.count, n=self.count, why=None)]
         for name, (_, why) in _MEANS.items():
             scores = self._scores[name]
             unfair = why is WhyUndefined.NO_EMBEDDER and self._n_unmeasured and not self._n_measured
             mean, n = (None, 0) if unfair else (scores.mean, scores.n)
-            found.append(self._figure(name, mean, n, why))
+            figures.append(self._figure(name, mean, n, why))
         for name, share in (("p50_latency_ms", 0.5), ("p95_latency_ms", 0.95)):
             (latency,), n = self._latencies.at(share), self._latencies.n
-            found.append(self._figure(name, latency, n, WhyUndefined.NO_LATENCY))
+            figures.append(self._figure(name, latency, n, WhyUndefined.NO_LATENCY))
         idk = self._idk_with_citation
-        found.append(Figure(name="idk_with_citation_count", value=idk, n=self.count, why=None))
+        figures.append(Figure(name="idk_with_citation_count", value=idk, n=self.count, why=None))
         if judged := self._judged.n:
-            found.append(Figure(name=JUDGED, value=self._judged.mean, n=judged, why=None))
-        return found
+            figures.append(Figure(name=JUDGED, value=self._judged.mean, n=judged, why=None))
+        return figures
 
     def embedder(self, scale: AnswerScale) -> str | None:
         """The source of the cosines, ``None`` when there were none."""

@@ -89,8 +89,10 @@ class ChunkMeans(Struct):
 
     def figures(self) -> dict[str, float | None]:
         """The number of rows, and every mean by name, ``None`` without rows."""
-        return {"count": self.count} | {name: one.mean for name, one in self._scores.items()}
+        return {"count": self.count} | {
+            name: numbers.mean for name, numbers in self._scores.items()
+        }
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+def _share(part: int, total: int) -> float:
+    return part / total if total else 0.0

@@ -107,12 +107,12 @@ def _is_cut_off(text: str, wrong: Exception) -> bool:
         return False
     if wrong.msg.startswith("Unterminated string"):
         return True
-    rest = text[wrong.pos :]
+    remainder = text[wrong.pos :]
     if wrong.msg.startswith("Invalid \\"):
-        return len(rest) <= _LONGEST_ESCAPE and not rest.endswith(("}", "]"))
-    if _CUT_OFF.fullmatch(rest):
+        return len(remainder) <= _LONGEST_ESCAPE and not remainder.endswith(("}", "]"))
+    if _CUT_OFF.fullmatch(remainder):
         return True
-    return any(word.startswith(rest) for word in _LITERALS)
+    return any(word.startswith(remainder) for word in _LITERALS)
 
 
 def _holds_object(text: str) -> bool:
@@ -188,8 +188,8 @@ class KeywordEvidence(Struct, frozen=True):
 
     @property
     def score(self) -> Fraction:
-        found = min(Fraction(1), Fraction(len(self.hits), HITS_FOR_ALL))
-        return found * min(Fraction(1), Fraction(self.length, LENGTH_FOR_ALL))
+        share = min(Fraction(1), Fraction(len(self.hits), HITS_FOR_ALL))
+        return share * min(Fraction(1), Fraction(self.length, LENGTH_FOR_ALL))
 
 
 class Reference(Struct, frozen=True):
@@ -235,21 +235,21 @@ class JsonScore(Struct, frozen=True):
     @property
     def too_long(self) -> tuple[str, ...]:
         """The lists that have more items than they may, which is a warning."""
-        given = self.output.fields or {}
-        return tuple(name for name, most in MOST_ITEMS.items() if len(given.get(name, ())) > most)
+        fields = self.output.fields or {}
+        return tuple(name for name, most in MOST_ITEMS.items() if len(fields.get(name, ())) > most)
 
 
 def score(question: JsonQuestion) -> JsonScore:
     output = read_output(question.output)
     if output.fields is None:
         return JsonScore(question, output, dict.fromkeys(WEIGHTS, Fraction(0)))
-    expected, given = question.expected, output.fields
-    classes = {name: likeness(expected.get(name), given[name]) for name in CLASSES}
-    descriptions = _cover("detailed_description", expected, given, MOST_DESCRIPTIONS)
-    questions = _cover("predicted_questions", expected, given, MOST_QUESTIONS)
-    evidence = evidence_of(_text(expected.get("original_evidence")), given["original_evidence"])
-    references = tuple(_references(given["source_map"], question.contexts))
-    parts = {name: Fraction(found.matches) for name, found in classes.items()}
+    expected, fields = question.expected, output.fields
+    classes = {name: likeness(expected.get(name), fields[name]) for name in CLASSES}
+    descriptions = _cover("detailed_description", expected, fields, MOST_DESCRIPTIONS)
+    questions = _cover("predicted_questions", expected, fields, MOST_QUESTIONS)
+    evidence = evidence_of(_text(expected.get("original_evidence")), fields["original_evidence"])
+    references = tuple(_references(fields["source_map"], question.contexts))
+    parts = {name: Fraction(class_likeness.matches) for name, class_likeness in classes.items()}
     parts["detailed_description"] = descriptions.f1
     parts["original_evidence"] = evidence.score
     parts["predicted_questions"] = questions.f1
@@ -273,23 +273,27 @@ def keywords(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*english, *chinese]))
 
 
-def evidence_of(expected: str, given: str) -> KeywordEvidence:
-    """The first 30 keywords of `expected` and those of them that are keywords of `given`.
+def evidence_of(expected: str, evidence: str) -> KeywordEvidence:
+    """The first 30 keywords of `expected` and those of them that are keywords of `evidence`.
 
     >>> found = evidence_of("sertifikat hak milik", "Sertifikat hak milik, lengkap")
     >>> found.hits, found.length, found.score  # 3/8 x 29/40
     (('sertifikat', 'hak', 'milik'), 29, Fraction(87, 320))
     """
-    wanted = keywords(expected)[:MOST_KEYWORDS]
-    there = set(keywords(given))
+    expected_words = keywords(expected)[:MOST_KEYWORDS]
+    evidence_words = set(keywords(evidence))
     return KeywordEvidence(
-        wanted, tuple(word for word in wanted if word in there), len(given.strip())
+        expected_words,
+        tuple(word for word in expected_words if word in evidence_words),
+        len(evidence.strip()),
     )
 
 
-def _cover(name: str, expected: Mapping[str, Any], given: Mapping[str, Any], most: int) -> Coverage:
-    wanted = expected.get(name)
-    return cover(wanted if isinstance(wanted, list) else [], given[name], most=most)
+def _cover(
+    name: str, expected: Mapping[str, Any], fields: Mapping[str, Any], most: int
+) -> Coverage:
+    items = expected.get(name)
+    return cover(items if isinstance(items, list) else [], fields[name], most=most)
 
 
 def _references(entries: Sequence[object], contexts: Sequence[Context]) -> Iterator[Reference]:
@@ -408,11 +412,13 @@ def shares(topics: Sequence[str], n: int) -> dict[str, int]:
     sizes, total = Counter(topics), len(topics)
     if n > total:
         raise TooFewQuestions(total, wanted=n)
-    given = {topic: n * size // total for topic, size in sizes.items()}
-    rest = sorted(sizes, key=lambda topic: -(n * sizes[topic] % total))  # keeps the order of ties
-    for topic in rest[: n - sum(given.values())]:
-        given[topic] += 1
-    return given
+    sizes_drawn = {topic: n * size // total for topic, size in sizes.items()}
+    by_remainder = sorted(
+        sizes, key=lambda topic: -(n * sizes[topic] % total)
+    )  # keeps the order of ties
+    for topic in by_remainder[: n - sum(sizes_drawn.values())]:
+        sizes_drawn[topic] += 1
+    return sizes_drawn
 
 
 def draw_dev_set(topics: Sequence[str], n: int, *, seed: int) -> list[int]:
@@ -427,6 +433,10 @@ def draw_dev_set(topics: Sequence[str], n: int, *, seed: int) -> list[int]:
     chance = random.Random(seed)  # noqa: S311 - a sample that can be repeated, no secret
     drawn: list[int] = []
     for topic, share in shares(topics, n).items():
-        positions = [position for position, own in enumerate(topics) if own == topic]
+        positions = [
+            position
+            for position, topic_of_question in enumerate(topics)
+            if topic_of_question == topic
+        ]
         drawn += chance.sample(positions, share)
     return sorted(drawn)

@@ -57,8 +57,8 @@ def _chunks(name: str, label: str, meaning: str, formula: str) -> Measure:
 def _json(
     name: str, label: str, meaning: str, formula: str, *cases: str, unit: Unit = "ratio"
 ) -> Measure:
-    given = (name, label, meaning, formula, ALL_ANSWERS, *cases, FAILED_IS_0)
-    return explained(*given, source=JSON_METHOD, unit=unit)
+    texts = (name, label, meaning, formula, ALL_ANSWERS, *cases, FAILED_IS_0)
+    return explained(*texts, source=JSON_METHOD, unit=unit)
 
 
 ANSWER_MEASURES = by_name(

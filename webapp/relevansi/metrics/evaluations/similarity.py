@@ -46,10 +46,11 @@ class LexicalEmbedder:
 
     def cosines(self, pairs: Sequence[tuple[str, str]], contexts: Sequence[str]) -> list[float]:
         """The cosine of the TF-IDF vectors of each pair; 0 where one has no word."""
-        seen = Counter(word for context in contexts for word in set(_words(context)))
+        frequencies = Counter(word for context in contexts for word in set(_words(context)))
         return [
             _sparse_cosine(
-                _weights(claim, seen, len(contexts)), _weights(context, seen, len(contexts))
+                _weights(claim, frequencies, len(contexts)),
+                _weights(context, frequencies, len(contexts)),
             )
             for claim, context in pairs
         ]
@@ -70,9 +71,9 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def _weights(text: str, seen: Mapping[str, int], n_contexts: int) -> dict[str, float]:
+def _weights(text: str, frequencies: Mapping[str, int], n_contexts: int) -> dict[str, float]:
     return {
-        word: count * (math.log((1 + n_contexts) / (1 + seen.get(word, 0))) + 1)
+        word: count * (math.log((1 + n_contexts) / (1 + frequencies.get(word, 0))) + 1)
         for word, count in Counter(_words(text)).items()
     }
 
@@ -123,15 +124,15 @@ class Coverage(Struct, frozen=True):
         return Fraction(2 * len(self.pairs), items) if items else Fraction(1)
 
 
-def likeness(expected: object, given: object) -> Likeness:
-    """How `expected` and `given` compare; an empty text, or none, is like nothing.
+def likeness(expected: object, answered: object) -> Likeness:
+    """How `expected` and `answered` compare; an empty text, or none, is like nothing.
 
     >>> likeness("rumah di Cemara", "rumahdiCemara Asri").contained
     True
     >>> likeness("abcd", "abce").jaccard  # ab, bc of ab, bc, cd, ce
     Fraction(1, 2)
     """
-    a, b = _squeezed(expected), _squeezed(given)
+    a, b = _squeezed(expected), _squeezed(answered)
     if not a or not b:
         return Likeness(contained=False, jaccard=Fraction(0))
     ours, theirs = _bigrams(a), _bigrams(b)
@@ -139,8 +140,8 @@ def likeness(expected: object, given: object) -> Likeness:
     return Likeness(contained=a in b or b in a, jaccard=jaccard)
 
 
-def cover(expected: Sequence[object], given: Sequence[object], *, most: int) -> Coverage:
-    """`expected` items paired with the first `most` of the `given`.
+def cover(expected: Sequence[object], answered: Sequence[object], *, most: int) -> Coverage:
+    """`expected` items paired with the first `most` of the `answered`.
 
     Each expected item, in order, takes the first given one that matches and is not taken.
 
@@ -148,15 +149,17 @@ def cover(expected: Sequence[object], given: Sequence[object], *, most: int) -> 
     >>> found.pairs, found.f1
     (((1, 0),), Fraction(1, 2))
     """
-    looked_at = given[:most]
-    taken: dict[int, int] = {}
+    looked_at = answered[:most]
+    pairs_found: dict[int, int] = {}
     for position, item in enumerate(expected):
-        free = (other for other in range(len(looked_at)) if other not in taken)
-        match = next((other for other in free if likeness(item, looked_at[other]).matches), None)
+        free = (candidate for candidate in range(len(looked_at)) if candidate not in pairs_found)
+        match = next(
+            (candidate for candidate in free if likeness(item, looked_at[candidate]).matches), None
+        )
         if match is not None:
-            taken[match] = position
-    pairs = sorted((position, other) for other, position in taken.items())
-    return Coverage(tuple(pairs), len(expected), len(looked_at), len(given) - len(looked_at))
+            pairs_found[match] = position
+    pairs = sorted((position, candidate) for candidate, position in pairs_found.items())
+    return Coverage(tuple(pairs), len(expected), len(looked_at), len(answered) - len(looked_at))
 
 
 def _squeezed(text: object) -> str:
@@ -167,5 +170,5 @@ def _bigrams(text: str) -> set[str]:
     return {text[i : i + 2] for i in range(len(text) - 1)}
 
 
-def _share(part: int, whole: int) -> Fraction:
-    return Fraction(part, whole) if whole else Fraction(0)
+def _share(part: int, total: int) -> Fraction:
+    return Fraction(part, total) if total else Fraction(0)

@@ -170,24 +170,24 @@ def check_card(
 
 def _check(name: str, rule: Rule | None, card: CardFacts, by_hand: Outcome | None) -> Check:
     if rule is None:
-        found = Check(name, Outcome.NA)
+        check = Check(name, Outcome.NA)
     elif isinstance(rule, Place):
-        found = _location(rule, card)
+        check = _location(rule, card)
     elif isinstance(rule, Range):
-        found = _number(name, rule, getattr(card, name))
+        check = _number(name, rule, getattr(card, name))
     else:
-        found = _word(name, rule, getattr(card, name) or "")
-    return replace(found, rule=rule, by_hand=by_hand)
+        check = _word(name, rule, getattr(card, name) or "")
+    return replace(check, rule=rule, by_hand=by_hand)
 
 
-def _word(name: str, rule: str, shown: str) -> Check:
-    if not shown.strip():
+def _word(name: str, rule: str, text: str) -> Check:
+    if not text.strip():
         return Check(name, Outcome.MISSING, NOT_SAID)
     same = PROPERTY_TYPES if name == "property_type" else LISTING_TYPES
-    asked, found = (word.strip().lower() for word in (rule, shown))
-    if same.get(asked, asked) == same.get(found, found):
-        return Check(name, Outcome.PASS, value=shown)
-    return Check(name, Outcome.FAIL, mark("something else"), shown)
+    asked_word, card_word = (word.strip().lower() for word in (rule, text))
+    if same.get(asked_word, asked_word) == same.get(card_word, card_word):
+        return Check(name, Outcome.PASS, value=text)
+    return Check(name, Outcome.FAIL, mark("something else"), text)
 
 
 def _location(rule: Place, card: CardFacts) -> Check:

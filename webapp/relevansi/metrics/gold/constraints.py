@@ -92,16 +92,16 @@ class Decisions(Struct, frozen=True):
 
     @classmethod
     def of(cls, decided: Iterable[Decided]) -> Self:
-        found = cls()
+        decisions = cls()
         for query_id, index, subject, outcome, reason in decided:
             place = query_id, index
             if subject == CARD and reason:
-                found.comments[place] = reason
+                decisions.comments[place] = reason
             if subject == CARD and outcome is not None:
-                found.cards[place] = outcome == Outcome.PASS
+                decisions.cards[place] = outcome == Outcome.PASS
             elif outcome is not None:
-                found.overrides.setdefault(place, {})[subject] = Outcome(outcome)
-        return found
+                decisions.overrides.setdefault(place, {})[subject] = Outcome(outcome)
+        return decisions
 
 
 NO_DECISIONS = Decisions()
@@ -266,18 +266,18 @@ def evaluate_query(
 
 def headline_figures(report: ConstraintReport) -> dict[str, ConstraintFigure]:
     """The figures of a run by name, each with its n, in the order in which they are read."""
-    whole, matrix = report.totals, report.totals.matrix
-    cards, questions = whole.n_properties, whole.n_queries
-    found = {
-        "mean_cpr": (whole.mean_cpr, cards),
-        "strict_success_ratio": (whole.strict_success_ratio, cards),
-        "query_success_rate": (whole.success_rate, questions),
+    totals, matrix = report.totals, report.totals.matrix
+    cards, questions = totals.n_properties, totals.n_queries
+    shares = {
+        "mean_cpr": (totals.mean_cpr, cards),
+        "strict_success_ratio": (totals.strict_success_ratio, cards),
+        "query_success_rate": (totals.success_rate, questions),
         "precision": (matrix.precision, matrix.tp + matrix.fp),
         "recall": (matrix.recall, matrix.tp + matrix.fn),
         "f1_score": (matrix.f1_score, matrix.tp + matrix.fp + matrix.fn),
         "accuracy": (matrix.accuracy, questions),
     }
-    return {name: ConstraintFigure(*figure) for name, figure in found.items()}
+    return {name: ConstraintFigure(*figure) for name, figure in shares.items()}
 
 
 def totals(
@@ -285,7 +285,7 @@ def totals(
 ) -> ConstraintTotals:
     """The figures over `queries`; shares of cards are over all their cards together."""
     cards = [card for query in queries for card in query.cards]
-    found = [query.confusion for query in queries]
+    outcomes = [query.confusion for query in queries]
     return ConstraintTotals(
         n_queries=len(queries),
         n_successful=sum(query.is_success for query in queries),
@@ -297,20 +297,20 @@ def totals(
             for position, name in enumerate(CONSTRAINTS)
         },
         matrix=ConfusionMatrix(
-            **{str(kind).lower(): found.count(kind) for kind in ConstraintConfusion}
+            **{str(kind).lower(): outcomes.count(kind) for kind in ConstraintConfusion}
         ),
     )
 
 
 def mean(values: Iterable[Fraction | None]) -> Fraction | None:
     """The exact mean of the values that are defined, ``None`` when none is."""
-    known = [value for value in values if value is not None]
-    return sum(known, Fraction(0)) / len(known) if known else None
+    defined = [value for value in values if value is not None]
+    return sum(defined, Fraction(0)) / len(defined) if defined else None
 
 
-def share(part: int, whole: int) -> Fraction | None:
-    """`part` / `whole`, ``None`` when there is nothing to divide by."""
-    return Fraction(part, whole) if whole else None
+def share(part: int, total: int) -> Fraction | None:
+    """`part` / `total`, ``None`` when there is nothing to divide by."""
+    return Fraction(part, total) if total else None
 
 
 def _card(
@@ -337,8 +337,8 @@ def _card(
 def _passes(outcomes: Iterable[Outcome], missing: MissingRule) -> ConstraintFigure:
     """PASS / the outcomes that count."""
     skipped = {Outcome.NA} | ({Outcome.MISSING} if missing is MissingRule.LEFT_OUT else set())
-    counted = [outcome for outcome in outcomes if outcome not in skipped]
-    return ConstraintFigure(share(counted.count(Outcome.PASS), len(counted)), len(counted))
+    counting = [outcome for outcome in outcomes if outcome not in skipped]
+    return ConstraintFigure(share(counting.count(Outcome.PASS), len(counting)), len(counting))
 
 
 PART = "constraints"
@@ -401,22 +401,28 @@ def compare_constraints(
         threshold=threshold,
         contenders=tuple(contenders),
         differences=paired_differences(pairs),
-        names={one.run: one.name for one in contenders},
-        partial=frozenset(one.run for one in contenders if one.pending),
+        names={contender.run: contender.name for contender in contenders},
+        partial=frozenset(contender.run for contender in contenders if contender.pending),
     )
 
 
 def _pairs(
     figure: str, at_zero: bool, first: CheckedContender, second: CheckedContender
 ) -> PairedValues:
-    one, other = (_values(contender, figure, at_zero=at_zero) for contender in (first, second))
-    found = [headline_figures(run.report)[figure].value for run in (first, second)]
-    values = [None if value is None else float(value) for value in found]
+    first_values, second_values = (
+        _values(contender, figure, at_zero=at_zero) for contender in (first, second)
+    )
+    headlines = [headline_figures(run.report)[figure].value for run in (first, second)]
+    values = [None if value is None else float(value) for value in headlines]
     return PairedValues(
         figure=figure,
         first=first.run,
         second=second.run,
-        values=tuple((value, other[number]) for number, value in one.items() if number in other),
+        values=tuple(
+            (value, second_values[number])
+            for number, value in first_values.items()
+            if number in second_values
+        ),
         headline=None if at_zero else headline_difference(*values),
         false_negatives_at_zero=at_zero,
         binary=figure == "query_success_rate",
@@ -425,14 +431,14 @@ def _pairs(
 
 
 def _values(contender: CheckedContender, figure: str, *, at_zero: bool) -> dict[int, float]:
-    found: dict[int, float] = {}
+    by_query: dict[int, float] = {}
     for query in contender.report.queries:
         if query.question.query_id in contender.not_run:
             continue
         if figure == "query_success_rate":
-            found[query.question.query_id] = float(query.is_success)
+            by_query[query.question.query_id] = float(query.is_success)
         elif query.mean_cpr is not None:
-            found[query.question.query_id] = float(query.mean_cpr)
+            by_query[query.question.query_id] = float(query.mean_cpr)
         elif at_zero and query.question.expected is Expected.HAS_DATA and not query.cards:
-            found[query.question.query_id] = 0.0
-    return found
+            by_query[query.question.query_id] = 0.0
+    return by_query

@@ -228,13 +228,13 @@ def figures(totals: Totals, names: Iterable[str] = HEADLINES) -> dict[str, Figur
 
     Ratios are 0 to 1, the response quality 0 to 5. The module's docstring has the rules.
     """
-    found = {name: _mean_of_queries(totals, name) for name in (*MEANS, *names)}
+    by_name = {name: _mean_of_queries(totals, name) for name in (*MEANS, *names)}
     # Queries with results over all that count: known from import, so nothing is open.
     of = totals.n_counted
     share = totals.n_with_results / of if of else None
-    found["coverage"] = Figure(share, share, share, of, of=of)
-    found["composite"] = _composite(found, totals)
-    return {name: found[name] for name in names}
+    by_name["coverage"] = Figure(share, share, share, of, of=of)
+    by_name["composite"] = _composite(by_name, totals)
+    return {name: by_name[name] for name in names}
 
 
 def _mean_of_queries(totals: Totals, name: str) -> Figure:
@@ -258,13 +258,13 @@ def _mean(numbers: Sum) -> float | None:
     return numbers.total / numbers.n if numbers.n else None
 
 
-def _composite(found: Mapping[str, Figure], totals: Totals) -> Figure:
+def _composite(by_name: Mapping[str, Figure], totals: Totals) -> Figure:
     """0.4 P@5 + 0.3 MRR + 0.2 success + 0.1 coverage, undefined as soon as a part is.
 
     Each bound is made of the parts' bounds. `n` is the number of complete queries: what
     the three judged parts rest on, each over those of them that have a value for it.
     """
-    parts = [(found[name], weight) for name, weight in COMPOSITE_WEIGHTS.items()]
+    parts = [(by_name[name], weight) for name, weight in COMPOSITE_WEIGHTS.items()]
     value = _weighted([(part.value, weight) for part, weight in parts])
     open_parts = (part.why_open for part, _ in parts if part.value is None)
     return Figure(
@@ -278,8 +278,8 @@ def _composite(found: Mapping[str, Figure], totals: Totals) -> Figure:
 
 
 def _weighted(parts: Sequence[tuple[float | None, float]]) -> float | None:
-    known = [weight * part for part, weight in parts if part is not None]
-    return fsum(known) if len(known) == len(parts) else None
+    products = [weight * part for part, weight in parts if part is not None]
+    return fsum(products) if len(products) == len(parts) else None
 
 
 class Numbers(Struct):
@@ -403,10 +403,10 @@ def _all_placings(counts: ListCounts) -> Iterator[Placing]:
 
 
 def _span(values: Iterable[float | None]) -> Span:
-    found = {value for value in values if value is not None}
-    if len(found) < 2:
-        return Span.settled(next(iter(found), None))
-    return Span(None, min(found), max(found))
+    distinct = {value for value in values if value is not None}
+    if len(distinct) < 2:
+        return Span.settled(next(iter(distinct), None))
+    return Span(None, min(distinct), max(distinct))
 
 
 class QueryRow(Struct, frozen=True):
@@ -502,7 +502,7 @@ class GivenVerdict(NamedTuple):
     at: datetime
 
 
-def seconds_before(given: Iterable[GivenVerdict]) -> dict[tuple[int, int], float]:
+def seconds_before(verdicts: Iterable[GivenVerdict]) -> dict[tuple[int, int], float]:
     """The seconds from the rater's verdict before, by rater and item; breaks left out.
 
     Only verdicts of one rater in one browser are compared, so that clocks need not agree. The
@@ -515,15 +515,15 @@ def seconds_before(given: Iterable[GivenVerdict]) -> dict[tuple[int, int], float
     >>> seconds_before([GivenVerdict(key, 7, "a", when) for key, when in enumerate(at)])
     {(7, 1): 4.0, (7, 3): 10.0}
     """
-    found: dict[tuple[int, int], tuple[datetime, float | None]] = {}
+    latest: dict[tuple[int, int], tuple[datetime, float | None]] = {}
     before: GivenVerdict | None = None
-    for one in sorted(given, key=attrgetter("rater", "device", "at")):
+    for verdict in sorted(verdicts, key=attrgetter("rater", "device", "at")):
         seconds = None
-        if before and (before.rater, before.device) == (one.rater, one.device):
-            gap = (one.at - before.at).total_seconds()
+        if before and (before.rater, before.device) == (verdict.rater, verdict.device):
+            gap = (verdict.at - before.at).total_seconds()
             seconds = gap if gap <= LONGEST_PAUSE else None
-        last, _ = found.get((one.rater, one.key), (one.at, None))
-        if last <= one.at:
-            found[one.rater, one.key] = one.at, seconds
-        before = one
-    return {key: seconds for key, (_, seconds) in found.items() if seconds is not None}
+        last, _ = latest.get((verdict.rater, verdict.key), (verdict.at, None))
+        if last <= verdict.at:
+            latest[verdict.rater, verdict.key] = verdict.at, seconds
+        before = verdict
+    return {key: seconds for key, (_, seconds) in latest.items() if seconds is not None}

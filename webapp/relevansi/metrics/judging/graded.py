@@ -166,8 +166,8 @@ def recall_at(ranked: RankedGrades, cutoff: int) -> float | None:
     >>> recall_at(RankedGrades((1, 0), pool=(1, 0, 1)), 10)
     0.5
     """
-    wanted = ranked.n_relevant
-    return relevant_at(ranked, cutoff) / wanted if wanted else None
+    n_relevant = ranked.n_relevant
+    return relevant_at(ranked, cutoff) / n_relevant if n_relevant else None
 
 
 def r_precision(ranked: RankedGrades) -> float | None:
@@ -186,8 +186,8 @@ def average_precision(ranked: RankedGrades) -> float | None:
     0.5555555555555555
     """
     ranks = [rank for rank, relevant in enumerate(ranked.relevance(), 1) if relevant]
-    wanted = ranked.n_relevant
-    return fsum(n / rank for n, rank in enumerate(ranks, 1)) / wanted if wanted else None
+    n_relevant = ranked.n_relevant
+    return fsum(n / rank for n, rank in enumerate(ranks, 1)) / n_relevant if n_relevant else None
 
 
 def binary_preference(ranked: RankedGrades) -> float | None:
@@ -200,10 +200,10 @@ def binary_preference(ranked: RankedGrades) -> float | None:
     >>> binary_preference(RankedGrades((1, None, 0, 1), pool=(1, 0, 1, 0)))  # (1 + 1/2) / 2
     0.75
     """
-    wanted = ranked.n_relevant
-    if not wanted:
+    n_relevant = ranked.n_relevant
+    if not n_relevant:
         return None
-    shared = min(len(ranked.pool) - wanted, wanted)
+    shared = min(len(ranked.pool) - n_relevant, n_relevant)
     above, terms = 0, []
     for grade in ranked.ranks:
         if not isinstance(grade, int):
@@ -211,8 +211,8 @@ def binary_preference(ranked: RankedGrades) -> float | None:
         if grade < ranked.scale.relevant_from:
             above += 1
         else:
-            terms.append(1 - min(above, wanted) / shared if above else 1.0)
-    return fsum(terms) / wanted
+            terms.append(1 - min(above, n_relevant) / shared if above else 1.0)
+    return fsum(terms) / n_relevant
 
 
 def inferred_ap(ranked: RankedGrades) -> float | None:
@@ -226,7 +226,7 @@ def inferred_ap(ranked: RankedGrades) -> float | None:
     >>> round(inferred_ap(RankedGrades((None, 1), pool=(1,))), 6)  # 1/2 + 1/2 * 1 * 1/2
     0.75
     """
-    wanted, unjudged, above, terms = ranked.n_relevant, 0, [0, 0], []
+    n_relevant, unjudged, above, terms = ranked.n_relevant, 0, [0, 0], []
     for rank, grade in enumerate(ranked.ranks, 1):
         if not isinstance(grade, int):
             unjudged += grade == "unsure" or (grade is None and rank <= len(ranked.listed))
@@ -236,7 +236,7 @@ def inferred_ap(ranked: RankedGrades) -> float | None:
             share = (above[1] + 1e-5) / (sum(above) + 2e-5)
             terms.append((1 + (sum(above) + unjudged) * share) / rank)
         above[relevant] += 1
-    return fsum(terms) / wanted if wanted else None
+    return fsum(terms) / n_relevant if n_relevant else None
 
 
 class Form(Struct, frozen=True):
@@ -405,11 +405,11 @@ def ranking_figure(name: str) -> RankingFigure:
     >>> ranking_figure("ndcg@10").name, ranking_figure("RBP(.80)").name
     ('nDCG@10', 'RBP(0.8)')
     """
-    found = _NAME.fullmatch(name.strip())
-    head, k, p, how = found.groups() if found else ("", "", "", "")
+    match = _NAME.fullmatch(name.strip())
+    head, k, p, how = match.groups() if match else ("", "", "", "")
     form = _BY_FORM.get(f"{head}{'@k' if k else ''}{'(p)' if p else ''}{how or ''}".casefold())
     if form is None or (p and not float(p)):
         raise UnknownFigure(name)
     cutoff, persistence = int(k) if k else None, float(p) if p else None
-    shown = form.replace("@k", f"@{cutoff}").replace("(p)", f"({persistence})")
-    return RankingFigure(shown, re.split("[@( ]", form)[0], FORMS[form], cutoff, persistence)
+    spelled = form.replace("@k", f"@{cutoff}").replace("(p)", f"({persistence})")
+    return RankingFigure(spelled, re.split("[@( ]", form)[0], FORMS[form], cutoff, persistence)

@@ -330,8 +330,8 @@ def _ranking(
 ) -> Measure:
     of = mark("the questions that have a value")
     name = label.removesuffix("@k")
-    made = explained if name in {"nDCG", "ERR", "Judged"} else _binary
-    return made(name, label, meaning, formula, of, *edge_cases, source=source, unit=unit)
+    make = explained if name in {"nDCG", "ERR", "Judged"} else _binary
+    return make(name, label, meaning, formula, of, *edge_cases, source=source, unit=unit)
 
 
 RANKING = by_name(

@@ -67,11 +67,11 @@ def usability_score(answers: Sequence[int | None]) -> float | None:
     >>> usability_score([4, 2, 4, 1, 4, 2, 5, 2, 4, None]) is None
     True
     """
-    given = [answer for answer in answers if answer is not None]
-    if len(given) < len(ITEMS):
+    scores = [answer for answer in answers if answer is not None]
+    if len(scores) < len(ITEMS):
         return None
-    praise = sum(answer - LEAST for answer in given[::2])
-    complaint = sum(MOST - answer for answer in given[1::2])
+    praise = sum(answer - LEAST for answer in scores[::2])
+    complaint = sum(MOST - answer for answer in scores[1::2])
     return 2.5 * (praise + complaint)
 
 
@@ -140,7 +140,7 @@ def adjective(mean: float) -> str:
     >>> adjective(61.0), adjective(62.0)  # halfway between OK and good is 61.15
     ('OK', 'good')
     """
-    return min(ADJECTIVES, key=lambda known: abs(known[0] - mean))[1]
+    return min(ADJECTIVES, key=lambda entry: abs(entry[0] - mean))[1]
 
 
 def grade(mean: float) -> str:
@@ -189,7 +189,7 @@ def clustered_mean(clusters: Sequence[Sum], *, highest: float = 1.0) -> Clustere
     if not n:
         return ClusteredMean(None, NO_INTERVAL, k, n)
     value = fsum(cluster.total for cluster in present) / n
-    variance = fsum((one.total - one.n * value) ** 2 for one in present) * k / n**2
+    variance = fsum((cluster.total - cluster.n * value) ** 2 for cluster in present) * k / n**2
     return ClusteredMean(value, estimate_interval(value, variance, k, highest=highest), k, n)
 
 
@@ -344,13 +344,15 @@ class UserStudyReport(Struct, frozen=True):
 def clustered_figures(people: Sequence[Totals]) -> dict[str, ClusteredMean]:
     """The figures over all questions of `people`, one ``Totals`` each, intervals over people."""
 
-    def summed(own: Totals, figure: str) -> Sum:
+    def summed(totals: Totals, figure: str) -> Sum:
         if figure == "coverage":
-            return Sum(own.n_with_results, own.n_counted)
-        return own.sums[figure].value
+            return Sum(totals.n_with_results, totals.n_counted)
+        return totals.sums[figure].value
 
     return {
-        name: clustered_mean([summed(own, name) for own in people], highest=highest_value(name))
+        name: clustered_mean(
+            [summed(totals, name) for totals in people], highest=highest_value(name)
+        )
         for name in FIGURES
     }
 
@@ -359,10 +361,16 @@ def by_category(people: Sequence[Person]) -> tuple[CategoryLine, ...]:
     """The questions by category, most questions first, those without one last."""
     lines = []
     for name in {answer.category for person in people for answer in person.answers}:
-        own = [[a for a in person.answers if a.category == name] for person in people]
-        totals = [Totals.of(a.row.summary for a in answers if a.row) for answers in own]
+        answers_of_people = [[a for a in person.answers if a.category == name] for person in people]
+        totals = [
+            Totals.of(a.row.summary for a in answers if a.row) for answers in answers_of_people
+        ]
         figures = clustered_figures(totals)
-        lines.append(CategoryLine(name, sum(map(len, own)), sum(map(bool, own)), figures))
+        lines.append(
+            CategoryLine(
+                name, sum(map(len, answers_of_people)), sum(map(bool, answers_of_people)), figures
+            )
+        )
     return tuple(
         sorted(lines, key=lambda line: (not line.category, -line.n_questions, line.category))
     )
@@ -370,13 +378,13 @@ def by_category(people: Sequence[Person]) -> tuple[CategoryLine, ...]:
 
 def by_theme(people: Iterable[Person]) -> tuple[ThemeLine, ...]:
     """The comments under each theme they have, the largest first; those without one last."""
-    found: dict[str, list[tuple[Person, Comment]]] = {}
+    by_theme_name: dict[str, list[tuple[Person, Comment]]] = {}
     for person in people:
         for comment in person.comments:
             for theme in comment.themes or ("",):
-                found.setdefault(theme, []).append((person, comment))
+                by_theme_name.setdefault(theme, []).append((person, comment))
     lines = (
-        ThemeLine(theme, len({person.number for person, _ in said}), tuple(said))
-        for theme, said in found.items()
+        ThemeLine(theme, len({person.number for person, _ in comments}), tuple(comments))
+        for theme, comments in by_theme_name.items()
     )
     return tuple(sorted(lines, key=lambda line: (not line.theme, -len(line.comments), line.theme)))

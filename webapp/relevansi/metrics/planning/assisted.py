@@ -108,34 +108,34 @@ def assisted_mean(
     interval = sampled_mean(people, of, is_difference=is_difference).interval
     by_people = MeanEstimate(fmean(people), _covariance(people, people) / n, interval)
     alone = replace(alone, alone=by_people)
-    known = [value for value in machine if value is not None]
-    rest = [value for value in unsampled if value is not None]
-    if len(known) + len(rest) < of:
+    sampled = [value for value in machine if value is not None]
+    remaining = [value for value in unsampled if value is not None]
+    if len(sampled) + len(remaining) < of:
         return replace(alone, why=Unassisted.MACHINE_OPEN)
-    variance, covariance = _covariance(people, people), _covariance(people, known)
-    if (spread := variance * _covariance(known, known)) > 0:  # Pearson's coefficient
+    variance, covariance = _covariance(people, people), _covariance(people, sampled)
+    if (spread := variance * _covariance(sampled, sampled)) > 0:  # Pearson's coefficient
         alone = replace(alone, correlation=covariance / sqrt(spread))
-    if not rest:
+    if not remaining:
         return replace(alone, why=Unassisted.NONE_UNSAMPLED)
-    everything = known + rest
+    everything = sampled + remaining
     of_machine = _covariance(everything, everything) * of / (of - 1)
     moments = {"people": variance, "machine": of_machine, "covariance": covariance}
     if not of_machine:
         return replace(alone, moments=moments, why=Unassisted.MACHINE_CONSTANT)
-    weight = min(1.0, max(0.0, covariance / ((1 + n / len(rest)) * of_machine)))
-    corrected = [y - weight * f for y, f in zip(people, known, strict=True)]
-    value = fmean(corrected) + weight * fmean(rest)
+    weight = min(1.0, max(0.0, covariance / ((1 + n / len(remaining)) * of_machine)))
+    corrected = [y - weight * f for y, f in zip(people, sampled, strict=True)]
+    value = fmean(corrected) + weight * fmean(remaining)
     spread = _covariance(corrected, corrected) / n
-    spread += weight**2 * _covariance(rest, rest) / len(rest)
+    spread += weight**2 * _covariance(remaining, remaining) / len(remaining)
     lowest = -1.0 if is_difference else 0.0
     interval = estimate_interval(value, n * spread, n, lowest=lowest)
     assisted = MeanEstimate(value, spread, interval)
     return replace(alone, assisted=assisted, weight=weight, moments=moments)
 
 
-def _covariance(one: Sequence[float], other: Sequence[float]) -> float:
+def _covariance(first: Sequence[float], second: Sequence[float]) -> float:
     """The mean product of the deviations from the means; equal values give exactly 0."""
-    return fmean(a * b for a, b in zip(_centred(one), _centred(other), strict=True))
+    return fmean(a * b for a, b in zip(_centred(first), _centred(second), strict=True))
 
 
 def _centred(values: Sequence[float]) -> list[float]:

@@ -82,14 +82,14 @@ def mixture(differences: Sequence[float]) -> DifferenceMixture | None:
     >>> found.lost, found.sizes
     (0.25, (0.2, 0.2, 0.6))
     """
-    rounded = [round(one, 9) for one in differences]
+    rounded = [round(difference, 9) for difference in differences]
     if not any(rounded) or len(rounded) < FEWEST:
         return None
     sign = 1 if sum(rounded) >= 0 else -1
     return DifferenceMixture(
         n=len(rounded),
-        lost=sum(sign * one < 0 for one in rounded) / len(rounded),
-        sizes=tuple(abs(one) for one in rounded if one),
+        lost=sum(sign * difference < 0 for difference in rounded) / len(rounded),
+        sizes=tuple(abs(difference) for difference in rounded if difference),
         deviation=stdev(rounded),
     )
 
@@ -120,11 +120,15 @@ def power_of_test(mixed: DifferenceMixture, n: int, difference: float, level: fl
     normal = 2 * ndtr(-distance)
     # The exact p is dear: it is not asked where a bound of it (Hoeffding), or so many questions
     # that the sum is normal, decide.
-    found = (2 * np.exp(-(distance**2) / 2) <= level) | ((apart > _MOST_EXACT) & (normal <= level))
-    found &= 2.0 ** (1 - apart) <= level
-    near = ~found & (apart <= _MOST_EXACT) & (normal <= 3 * level)
-    exact = sum(_is_found(tuple(sorted(one[one != 0].tolist())), level) for one in values[near])
-    return (int(found.sum()) + exact) / STUDIES
+    rejected = (2 * np.exp(-(distance**2) / 2) <= level) | (
+        (apart > _MOST_EXACT) & (normal <= level)
+    )
+    rejected &= 2.0 ** (1 - apart) <= level
+    near = ~rejected & (apart <= _MOST_EXACT) & (normal <= 3 * level)
+    exact = sum(
+        _is_found(tuple(sorted(study[study != 0].tolist())), level) for study in values[near]
+    )
+    return (int(rejected.sum()) + exact) / STUDIES
 
 
 @lru_cache(maxsize=65536)
@@ -153,8 +157,8 @@ def mcnemar_power(n: int, won: float, lost: float, level: float = LEVEL) -> floa
         return 0.0
     apart, most = apart[rejects], most[rejects]
     chance = bdtr(apart, n, either) - bdtr(apart - 1, n, either)
-    found = bdtr(most, apart, won / either) + bdtr(most, apart, lost / either)
-    return float((chance * found).sum())
+    rejected = bdtr(most, apart, won / either) + bdtr(most, apart, lost / either)
+    return float((chance * rejected).sum())
 
 
 def power(n: int, difference: float, deviation: float, *, level: float = LEVEL) -> float:
@@ -368,13 +372,13 @@ def plan(
     else:
         return RatingPlan(wish, pair, effort, has)
 
-    def shown(n: int) -> float | None:
+    def smallest_at(n: int) -> float | None:
         if mixed:
             return difference_shown(n, mixed, demand, highest=wish.highest)
         return smallest_difference(n, entered or 0.0, demand)
 
     numbers = {*CURVE, *([has] if has > 1 else []), *([needed] if needed else [])}
-    curve = {n: CurvePoint(n, shown(n)) for n in sorted(numbers)}
+    curve = {n: CurvePoint(n, smallest_at(n)) for n in sorted(numbers)}
     return RatingPlan(
         wish=wish,
         pair=pair,

@@ -60,15 +60,15 @@ def sampled_mean(
     >>> found.value, found.values, found.drawn, found.of
     (0.5, 2, 3, 12)
     """
-    known = [value for value in values if value is not None]
-    if not known:
+    defined = [value for value in values if value is not None]
+    if not defined:
         return SampledMean(None, NO_INTERVAL, 0, len(values), of)
-    value = fmean(known)
-    interval = (difference_interval if is_difference else mean_interval)(known, highest=highest)
+    value = fmean(defined)
+    interval = (difference_interval if is_difference else mean_interval)(defined, highest=highest)
     if len(values) == of:
         interval = Interval(value, value)
     share = len(values) / of
-    return SampledMean(value, interval.of_sample(value, share), len(known), len(values), of)
+    return SampledMean(value, interval.of_sample(value, share), len(defined), len(values), of)
 
 
 class ChosenRule(Struct, frozen=True):

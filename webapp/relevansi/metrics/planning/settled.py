@@ -132,16 +132,18 @@ def settled_orders(
         return tuple(positions[place] for place in np.flatnonzero(marked.any(axis=1)).tolist())
 
     for figure in BOUNDED:
-        for (first, one), (second, two) in combinations(enumerate(names), 2):
-            found = reach(lists, states, figure, first, second)
-            n = int(found.pairs.sum())
-            low, high = (float(ends.sum()) / n if n else None for ends in (found.low, found.high))
-            order = SettledOrder(figure, one, two, low, high, n)
+        for (first, first_run), (second, second_run) in combinations(enumerate(names), 2):
+            reached = reach(lists, states, figure, first, second)
+            n = int(reached.pairs.sum())
+            low, high = (
+                float(ends.sum()) / n if n else None for ends in (reached.low, reached.high)
+            )
+            order = SettledOrder(figure, first_run, second_run, low, high, n)
             if not order.settled:
-                moving |= found.moving
-                effects += found.high - found.low
-                cards, questions = int(found.moving.sum()), places(found.moving)
-                order = SettledOrder(figure, one, two, low, high, n, cards, questions)
+                moving |= reached.moving
+                effects += reached.high - reached.low
+                cards, questions = int(reached.moving.sum()), places(reached.moving)
+                order = SettledOrder(figure, first_run, second_run, low, high, n, cards, questions)
             orders.append(order)
     ranked = sorted(zip((-effects).tolist(), positions, strict=True))
     return SettledOrders(
@@ -218,9 +220,9 @@ def _weights(counts: Counts, decides: Flags) -> tuple[Numbers, Flags]:
     """Return what each thing adds to a precision, and where there is one."""
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
-    counted = np.where(decides, counts, 0)
-    of = counted.sum(axis=1)
-    return counted / np.maximum(of, 1)[:, None], of > 0
+    deciding = np.where(decides, counts, 0)
+    of = deciding.sum(axis=1)
+    return deciding / np.maximum(of, 1)[:, None], of > 0
 
 
 def _of_rank(lists: PooledLists, states: Codes, first: int, second: int) -> Reach:

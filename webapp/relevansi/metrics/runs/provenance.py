@@ -40,19 +40,19 @@ def stated_provenance(fields: Mapping[str, object]) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def missing_provenance(stated: Mapping[str, str]) -> tuple[str, ...]:
+def missing_provenance(provenance: Mapping[str, str]) -> tuple[str, ...]:
     """The fields that are missing; an adapter or a registry's model is enough.
 
     >>> missing_provenance({"prompt_sha256": "9f", "model_id": "m", "index_version": "1",
     ...                     "registry_model_id": "r", "eval_set_version": "1"})
     ('prompt_version',)
     """
-    missing = tuple(name for name in PROVENANCE if name not in stated)
-    one, other = MODEL_PARTS
-    return tuple(n for n in missing if n != other and (n != one or other in missing))
+    missing = tuple(name for name in PROVENANCE if name not in provenance)
+    adapter, model = MODEL_PARTS
+    return tuple(n for n in missing if n != model and (n != adapter or model in missing))
 
 
-def no_hashes(stated: Mapping[str, str]) -> tuple[str, ...]:
+def no_hashes(provenance: Mapping[str, str]) -> tuple[str, ...]:
     """The fields that hold something else than the hash that belongs there.
 
     ``prompt_sha256`` is 64 hexadecimal digits, ``eval_set_version`` a name, ``@`` and 40.
@@ -63,7 +63,7 @@ def no_hashes(stated: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
         name
         for name, form in _HASHES.items()
-        if name in stated and not form.fullmatch(stated[name])
+        if name in provenance and not form.fullmatch(provenance[name])
     )
 
 
@@ -80,8 +80,8 @@ class Latency(Struct, frozen=True):
     n: int
 
 
-def latency(stated: Iterable[object]) -> Latency | None:
-    """Median, 95th percentile (linear interpolation) and mean of the durations in `stated`.
+def latency(values_stated: Iterable[object]) -> Latency | None:
+    """Median, 95th percentile (linear interpolation) and mean of the durations in `values_stated`.
 
     A value that is not a number from 0 up is not a duration and is left out; without any
     duration ``None`` is returned. One duration is every percentile.
@@ -90,7 +90,7 @@ def latency(stated: Iterable[object]) -> Latency | None:
     Latency(p50=2000.0, p95=2900.0, mean=2000.0, n=2)
     """
     durations = Numbers()
-    for value in stated:
+    for value in values_stated:
         if _is_duration(value):
             durations.add(value)
     (p50, p95), mean = durations.at(0.5, 0.95), durations.mean

@@ -86,7 +86,7 @@ def items(
     by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters], pooled=True)
     values_by_item: dict[int, dict[str, str | float]] = defaultdict(dict)
     for rater in raters:
-        values: Mapping[int, str | float] = by_rater[rater.id].by_thing
+        values: Mapping[int, str | float] = by_rater[rater.id].by_item
         if kind is ItemKind.QUALITY:
             values = by_rater[rater.id].quality
         for key, value in values.items():

@@ -275,7 +275,7 @@ def find(
                 (
                     result.rank,
                     shown_item(result.card, result.judged_item.card),
-                    said.by_thing.get(result.judged_item.id),
+                    said.by_item.get(result.judged_item.id),
                     [e for e in ranks[result.judged_item.id] if e[0] != names[run]],
                 )
                 for result in shown[run]

@@ -357,7 +357,7 @@ def _stored_lists(session: Session, scope: Scope) -> dict[str, dict[int, RankedL
     lists: dict[str, dict[int, RankedList]] = defaultdict(dict)
     for asked in verdicts.asked_queries(session, scope, pooled=True):
         question_id, tail = stated[asked.key]
-        lists[asked.run_id][question_id] = RankedList(asked, (*asked.things, *(tail or ())))
+        lists[asked.run_id][question_id] = RankedList(asked, (*asked.item_ids, *(tail or ())))
     return lists
 
 
@@ -413,7 +413,7 @@ def _headline(study: Study, baseline: Lists) -> tuple[str, ...]:
 
     Of a study that shows none they are the usual ones of its kind.
     """
-    lengths = ((len(listed.asked.things), len(listed.items)) for listed in baseline.values())
+    lengths = ((len(listed.asked.item_ids), len(listed.items)) for listed in baseline.values())
     depths = [n_judged for n_judged, n_listed in lengths if n_judged < n_listed]
     if study.pool_depth is not None:
         depths.append(study.pool_depth)
@@ -448,9 +448,9 @@ def _unjudged(
         asked, names = lists[question.id].asked, (question.position, question.external_id)
         if asked.state is QueryState.EMPTY and said.outcome(asked.emptiness) is None:
             found.append(Unjudged(*names))
-        waiting = [one for one in dict.fromkeys(asked.things) if one not in said.by_thing]
-        ranks = [asked.things.index(one) + 1 for one in waiting]
+        waiting = [one for one in dict.fromkeys(asked.item_ids) if one not in said.by_item]
+        ranks = [asked.item_ids.index(one) + 1 for one in waiting]
         within = [rank for rank in ranks if rank <= (study.pool_depth or inf)]
         n_below += len(ranks) - len(within)
-        found += [Unjudged(*names, rank, *pools.names[asked.things[rank - 1]]) for rank in within]
+        found += [Unjudged(*names, rank, *pools.names[asked.item_ids[rank - 1]]) for rank in within]
     return tuple(found), n_below

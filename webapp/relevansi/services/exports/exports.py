@@ -261,7 +261,7 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
         below = zip(query.tail, question.tail or (), strict=False)
         places = [
             *((row.rank, row.judged_item_id, "", row.card) for row in results),
-            *((rank, *place, None) for rank, place in enumerate(below, len(query.things) + 1)),
+            *((rank, *place, None) for rank, place in enumerate(below, len(query.item_ids) + 1)),
             *((None, item, "", None) for item in query.others),
         ]
         for rank, thing_id, tail_identity, card in places:
@@ -269,7 +269,7 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
             identity, content = (at.identity, at.content) if at else (tail_identity, 1)
             docno, shared = kind.docno(identity, content), at.card if at else None
             item = shown(card, shared) if card else from_row(shared) if shared else None
-            verdict = ratings.scale.numbers[ratings.by_thing.get(thing_id or 0)]
+            verdict = ratings.scale.numbers[ratings.by_item.get(thing_id or 0)]
             is_below = rank is not None and card is None
             listings[docno] += 1
             yield JudgedResult(
@@ -344,7 +344,7 @@ def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
                 metrics_tables.result_json(
                     result.rank,
                     shown(result.card, result.shared),
-                    scale.numbers[ratings.by_thing.get(result.judged_item_id)],
+                    scale.numbers[ratings.by_item.get(result.judged_item_id)],
                     details.get(result.rank),
                     without=without,
                 )

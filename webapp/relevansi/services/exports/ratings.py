@@ -33,7 +33,7 @@ from relevansi.kinds import shown
 from relevansi.printable import name_line
 from relevansi.records import Problem, QueryState, Scale
 from relevansi.services.judging import events
-from relevansi.services.judging.events import NewEvent, Target, TargetChange, standing
+from relevansi.services.judging.events import NewEvent, Target, TargetChange, current_event
 from relevansi.services.judging.judged_items import blind_identity_of, identity_of
 from relevansi.services.people import raters
 
@@ -258,8 +258,8 @@ def _examine(
     changes = []
     for aim in aim_changes(session, run, read, now, problems):
         event = stored.get((aim.event.event_id, aim.target.field))
-        new = aim.event.new, aim.target.about
-        if event is None or (event.new, Target.of(event).about) == new:
+        new = aim.event.new, aim.target.conflict_key
+        if event is None or (event.new, Target.of(event).conflict_key) == new:
             changes.append(aim)
         else:
             problems.append(error("ratings_change_edited", read.name, query_id=aim.change.query_id))
@@ -291,11 +291,11 @@ def _effects(
     stored: defaultdict[Target, list[Event | NewEvent]] = defaultdict(list)
     added: defaultdict[Target, list[Event | NewEvent]] = defaultdict(list)
     for event in history:
-        stored[Target.of(event).about].append(event)
+        stored[Target.of(event).conflict_key].append(event)
     for aim in fresh:
-        added[aim.target.about].append(aim.event)
-    for about, last in {aim.target.about: aim for aim in changes}.items():
-        here, after = standing(stored[about]), standing([*stored[about], *added[about]])
+        added[aim.target.conflict_key].append(aim.event)
+    for about, last in {aim.target.conflict_key: aim for aim in changes}.items():
+        here, after = current_event(stored[about]), current_event([*stored[about], *added[about]])
         before = here.new if here else None
         yield FileEffect(
             query_id=last.change.query_id,

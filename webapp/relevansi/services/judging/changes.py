@@ -43,11 +43,11 @@ def revise(session: Session, study_id: int) -> None:
 
 def state(session: Session, study: Study) -> str:
     """Return a name of all that a report on the study's runs is made from, as it is now."""
-    own = select(Rater.id).where(Rater.study_id == study.id)
-    newest = select(Event.event_id).where(Event.rater_id.in_(own)).order_by(Event.id.desc())
+    rater_ids = select(Rater.id).where(Rater.study_id == study.id)
+    newest = select(Event.event_id).where(Event.rater_id.in_(rater_ids)).order_by(Event.id.desc())
     revision = select(Study.revision).where(Study.id == study.id)
-    version = select(func.max(GoldVersion.id)).where(GoldVersion.rater_id.in_(own))
-    decision = select(func.max(CardDecision.id)).where(CardDecision.rater_id.in_(own))
+    version = select(func.max(GoldVersion.id)).where(GoldVersion.rater_id.in_(rater_ids))
+    decision = select(func.max(CardDecision.id)).where(CardDecision.rater_id.in_(rater_ids))
     parts = (revision, newest.limit(1), version, decision)
     return " ".join(str(session.scalar(part)) for part in parts)
 

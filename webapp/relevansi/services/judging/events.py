@@ -56,7 +56,7 @@ from relevansi.records import (
     QueryState,
     Scale,
 )
-from relevansi.services.judging import live_metrics, notes
+from relevansi.services.judging import live_metrics
 
 PlacedT = TypeVar("PlacedT", bound=Any)
 """An event with its ``device``, ``sequence``, ``client_time`` and ``received_at``."""
@@ -79,7 +79,7 @@ def in_order(events: Iterable[PlacedT]) -> Sequence[PlacedT]:
     return [entry[3] for entry in sorted(placed, key=lambda entry: entry[:3])]
 
 
-def standing(events: Iterable[PlacedT]) -> PlacedT | None:
+def current_event(events: Iterable[PlacedT]) -> PlacedT | None:
     """Return the event in force: the last one in order, ``None`` if there is none."""
     return next(reversed(in_order(events)), None)
 
@@ -90,10 +90,10 @@ def _in_device(event: Any) -> tuple[str, int, datetime]:
 
 QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
 """The fields of events that are on no card and no answer."""
-AGAIN = {"verdict": "repeat", "quality": "repeat quality", "notes": "repeat notes"}
+REPEAT_FIELDS = {"verdict": "repeat", "quality": "repeat quality", "notes": "repeat notes"}
 """The event fields of a hidden repeat, by field; they never change the verdict itself."""
-_REPEATS = frozenset(AGAIN.values())
-MANY = 50
+_REPEATS = frozenset(REPEAT_FIELDS.values())
+BULK_REFRESH_FROM = 50
 """From so many targets on, the figures of all of a rater's questions are summed up at once."""
 
 
@@ -116,7 +116,7 @@ class NewEvent(NamedTuple):
         return Click(self.event_id, self.received_at, self.client_time, self.device, self.sequence)
 
 
-_Made = Row[Any] | NewEvent
+_Placed = Row[Any] | NewEvent
 
 
 class Target(NamedTuple):
@@ -126,7 +126,7 @@ class Target(NamedTuple):
     """
 
     field: str
-    thing_id: int | None = None
+    item_id: int | None = None
     query_key: int | None = None
     task_id: str | None = None
 
@@ -139,9 +139,9 @@ class Target(NamedTuple):
         return self.field in _REPEATS
 
     @property
-    def about(self) -> Self:
+    def conflict_key(self) -> Self:
         task_id = self.task_id if self.is_repeat else None
-        query_key = self.query_key if self.thing_id is None else None
+        query_key = self.query_key if self.item_id is None else None
         return self._replace(task_id=task_id, query_key=query_key)
 
 
@@ -174,16 +174,16 @@ def record(
     """
     connection = tables(session)
     history = _history(connection, rater, target)
-    event = _made(history, new, click)
+    event = _new_event(history, new, click)
     if event is None:
         return
-    values = _columns(rater, target, event, standing(history), cause)
+    values = _columns(rater, target, event, current_event(history), cause)
     values["undoes_id"] = undoes.id if undoes else None
     values["token_id"] = token_id(session)
     if not connection.execute(added(Event, connection.dialect.name, _UNIQUE), values).rowcount:
         raise EventIdTaken(click.event_id)
-    made: list[_Made] = [*history, event]
-    _settle(connection, rater, {target: in_order(made)[-1]})
+    events: list[_Placed] = [*history, event]
+    _settle(connection, rater, {target: in_order(events)[-1]})
 
 
 def record_all(
@@ -191,42 +191,44 @@ def record_all(
 ) -> None:
     """Store events as ``record`` would one after the other, in a few statements."""
     connection = tables(session)
-    histories: defaultdict[Target, list[_Made]] = defaultdict(list)
-    taken = set()
+    histories: defaultdict[Target, list[_Placed]] = defaultdict(list)
+    used_ids = set()
     stored: CursorResult[Any] = connection.execute(
         select(*_SETTLED, *_TARGET).where(Event.rater_id == rater.id)
     )
-    for known in stored:
-        histories[Target.of(known).about].append(known)
-        taken.add((known.event_id, known.field))
+    for row in stored:
+        histories[Target.of(row).conflict_key].append(row)
+        used_ids.add((row.event_id, row.field))
     rows = []
     for target, new, click in changes:
-        history = histories[target.about]
-        event = _made(history, new, click)
+        history = histories[target.conflict_key]
+        event = _new_event(history, new, click)
         if event is None:
             continue
-        if (event.event_id, target.field) in taken:
+        if (event.event_id, target.field) in used_ids:
             raise EventIdTaken(event.event_id)
-        taken.add((event.event_id, target.field))
-        values = _columns(rater, target, event, standing(history), cause)
+        used_ids.add((event.event_id, target.field))
+        values = _columns(rater, target, event, current_event(history), cause)
         rows.append((target, values | {"token_id": token_id(session)}))
         history.append(event)
     if rows:
         connection.execute(insert(Event), [values for _, values in rows])
-        lasts = {target.about: in_order(histories[target.about])[-1] for target, _ in rows}
+        lasts = {
+            target.conflict_key: in_order(histories[target.conflict_key])[-1] for target, _ in rows
+        }
         _settle(connection, rater, lasts)
 
 
 def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
     """Delete events of a rater as if they had never been; what is left of each target counts."""
     connection = tables(session)
-    targets = list(dict.fromkeys(Target.of(event).about for event in forgotten))
+    targets = list(dict.fromkeys(Target.of(event).conflict_key for event in forgotten))
     gone = [event.id for event in forgotten]
     session.execute(delete(Event).where(or_(Event.id.in_(gone), Event.undoes_id.in_(gone))))
     for target in targets:
         model, key, _ = _row(rater, target, None)
         session.execute(delete(model).filter_by(**key))
-        last = standing(_history(connection, rater, target))
+        last = current_event(_history(connection, rater, target))
         if last is not None:
             _settle(connection, rater, {target: last})
     refresh(session, rater, targets)
@@ -234,10 +236,10 @@ def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
 
 def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
     """Rewrite the rater's summaries of every query that shows a target or is one."""
-    moved = dict.fromkeys(target.about for target in targets if not target.is_repeat)
-    if len(moved) < MANY:
+    moved = dict.fromkeys(target.conflict_key for target in targets if not target.is_repeat)
+    if len(moved) < BULK_REFRESH_FROM:
         for target in moved:
-            live_metrics.refresh_touched(session, rater.id, target.thing_id, target.query_key)
+            live_metrics.refresh_touched(session, rater.id, target.item_id, target.query_key)
     else:
         in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == rater.study_id))
         live_metrics.refresh(session, [rater.id], in_study)
@@ -274,46 +276,48 @@ _TARGET = (Event.field, Event.judged_item_id, Event.query_key, Event.task_id)
 
 
 def _history(connection: Connection, rater: Rater, target: Target) -> Sequence[Row[Any]]:
-    on_thing = target.thing_id is not None
-    on_query = not on_thing and target.query_key is not None
+    on_item = target.item_id is not None
+    on_query = not on_item and target.query_key is not None
     values = {"rater_id": rater.id, "field": target.field, "task_id": target.task_id}
-    if on_thing or on_query:
-        values["of"] = target.thing_id if on_thing else target.query_key
-    statement = _history_of(on_thing, on_query, target.is_repeat)
+    if on_item or on_query:
+        values["of"] = target.item_id if on_item else target.query_key
+    statement = _history_of(on_item, on_query, target.is_repeat)
     return connection.execute(statement, values).all()
 
 
 @cache
-def _history_of(on_thing: bool, on_query: bool, in_task: bool) -> Select[*tuple[Any, ...]]:
-    own = select(*_SETTLED).where(
+def _history_of(on_item: bool, on_query: bool, in_task: bool) -> Select[*tuple[Any, ...]]:
+    statement = select(*_SETTLED).where(
         Event.rater_id == bindparam("rater_id"), Event.field == bindparam("field")
     )
     if in_task:
-        own = own.where(Event.task_id == bindparam("task_id"))
-    if on_thing:
-        return own.where(Event.judged_item_id == bindparam("of"))
-    own = own.where(Event.judged_item_id.is_(None))
-    return own.where(Event.query_key == bindparam("of") if on_query else Event.query_key.is_(None))
+        statement = statement.where(Event.task_id == bindparam("task_id"))
+    if on_item:
+        return statement.where(Event.judged_item_id == bindparam("of"))
+    statement = statement.where(Event.judged_item_id.is_(None))
+    return statement.where(
+        Event.query_key == bindparam("of") if on_query else Event.query_key.is_(None)
+    )
 
 
-def _made(history: Sequence[_Made], new: str | None, click: Click) -> NewEvent | None:
-    wanted = None if new is None else str(new)
-    for known in history:
-        if known.event_id == click.event_id:
-            if known.new != wanted:
+def _new_event(history: Sequence[_Placed], new: str | None, click: Click) -> NewEvent | None:
+    value = None if new is None else str(new)
+    for event in history:
+        if event.event_id == click.event_id:
+            if event.new != value:
                 raise EventIdTaken(click.event_id)
             return None
     device, sequence = place(click, history)
-    return NewEvent(click.event_id, wanted, device, sequence, click.client_time, click.received_at)
+    return NewEvent(click.event_id, value, device, sequence, click.client_time, click.received_at)
 
 
 def _columns(
-    rater: Rater, target: Target, event: NewEvent, before: _Made | None, cause: str
+    rater: Rater, target: Target, event: NewEvent, before: _Placed | None, cause: str
 ) -> dict[str, object]:
     return event._asdict() | {
         "rater_id": rater.id,
         "field": target.field,
-        "judged_item_id": target.thing_id,
+        "judged_item_id": target.item_id,
         "query_key": target.query_key,
         "task_id": target.task_id,
         "old": before.new if before else None,
@@ -325,19 +329,19 @@ def place(click: Click, history: Sequence[Any]) -> tuple[str, int]:
     """Return the event's device and sequence; without a script the server counts."""
     if click.device and click.sequence is not None:
         return click.device, click.sequence
-    counted = (event.sequence for event in history if event.device == "")
-    return "", max(counted, default=0) + 1
+    sequences = (event.sequence for event in history if event.device == "")
+    return "", max(sequences, default=0) + 1
 
 
-def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Made]) -> None:
+def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Placed]) -> None:
     written: defaultdict[tuple[type[Base], tuple[str, ...]], list[dict[str, object]]]
     written = defaultdict(list)
     for target, last in lasts.items():
-        model, key, said = _row(rater, target, last.new)
-        said["changed_at"] = last.received_at
-        written[model, tuple(said)].append(key | said)
-    for (model, given), rows in written.items():
-        connection.execute(upsert(model, connection.dialect.name, given), rows)
+        model, key, values = _row(rater, target, last.new)
+        values["changed_at"] = last.received_at
+        written[model, tuple(values)].append(key | values)
+    for (model, columns), rows in written.items():
+        connection.execute(upsert(model, connection.dialect.name, columns), rows)
 
 
 def _row(
@@ -350,11 +354,11 @@ def _row(
         score = int(new) if new and field in USABILITY_ITEMS else None
         text = new or "" if field in COMMENTS else ""
         return QuestionnaireAnswer, key | {"item": field}, {"score": score, "text": text}
-    if target.thing_id is not None:
+    if target.item_id is not None:
         table: type[Base] = Repeat if again else Judgment
-        return table, key | {"judged_item_id": target.thing_id}, {"verdict": new}
+        return table, key | {"judged_item_id": target.item_id}, {"verdict": new}
     table, key["query_key"] = RepeatRating if again else QueryRating, target.query_key
-    if field in {"notes", AGAIN["notes"]}:
+    if field in {"notes", REPEAT_FIELDS["notes"]}:
         return table, key, {"notes": new or ""}
     return table, key, {"quality": None if new is None else int(new)}
 
@@ -410,11 +414,11 @@ class Answer(NamedTuple):
     again: bool = False
 
     def target(self, field: str) -> Target:
-        on_thing = field == "verdict"
+        on_item = field == "verdict"
         return Target(
-            AGAIN[field] if self.again else field,
-            thing_id=self.emptiness_id if on_thing else None,
-            query_key=None if on_thing and self.task_id else self.query_key,
+            REPEAT_FIELDS[field] if self.again else field,
+            item_id=self.emptiness_id if on_item else None,
+            query_key=None if on_item and self.task_id else self.query_key,
             task_id=self.task_id,
         )
 
@@ -436,23 +440,23 @@ def rate_answer(
 
     Raises ``NotToJudge`` for the outcome of an answer without emptiness, and ``ValueError``.
     """
-    said: dict[str, str | None] = {}
+    values: dict[str, str | None] = {}
     if not isinstance(rating.empty_outcome, UnsetType):
         if answer.emptiness_id is None:
             raise NotToJudge
-        said["verdict"] = rating.empty_outcome
+        values["verdict"] = rating.empty_outcome
     if not isinstance(rating.quality, UnsetType):
         if rating.quality is not None and not 0 <= rating.quality <= BEST_QUALITY:
             raise ValueError(f"response quality {rating.quality} is not within 0 to 5")
-        said["quality"] = None if rating.quality is None else str(rating.quality)
-    for field, value in said.items():
+        values["quality"] = None if rating.quality is None else str(rating.quality)
+    for field, value in values.items():
         record(session, rater, answer.target(field), value, click)
     if not isinstance(rating.notes, UnsetType):
         target, text = answer.target("notes"), rating.notes[:MOST_NOTES]
         if rating.notes_base is not None:
             text, click = _beside(session, rater, target, rating.notes_base, text, click)
         record(session, rater, target, text or None, click)
-    refresh(session, rater, [answer.target(field) for field in said])
+    refresh(session, rater, [answer.target(field) for field in values])
 
 
 def _beside(
@@ -467,10 +471,10 @@ def _beside(
     if again is not None:  # sent twice: what it became then
         stored = again.new or ""
         return (stored if text in stored else text), click
-    last = standing(history)
+    last = current_event(history)
     if last is None:
         return text, click
-    both = notes.merged(last.new or "", base, text)
+    both = merge_notes(last.new or "", base, text)
     if len(both) > MOST_NOTES:
         raise NotesTooLong
     if both != text or made_at(click) < made_at(last):  # later than what it knows, by any clock
@@ -478,7 +482,32 @@ def _beside(
     return both, click
 
 
-def take_back(
+def merge_notes(stored: str, base: str, text: str) -> str:
+    r"""Return the note after an edit from `base` to `text`, beside what was `stored` meanwhile.
+
+    >>> merge_notes("far", "far", "far away"), merge_notes("dear", "", "far")
+    ('far away', 'dear\nfar')
+    >>> merge_notes("dear\nfar", "far", "")
+    'dear'
+    """
+    if stored == base or _contains(text, stored):
+        return text
+    before, separator, after = _lines(stored).partition(_lines(base))
+    if base and separator:
+        return "\n".join(filter(None, (before[1:], text, after[:-1])))
+    return stored if _contains(stored, text) else f"{stored}\n{text}"
+
+
+def _contains(note: str, part: str) -> bool:
+    """Whether `part` begins `note`, or is some of its lines."""
+    return note.startswith(part) or _lines(part) in _lines(note)
+
+
+def _lines(text: str) -> str:
+    return f"\n{text}\n"
+
+
+def undo_last(
     session: Session, rater: Rater, click: Click, where: ColumnElement[bool]
 ) -> Event | None:
     """Take back the rater's latest change within `where` by a new event; return what was undone.
@@ -504,24 +533,24 @@ def stored_undo(session: Session, rater: Rater, click: Click) -> Event | None:
     return stored
 
 
-def judge_thing(
-    session: Session, rater: Rater, thing_id: int, verdict: str | None, click: Click
+def judge_item(
+    session: Session, rater: Rater, item_id: int, verdict: str | None, click: Click
 ) -> None:
     """Record a verdict on an item, or on the emptiness of a list, whichever page shows it."""
     lock(session, rater)
     of_study = QuestionSet.study_id == rater.study_id
-    found = select(JudgedItem).join(Question).join(QuestionSet)
-    thing = session.scalar(found.where(JudgedItem.id == thing_id, of_study))
-    if thing is None:
-        raise UnknownItem(thing_id)
-    if thing.item_id is not None:
-        target = Target("verdict", thing.id)
+    items = select(JudgedItem).join(Question).join(QuestionSet)
+    item = session.scalar(items.where(JudgedItem.id == item_id, of_study))
+    if item is None:
+        raise UnknownItem(item_id)
+    if item.item_id is not None:
+        target = Target("verdict", item.id)
         judge_target(session, rater, target, verdict, click, rater.study.scale)
         return
     if verdict not in {None, *EmptyOutcome}:
         raise NotToJudge
     outcome = EmptyOutcome(verdict) if verdict else None
-    rate_answer(session, rater, Answer(None, thing.id), AnswerRating(empty_outcome=outcome), click)
+    rate_answer(session, rater, Answer(None, item.id), AnswerRating(empty_outcome=outcome), click)
 
 
 def judge(
@@ -536,11 +565,11 @@ def judge(
     """Record a verdict on the card at `rank` of a run's answer."""
     lock(session, rater)
     card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
-    shown = tables(session).execute(_shown(), card).first()
-    if shown is None:
+    result = tables(session).execute(_shown(), card).first()
+    if result is None:
         raise UnknownQuery(run_id, query_id, rank)
-    target = Target("verdict", shown.judged_item_id, shown.query_key)
-    judge_target(session, rater, target, relevance, click, shown.scale)
+    target = Target("verdict", result.judged_item_id, result.query_key)
+    judge_target(session, rater, target, relevance, click, result.scale)
 
 
 @cache
@@ -571,20 +600,20 @@ def judge_open(
     study = rater.study
     if not study.allow_bulk or not Scale.stored(study.scale).accepts(relevance):
         raise NotToJudge
-    done = select(Judgment.judged_item_id).where(
+    judged = select(Judgment.judged_item_id).where(
         Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
     )
-    open_things = session.scalars(
+    open_items = session.scalars(
         select(Result.judged_item_id)
         .where(Result.query_key == query.id, Result.judged_item_id.is_not(None))
-        .where(Result.judged_item_id.not_in(done))
+        .where(Result.judged_item_id.not_in(judged))
         .group_by(Result.judged_item_id)
         .order_by(Result.judged_item_id)
     )
     changes = []
-    for number, thing_id in enumerate(open_things):
+    for number, item_id in enumerate(open_items):
         part = Click(f"{click.event_id}:{number}", click.received_at, click.client_time)
-        changes.append(TargetChange(Target("verdict", thing_id, query.id), relevance, part))
+        changes.append(TargetChange(Target("verdict", item_id, query.id), relevance, part))
     record_all(session, rater, changes, cause="bulk")
     refresh(session, rater, [change.target for change in changes])
 
@@ -598,8 +627,8 @@ def rate(
 
 
 def undo(session: Session, rater: Rater, run_id: str, click: Click) -> int | None:
-    """Take back the rater's latest change in a run; return its query id. See ``take_back``."""
-    last = take_back(session, rater, click, Query.run_id == run_id)
+    """Take back the rater's latest change in a run; return its query id. See ``undo_last``."""
+    last = undo_last(session, rater, click, Query.run_id == run_id)
     return session.get_one(Query, last.query_key).query_id if last is not None else None
 
 

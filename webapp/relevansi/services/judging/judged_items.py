@@ -68,13 +68,13 @@ class Pool:
         self._versions = defaultdict(list)
         self._stored: dict[int, tuple[PooledItem, Item | None]] = {}
         self._new: dict[_Key, PooledItem] = {}
-        found = (
+        statement = (
             select(*_KEY, JudgedItem.card, JudgedItem.id)
             .outerjoin(StoredItem)
             .where(JudgedItem.question_id.in_(question_ids))
             .order_by(JudgedItem.content)
         )
-        for row in tables(session).execute(found).all():
+        for row in tables(session).execute(statement).all():
             card = from_row(row.card) if row.card else None
             item = PooledItem(row.question_id, row.run_id, row.identity, row.content, card, row.id)
             self._versions[item.key[:3]].append(item)
@@ -147,9 +147,9 @@ class Pool:
         if fuller:
             rewrite = update(JudgedItem).where(JudgedItem.id == bindparam("of"))
             connection.execute(rewrite.values(card=bindparam("fuller")), fuller)
-            for thing in self._session:
-                if isinstance(thing, JudgedItem):
-                    self._session.expire(thing, ["card"])
+            for row_object in self._session:
+                if isinstance(row_object, JudgedItem):
+                    self._session.expire(row_object, ["card"])
 
 
 _COLUMNS = "id, question_id, item_id, content, run_id, card"
@@ -158,9 +158,9 @@ _VALUES_OF = attrgetter("id", "question_id", "identity", "content", "run_id", "t
 
 
 def identity_of(result: Result) -> str:
-    shown = result.judged_item.item
-    assert shown is not None  # only an emptiness has none, and nothing shows one
-    return shown.identity
+    item = result.judged_item.item
+    assert item is not None  # only an emptiness has none, and nothing shows one
+    return item.identity
 
 
 def blind_identity_of(result: Result) -> str:

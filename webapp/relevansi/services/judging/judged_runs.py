@@ -60,20 +60,24 @@ class RunsUnderRules:
         self._everybody = studies.raters(session, study)
         ids = [rater.id for rater in self._everybody]
         pooled = bool(ranking)
-        self._said = verdicts.by_rater(session, self._scope, ids, pooled=pooled)
+        self._by_rater = verdicts.by_rater(session, self._scope, ids, pooled=pooled)
         self._settled = verdicts.settled(session, self._scope, pooled=pooled)
         everything = verdicts.asked_queries(session, self._scope, pooled=pooled)
-        self._things = {thing for one in everything for thing in (*one.things, one.emptiness)}
-        asked = select(Query.id, Question).join_from(Query, Question).where(self._scope)
-        self._questions = dict(session.execute(asked).all())
+        self._items = {item for query in everything for item in (*query.item_ids, query.emptiness)}
+        statement = select(Query.id, Question).join_from(Query, Question).where(self._scope)
+        self._questions = dict(session.execute(statement).all())
         left_out = unasked(session, study.id)
-        self._asked = [one for one in everything if self._questions[one.key].id not in left_out]
+        self._asked = [
+            query for query in everything if self._questions[query.key].id not in left_out
+        ]
         everywhere = self._questions.values()
         self._conversations = conversations(
-            {one.position: one.context_dependent for one in everywhere}
+            {question.position: question.context_dependent for question in everywhere}
         )
         self._made: dict[tuple[object, ...], ComparedQuery] = {}
-        self.unasked = sorted({one.position for one in everywhere if one.id in left_out})
+        self.unasked = sorted(
+            {question.position for question in everywhere if question.id in left_out}
+        )
 
     def under(self, rule: Rule) -> tuple[ComparedRun, ...]:
         if rule.rater is not None:
@@ -101,10 +105,14 @@ class RunsUnderRules:
             rules.append(Rule(MAJORITY))
         if self._settled:
             rules.append(Rule(ADJUDICATED))
-        found = {other.name: self.under(other) for other in rules if other.name != rule.name}
+        judged_runs = {
+            other_rule.name: self.under(other_rule)
+            for other_rule in rules
+            if other_rule.name != rule.name
+        }
         return {
             name: judged
-            for name, judged in found.items()
+            for name, judged in judged_runs.items()
             if all(
                 any(
                     query.summary.judged_count or query.summary.empty_outcome
@@ -119,7 +127,7 @@ class RunsUnderRules:
         return tuple(
             (
                 studies.shown_owner(r.name) if r.is_owner else studies.called(r),
-                sum(thing in self._things for thing in self._of(r).by_thing),
+                sum(item in self._items for item in self._of(r).by_item),
             )
             for r in raters
         )
@@ -136,23 +144,23 @@ class RunsUnderRules:
         )
 
     def _of(self, rater: Rater) -> Verdicts:
-        if rater.id not in self._said:
+        if rater.id not in self._by_rater:
             pooled = bool(self._ranking)
             return verdicts.of_rater(self._session, self._scope, rater.id, pooled=pooled)
-        return self._said[rater.id]
+        return self._by_rater[rater.id]
 
     def _judging(self) -> list[Rater]:
-        return [rater for rater in self._everybody if self._said[rater.id].by_thing]
+        return [rater for rater in self._everybody if self._by_rater[rater.id].by_item]
 
     def _merged(self, raters: Iterable[Rater], *, adjudicated: bool) -> tuple[ComparedRun, ...]:
-        said = [(rater.name, self._said[rater.id]) for rater in raters]
-        merged = verdicts.most(said, self._merging)
+        by_name = [(rater.name, self._by_rater[rater.id]) for rater in raters]
+        merged = verdicts.most(by_name, self._merging)
         return self._compared(verdicts.overruled(merged, self._settled) if adjudicated else merged)
 
-    def _compared(self, said: Verdicts) -> tuple[ComparedRun, ...]:
+    def _compared(self, judged: Verdicts) -> tuple[ComparedRun, ...]:
         queries: dict[str, list[ComparedQuery]] = {run.id: [] for run in self._runs}
-        for asked in self._asked:
-            queries[asked.run_id].append(self._query(asked, said))
+        for query in self._asked:
+            queries[query.run_id].append(self._query(query, judged))
         return tuple(
             ComparedRun(
                 run=run.id,
@@ -164,18 +172,18 @@ class RunsUnderRules:
             for run in self._runs
         )
 
-    def _query(self, asked: AskedQuery, said: Verdicts) -> ComparedQuery:
-        question, judgments = self._questions[asked.key], said.judgments(asked)
-        key = asked.key, judgments, said.ranked(asked) if self._ranking else None
+    def _query(self, query: AskedQuery, judged: Verdicts) -> ComparedQuery:
+        question, judgments = self._questions[query.key], judged.judgments(query)
+        key = query.key, judgments, judged.ranked(query) if self._ranking else None
         if key not in self._made:
             self._made[key] = ComparedQuery(
                 position=question.position,
-                query_id=asked.query_id,
+                query_id=query.query_id,
                 question=question.text,
                 category=question.category,
                 conversation=self._conversations.get(question.position),
-                summary=said.summary(asked, cannot_tell=self._cannot_tell, ranking=self._ranking),
+                summary=judged.summary(query, cannot_tell=self._cannot_tell, ranking=self._ranking),
                 verdicts=counted(judgments.verdicts, cannot_tell=self._cannot_tell),
-                is_open=bool(said.open_items(asked)),
+                is_open=bool(judged.open_items(query)),
             )
         return self._made[key]

@@ -97,7 +97,7 @@ def recompute(database: Database) -> None:
 
 
 def refresh_touched(
-    session: Session, rater_id: int, thing_id: int | None, query_key: int | None
+    session: Session, rater_id: int, item_id: int | None, query_key: int | None
 ) -> None:
     """Rewrite one rater's summaries of the queries that one change touches.
 
@@ -105,15 +105,15 @@ def refresh_touched(
     pool, all queries of its question.
     """
     # One statement to read and one to write, since every click waits for it.
-    by_thing = thing_id is not None
-    values = {"rater_id": rater_id, "of": thing_id if by_thing else query_key}
+    by_item = item_id is not None
+    values = {"rater_id": rater_id, "of": item_id if by_item else query_key}
     connection = tables(session)
-    rows = connection.execute(_touched(by_thing=by_thing, pooled=False), values).all()
+    rows = connection.execute(_touched(by_item=by_item, pooled=False), values).all()
     ranking = _ranking(rows[0]) if rows else ()
     if ranking or not rows:  # an item that no run lists may be in the pool
-        rows = connection.execute(_touched(by_thing=by_thing, pooled=True), values).all()
+        rows = connection.execute(_touched(by_item=by_item, pooled=True), values).all()
         ranking = _ranking(rows[0]) if rows else ()
-    write = upsert(StoredSummary, connection.dialect.name, kept=("run_id",))
+    write = upsert(StoredSummary, connection.dialect.name, unchanged=("run_id",))
     if rows:
         connection.execute(write, [_row_of(query, rater_id, ranking) for query in rows])
 
@@ -130,14 +130,14 @@ def _read(
 
 
 @cache
-def _touched(*, by_thing: bool, pooled: bool) -> Select[*tuple[Any, ...]]:
+def _touched(*, by_item: bool, pooled: bool) -> Select[*tuple[Any, ...]]:
     of, rater_id = bindparam("of", type_=Integer), bindparam("rater_id", type_=Integer)
-    shown = select(Result.query_key).where(Result.judged_item_id == of)
+    shows_item = select(Result.query_key).where(Result.judged_item_id == of)
     empty = select(Query.id).where(Query.emptiness_id == of)
-    touched = Query.id.in_(shown.union_all(empty)) if by_thing else Query.id == of
-    if by_thing and pooled:
-        asked = select(JudgedItem.question_id).where(JudgedItem.id == of)
-        touched = Query.question_id == asked.scalar_subquery()
+    touched = Query.id.in_(shows_item.union_all(empty)) if by_item else Query.id == of
+    if by_item and pooled:
+        question_id = select(JudgedItem.question_id).where(JudgedItem.id == of)
+        touched = Query.question_id == question_id.scalar_subquery()
     return _judged(touched, rater_id, pooled=pooled)
 
 
@@ -190,9 +190,9 @@ def _pool(rater_id: ColumnElement[int]) -> ColumnElement[str]:
     """Return the items of a query's question, with the verdict and the identity of each."""
     verdict = func.coalesce(Judgment.verdict, "")
     identity = func.replace(StoredItem.identity, _BETWEEN, "")
-    said = cast(JudgedItem.id, String) + " " + verdict + " " + identity
+    described = cast(JudgedItem.id, String) + " " + verdict + " " + identity
     return (
-        select(func.aggregate_strings(said, _BETWEEN))
+        select(func.aggregate_strings(described, _BETWEEN))
         .join_from(JudgedItem, StoredItem)
         .outerjoin(
             Judgment,
@@ -214,7 +214,7 @@ def _row_of(query: Row[Any], rater_id: int, ranking: Sequence[str]) -> dict[str,
     by_item = {item: verdict for _, item, verdict in listed if verdict}
     if query.outcome:
         by_item[query.emptiness_id] = query.outcome
-    asked = AskedQuery(
+    answer = AskedQuery(
         *(query.id, query.run_id, query.query_id, QueryState(query.state)),
         *(tuple([item for _, item, _ in listed]), query.emptiness_id, query.asks_quality),
         pooled=query.pool_depth,
@@ -223,16 +223,16 @@ def _row_of(query: Row[Any], rater_id: int, ranking: Sequence[str]) -> dict[str,
         pool = [part.split(" ", 2) for part in query.pool.split(_BETWEEN)] if query.pool else []
         by_item |= {int(item): verdict for item, verdict, _ in pool if verdict}
         identities = {int(item): identity for item, _, identity in pool}
-        asked = verdicts.with_pool(asked, identities, query.tail)
+        answer = verdicts.with_pool(answer, identities, query.tail)
     quality = {} if query.quality is None else {query.id: query.quality}
     judged = Verdicts(by_item, quality, scale=Scale.stored(query.scale))
-    summary = judged.summary(asked, cannot_tell=query.cannot_tell, ranking=ranking)
+    summary = judged.summary(answer, cannot_tell=query.cannot_tell, ranking=ranking)
     return summary._asdict() | {
         "rater_id": rater_id,
         "query_key": query.id,
         "run_id": query.run_id,
         "state": str(summary.state),
-        "open_judgments": len(judged.open_items(asked)),
+        "open_judgments": len(judged.open_items(answer)),
         "empty_outcome": summary.empty_outcome and str(summary.empty_outcome),
         "figures": {name: [*span] for name, span in summary.figures.items()},
     }
@@ -262,12 +262,12 @@ Disagreement = tuple[str, str, int, str, object, object]
 
 def check(session: Session) -> list[Disagreement]:
     """Return where the stored summaries differ from the judgments; empty means equal."""
-    found: list[Disagreement] = []
+    disagreements: list[Disagreement] = []
     for rater in session.scalars(select(Rater).order_by(Rater.id)):
-        own = select(Run.id).where(Run.study_id == rater.study_id)
-        for run_id in session.scalars(own.order_by(Run.sequence, Run.id)):
-            found.extend(_check_run(session, rater, run_id))
-    return found
+        run_ids = select(Run.id).where(Run.study_id == rater.study_id)
+        for run_id in session.scalars(run_ids.order_by(Run.sequence, Run.id)):
+            disagreements.extend(_check_run(session, rater, run_id))
+    return disagreements
 
 
 def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[Disagreement]:
@@ -283,7 +283,7 @@ def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[Disagree
                 yield rater.name, run_id, query.query_id, column, was.get(column), value
 
 
-class Standing(Struct, frozen=True):
+class RunProgress(Struct, frozen=True):
     """One rater's progress in some queries of a run: the sums, and the work left."""
 
     totals: Totals = field(default_factory=Totals)
@@ -296,17 +296,17 @@ class Standing(Struct, frozen=True):
         return self.open_judgments - lists, lists, self.open_queries, self.totals.n_unrated
 
     @classmethod
-    def together(cls, disjoint: Iterable[Standing]) -> Standing:
+    def together(cls, disjoint: Iterable[RunProgress]) -> RunProgress:
         """Return the rater's progress in several sets of queries that have none in common."""
         listed = tuple(disjoint)
         return cls(
-            Totals.together(one.totals for one in listed),
-            sum(one.open_judgments for one in listed),
-            sum(one.open_queries for one in listed),
+            Totals.together(part.totals for part in listed),
+            sum(part.open_judgments for part in listed),
+            sum(part.open_queries for part in listed),
         )
 
 
-def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:
+def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, RunProgress]:
     """Return a rater's progress in a run, by category in question order; one statement."""
     values = {"rater_id": rater_id, "run_id": run_id}
     progress = {}
@@ -314,7 +314,7 @@ def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Stand
         open_judgments, open_queries, *counts = (number or 0 for number in numbers)
         sums = sums_of(_FIGURES.decode(f"[{spans}]"))
         totals = Totals(**dict(zip(COUNTS, counts, strict=True)), sums=sums)
-        progress[category] = Standing(totals, open_judgments, open_queries)
+        progress[category] = RunProgress(totals, open_judgments, open_queries)
     return progress
 
 

@@ -79,7 +79,7 @@ class AskedQuery(Struct, frozen=True):
     run_id: str
     query_id: int
     state: QueryState
-    things: tuple[int, ...]
+    item_ids: tuple[int, ...]
     emptiness: int | None
     asks_quality: bool = True
     tail: tuple[int | None, ...] = ()
@@ -93,69 +93,69 @@ class Verdicts(Struct, frozen=True):
     A verdict is a text of the study's `scale`, or an ``EmptyOutcome``.
     """
 
-    by_thing: Mapping[int, str] = field(default_factory=dict)
+    by_item: Mapping[int, str] = field(default_factory=dict)
     quality: Mapping[int, float] = field(default_factory=dict)
     notes: Mapping[int, str] = field(default_factory=dict)
     scale: Scale = BINARY
 
-    def relevance(self, thing: int) -> Relevance | None:
+    def relevance(self, item: int) -> Relevance | None:
         """Return the verdict on a card, read at the threshold of the scale.
 
         What could not be read holds its rank and is not relevant.
         """
-        if thing == HOLE:
+        if item == HOLE:
             return Relevance.NOT_RELEVANT
-        return self.scale.relevances[self.by_thing.get(thing)]
+        return self.scale.relevances[self.by_item.get(item)]
 
     def outcome(self, emptiness: int | None) -> EmptyOutcome | None:
-        verdict = self.by_thing.get(emptiness) if emptiness is not None else None
+        verdict = self.by_item.get(emptiness) if emptiness is not None else None
         return EmptyOutcome(verdict) if verdict is not None else None
 
-    def judgments(self, asked: AskedQuery) -> QueryJudgments:
+    def judgments(self, query: AskedQuery) -> QueryJudgments:
         return QueryJudgments(
-            state=asked.state,
-            verdicts=tuple(map(self.relevance, asked.things)),
-            empty_outcome=self.outcome(asked.emptiness),
-            quality=self.quality.get(asked.key),
-            asks_quality=asked.asks_quality,
+            state=query.state,
+            verdicts=tuple(map(self.relevance, query.item_ids)),
+            empty_outcome=self.outcome(query.emptiness),
+            quality=self.quality.get(query.key),
+            asks_quality=query.asks_quality,
         )
 
     def summary(
-        self, asked: AskedQuery, *, cannot_tell: CannotTell, ranking: Sequence[str] = ()
+        self, query: AskedQuery, *, cannot_tell: CannotTell, ranking: Sequence[str] = ()
     ) -> QuerySummary:
         """Return the summary of a query, with the `ranking` figures of these names."""
-        summary = summarise(self.judgments(asked), cannot_tell=cannot_tell)
+        summary = summarise(self.judgments(query), cannot_tell=cannot_tell)
         if not ranking:
             return summary
-        if asked.state is QueryState.UNREADABLE:
+        if query.state is QueryState.UNREADABLE:
             return summary.with_figures(dict.fromkeys(ranking, Span.settled(None)))
-        return summary.with_figures(spans_of(self.ranked(asked), tuple(ranking)))
+        return summary.with_figures(spans_of(self.ranked(query), tuple(ranking)))
 
-    def ranked(self, asked: AskedQuery) -> RankedGrades:
+    def ranked(self, query: AskedQuery) -> RankedGrades:
         """Return the grades of a query that was asked with its pool."""
         listed, tail, others = (
-            tuple(map(self._grade, things)) for things in (asked.things, asked.tail, asked.others)
+            tuple(map(self._grade, places)) for places in (query.item_ids, query.tail, query.others)
         )
-        if len({*asked.things, *asked.tail}) < len(asked.things) + len(asked.tail):
-            places = (*asked.things, *asked.tail)
+        if len({*query.item_ids, *query.tail}) < len(query.item_ids) + len(query.tail):
+            places = (*query.item_ids, *query.tail)
             once = [
-                REPEATED if thing is not None and thing in places[:at] else grade
-                for at, (thing, grade) in enumerate(zip(places, listed + tail, strict=True))
+                REPEATED if item is not None and item in places[:at] else grade
+                for at, (item, grade) in enumerate(zip(places, listed + tail, strict=True))
             ]
             listed, tail = tuple(once[: len(listed)]), tuple(once[len(listed) :])
         pool = tuple([one for one in (*listed, *tail, *others) if isinstance(one, int)])
         return RankedGrades(listed, pool, self.scale, tail)
 
-    def _grade(self, thing: int | None) -> Number:
+    def _grade(self, item: int | None) -> Number:
         """Return the grade of an item; of a hole that it is decided, without gain."""
-        if thing == HOLE:
+        if item == HOLE:
             return Relevance.UNSURE.value
-        return self.scale.numbers[self.by_thing.get(thing) if thing else None]
+        return self.scale.numbers[self.by_item.get(item) if item else None]
 
-    def open_items(self, asked: AskedQuery) -> set[int]:
+    def open_items(self, query: AskedQuery) -> set[int]:
         """Return the judged items that one query waits for; one listed twice is there once."""
-        items = {*asked.things[: asked.pooled], asked.emptiness}
-        return {item for item in items if item and item not in self.by_thing}
+        items = {*query.item_ids[: query.pooled], query.emptiness}
+        return {item for item in items if item and item not in self.by_item}
 
 
 def holes(session: Session, scope: Scope) -> dict[int, tuple[int, ...]]:
@@ -170,43 +170,45 @@ def holes(session: Session, scope: Scope) -> dict[int, tuple[int, ...]]:
 
 def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> list[AskedQuery]:
     """Return the queries in `scope`; `pooled` with what ranking figures rest on."""
-    things: dict[int, list[int]] = defaultdict(list)
+    items_of: dict[int, list[int]] = defaultdict(list)
     results = select(Result.query_key, Result.judged_item_id).join(Query).where(scope)
-    for key, thing in (
-        tables(session).execute(results.order_by(Result.query_key, Result.rank)).all()
-    ):
-        things[key].append(thing or HOLE)
+    for key, item in tables(session).execute(results.order_by(Result.query_key, Result.rank)).all():
+        items_of[key].append(item or HOLE)
     columns = (Query.id, Query.run_id, Query.query_id, Query.state, Query.emptiness_id)
-    wanted = select(*columns, Query.asks_quality, Study.pool_depth).where(scope).order_by(Query.id)
-    wanted = wanted.join(Run, Run.id == Query.run_id).join(Study, Study.id == Run.study_id)
-    found = [
+    statement = (
+        select(*columns, Query.asks_quality, Study.pool_depth).where(scope).order_by(Query.id)
+    )
+    statement = statement.join(Run, Run.id == Query.run_id).join(Study, Study.id == Run.study_id)
+    queries = [
         AskedQuery(
-            *(key, run_id, query_id, QueryState(state), tuple(things[key]), emptiness, asks),
+            *(key, run_id, query_id, QueryState(state), tuple(items_of[key]), emptiness, asks),
             pooled=depth,
         )
-        for key, run_id, query_id, state, emptiness, asks, depth in tables(session).execute(wanted)
+        for key, run_id, query_id, state, emptiness, asks, depth in tables(session).execute(
+            statement
+        )
     ]
-    return [*_pooled(session, scope, found)] if pooled else found
+    return [*_pooled(session, scope, queries)] if pooled else queries
 
 
-def _pooled(session: Session, scope: Scope, asked: Iterable[AskedQuery]) -> Iterator[AskedQuery]:
+def _pooled(session: Session, scope: Scope, queries: Iterable[AskedQuery]) -> Iterator[AskedQuery]:
     pools: dict[int, list[Any]] = defaultdict(list)
     everything = (
         select(JudgedItem.question_id, JudgedItem.id, JudgedItem.run_id, StoredItem.identity)
         .join_from(JudgedItem, StoredItem)
         .where(JudgedItem.question_id.in_(select(Query.question_id).where(scope)))
     )
-    for thing in tables(session).execute(everything):
-        pools[thing.question_id].append(thing)
+    for item in tables(session).execute(everything):
+        pools[item.question_id].append(item)
     lists = select(Query.id, Query.question_id, Query.extra[TAIL]).where(scope)
-    stated = {key: (of, tail) for key, of, tail in tables(session).execute(lists)}
-    for one in asked:
-        question_id, tail = stated[one.key]
-        pool = (thing for thing in pools[question_id] if thing.run_id in {None, one.run_id})
-        yield with_pool(one, {thing.id: thing.identity for thing in pool}, tail)
+    listed = {key: (of, tail) for key, of, tail in tables(session).execute(lists)}
+    for query in queries:
+        question_id, tail = listed[query.key]
+        pool = (item for item in pools[question_id] if item.run_id in {None, query.run_id})
+        yield with_pool(query, {item.id: item.identity for item in pool}, tail)
 
 
-def with_pool(asked: AskedQuery, pool: Mapping[int, str], tail: Sequence[str] | None) -> AskedQuery:
+def with_pool(query: AskedQuery, pool: Mapping[int, str], tail: Sequence[str] | None) -> AskedQuery:
     """Return a query with the items of a `tail` of identities, and the others of its `pool`.
 
     The pool has the identity of each judged item; several of one identity are told apart by
@@ -214,24 +216,24 @@ def with_pool(asked: AskedQuery, pool: Mapping[int, str], tail: Sequence[str] | 
     """
     below: tuple[int | None, ...] = ()
     if tail:
-        first = {pool[thing]: thing for thing in sorted(pool, reverse=True)}
+        first = {pool[item]: item for item in sorted(pool, reverse=True)}
         below = tuple(first.get(identity) for identity in tail)
-    others = tuple(sorted(pool.keys() - {*asked.things, *below}))
-    return replace(asked, tail=below, others=others)
+    others = tuple(sorted(pool.keys() - {*query.item_ids, *below}))
+    return replace(query, tail=below, others=others)
 
 
 def of_rater(session: Session, scope: Scope, rater_id: int, *, pooled: bool = False) -> Verdicts:
-    said = by_rater(session, scope, [rater_id], pooled=pooled)
-    return said.get(rater_id, Verdicts())
+    verdicts = by_rater(session, scope, [rater_id], pooled=pooled)
+    return verdicts.get(rater_id, Verdicts())
 
 
 def majority(
     session: Session, scope: Scope, raters: Sequence[Rater], *, pooled: bool = False
 ) -> Verdicts:
     """Return the verdicts of `raters` merged as their study merges them."""
-    said = by_rater(session, scope, [rater.id for rater in raters], pooled=pooled)
+    verdicts = by_rater(session, scope, [rater.id for rater in raters], pooled=pooled)
     merging = merging_of(raters[0].study) if raters else None
-    return most([(rater.name, said[rater.id]) for rater in raters], merging)
+    return most([(rater.name, verdicts[rater.id]) for rater in raters], merging)
 
 
 def merging_of(study: Study) -> Merging:
@@ -241,7 +243,7 @@ def merging_of(study: Study) -> Merging:
 
 
 def most(
-    said: Sequence[tuple[str, Verdicts]],
+    by_name: Sequence[tuple[str, Verdicts]],
     merging: Merging | None = None,
 ) -> Verdicts:
     """Return the majority verdicts of named raters: "cannot tell" does not vote, a tie is open.
@@ -253,19 +255,19 @@ def most(
     votes: dict[int, list[str]] = defaultdict(list)
     grades: dict[int, list[float]] = defaultdict(list)
     notes: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    for name, own in said:
-        for thing, verdict in own.by_thing.items():
-            votes[thing].append(verdict)
-        for key, grade in own.quality.items():
+    for name, verdicts in by_name:
+        for item, verdict in verdicts.by_item.items():
+            votes[item].append(verdict)
+        for key, grade in verdicts.quality.items():
             grades[key].append(grade)
-        for key, text in own.notes.items():
+        for key, text in verdicts.notes.items():
             notes[key].append((name, text))
-    merged = {thing: (merging or merge)(tuple(cast)) for thing, cast in votes.items()}
+    merged = {item: (merging or merge)(tuple(cast)) for item, cast in votes.items()}
     return Verdicts(
-        by_thing={thing: verdict for thing, verdict in merged.items() if verdict is not None},
-        quality={key: float(median(given)) for key, given in grades.items()},
+        by_item={item: verdict for item, verdict in merged.items() if verdict is not None},
+        quality={key: float(median(qualities)) for key, qualities in grades.items()},
         notes={key: _signed(texts) for key, texts in notes.items()},
-        scale=said[0][1].scale if said else BINARY,
+        scale=by_name[0][1].scale if by_name else BINARY,
     )
 
 
@@ -278,21 +280,23 @@ def adjudicated(
 
 
 def settled(session: Session, scope: Scope, *, pooled: bool = False) -> dict[int, str]:
-    things = pool_of(scope) if pooled else judged_items(scope)
-    found = session.scalars(select(Adjudication).where(Adjudication.judged_item_id.in_(things)))
-    return {row.judged_item_id: row.verdict for row in found}
+    items = pool_of(scope) if pooled else judged_items(scope)
+    adjudications = session.scalars(
+        select(Adjudication).where(Adjudication.judged_item_id.in_(items))
+    )
+    return {row.judged_item_id: row.verdict for row in adjudications}
 
 
 def overruled(merged: Verdicts, by_adjudication: Mapping[int, str]) -> Verdicts:
-    return replace(merged, by_thing={**merged.by_thing, **by_adjudication})
+    return replace(merged, by_item={**merged.by_item, **by_adjudication})
 
 
 def judged_items(scope: Scope) -> Select[int | None]:
     """Return the statement over the judged items of the queries in `scope`, emptiness too."""
-    shown = select(Result.judged_item_id).join(Query).where(scope)
-    shown = shown.where(Result.judged_item_id.is_not(None))
+    listed = select(Result.judged_item_id).join(Query).where(scope)
+    listed = listed.where(Result.judged_item_id.is_not(None))
     empty = select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None))
-    both = union(shown, empty).subquery()
+    both = union(listed, empty).subquery()
     return select(both.c[0])
 
 
@@ -315,8 +319,8 @@ def merge(votes: tuple[str, ...]) -> str | None:
     decided = Counter(vote for vote in votes if vote != Relevance.UNSURE)
     if not decided:
         return Relevance.UNSURE if votes else None
-    (first, count), *rest = decided.most_common(2)
-    return None if rest and rest[0][1] == count else first
+    (first, count), *runners_up = decided.most_common(2)
+    return None if runners_up and runners_up[0][1] == count else first
 
 
 def lower_median(votes: tuple[str, ...]) -> str | None:
@@ -343,9 +347,9 @@ def by_rater(
         Judgment.verdict.is_not(None),
         Judgment.judged_item_id.in_(pool_of(scope) if pooled else judged_items(scope)),
     )
-    for rater_id, thing, verdict in tables(session).execute(judgments).all():
+    for rater_id, item, verdict in tables(session).execute(judgments).all():
         if verdict is not None:
-            verdicts[rater_id][thing] = verdict
+            verdicts[rater_id][item] = verdict
     ratings = (
         select(QueryRating.rater_id, QueryRating.query_key, QueryRating.quality, QueryRating.notes)
         .join(Query, Query.id == QueryRating.query_key)
@@ -389,10 +393,10 @@ _ABOUT = {
 
 def counts(session: Session, scope: Scope, rater_ids: Sequence[int]) -> Blindness:
     """Return how blind these raters' current verdicts on the queries in `scope` are."""
-    things, answers = judged_items(scope), select(Query.id).where(scope)
+    items, answers = judged_items(scope), select(Query.id).where(scope)
     return Blindness(
-        verdicts=_counted(session, Judgment, rater_ids, things),
-        grades=_counted(session, QueryRating, rater_ids, answers),
+        verdicts=_given_on(session, Judgment, rater_ids, items),
+        grades=_given_on(session, QueryRating, rater_ids, answers),
     )
 
 
@@ -409,20 +413,22 @@ def made_by(row: Judged) -> ColumnElement[bool]:
     in_device = func.row_number().over(
         partition_by=_made.device, order_by=[_made.sequence.desc(), at.desc(), _made.id.desc()]
     )
-    own = (
+    events = (
         select(_made.id, _made.device, at.label("at"), in_device.label("place"))
         .where(_made.rater_id == row.rater_id, about == key, is_about, ~taken_back)
         .correlate(row)
         .subquery()
     )
-    last = select(own.c.id).where(own.c.place == 1)
-    last = last.order_by(own.c["at"].desc(), own.c.device.desc()).limit(1)
+    last = select(events.c.id).where(events.c.place == 1)
+    last = last.order_by(events.c["at"].desc(), events.c.device.desc()).limit(1)
     return and_(Event.id == last.scalar_subquery(), Event.new == GIVEN[row])
 
 
-def _counted(session: Session, row: Judged, rater_ids: Sequence[int], keys: Select[Any]) -> GivenOn:
+def _given_on(
+    session: Session, row: Judged, rater_ids: Sequence[int], keys: Select[Any]
+) -> GivenOn:
     key, _, _ = _ABOUT[row]
-    found = (
+    statement = (
         select(
             func.count(),
             func.count(case((ON_TASK, 1))),
@@ -433,4 +439,4 @@ def _counted(session: Session, row: Judged, rater_ids: Sequence[int], keys: Sele
         .outerjoin(Event, made_by(row))
         .where(row.rater_id.in_(rater_ids), GIVEN[row].is_not(None), key.in_(keys))
     )
-    return GivenOn(*tables(session).execute(found).one())
+    return GivenOn(*tables(session).execute(statement).one())

@@ -400,7 +400,7 @@ def _judge(session: Session, row: MachineCall, verdict: MachineVerdict, now: dat
     loop.give_back(row, CallState.JUDGED)
     row.verdict, row.reason = str(verdict.verdict), storable_text(verdict.reason)
     row.error_code = verdict.flaw
-    target = Target("verdict", thing_id=row.judged_item_id)
+    target = Target("verdict", item_id=row.judged_item_id)
     click = Click(f"machine:{row.session_id}:{row.judged_item_id}:{row.attempt}", now)
     events.lock(session, judge.rater)
     events.record(session, judge.rater, target, verdict.verdict, click, cause="machine")

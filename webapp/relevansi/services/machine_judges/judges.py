@@ -221,8 +221,8 @@ def beside_people(session: Session, study: Study, judge: MachineJudge) -> Beside
     """Return how far a machine judge agrees with the study's people."""
     scope = in_study(study)
     people = studies.raters(session, study)
-    by_machine = verdicts.of_rater(session, scope, judge.rater_id).by_thing
-    merged = verdicts.adjudicated(session, scope, people).by_thing
+    by_machine = verdicts.of_rater(session, scope, judge.rater_id).by_item
+    merged = verdicts.adjudicated(session, scope, people).by_item
     each = verdicts.by_rater(session, scope, [rater.id for rater in people])
     scale = Scale.stored(study.scale)
     both = by_machine.keys() & merged.keys()
@@ -230,9 +230,9 @@ def beside_people(session: Session, study: Study, judge: MachineJudge) -> Beside
         table=Counter((by_machine[item_id], merged[item_id]) for item_id in both),
         agreement=_agreement(by_machine, merged, scale),
         people=tuple(
-            (rater.name, _agreement(by_machine, each[rater.id].by_thing, scale))
+            (rater.name, _agreement(by_machine, each[rater.id].by_item, scale))
             for rater in people
-            if by_machine.keys() & each[rater.id].by_thing.keys()
+            if by_machine.keys() & each[rater.id].by_item.keys()
         ),
         cards=_cards(session, judge, by_machine, merged),
         machine_judged=len(by_machine),

@@ -27,7 +27,7 @@ from relevansi.failures import Conflict
 from relevansi.i18n import mark
 from relevansi.records import Click
 from relevansi.services.judging import events
-from relevansi.services.judging.events import AGAIN, Target, in_order
+from relevansi.services.judging.events import REPEAT_FIELDS, Target, in_order
 from relevansi.services.people import tokens
 from relevansi.services.rating import tasks
 from relevansi.services.rating.tasks import letter
@@ -46,7 +46,7 @@ class ChangeKind(StrEnum):
     REPEAT_NOTES = "repeat notes"
 
 
-_AGAIN = {name: ChangeKind(field) for field, name in AGAIN.items()}
+_AGAIN = {name: ChangeKind(field) for field, name in REPEAT_FIELDS.items()}
 """The change that a repeat looks like to its rater, by the event's field."""
 
 
@@ -162,7 +162,7 @@ def _narrowed(reader: Rater, filters: EventFilters) -> Iterator[ColumnElement[bo
     elif filters.change is ChangeKind.VERDICT:
         yield ~is_emptiness
     # To its rater a hidden repeat is a plain judgment.
-    yield Event.field.in_([field] if reader.is_owner else [field, AGAIN.get(field, field)])
+    yield Event.field.in_([field] if reader.is_owner else [field, REPEAT_FIELDS.get(field, field)])
 
 
 def _rows(reader: Rater) -> Select[Event, str, Question, JudgedItem, str, Query]:
@@ -234,7 +234,7 @@ def _current_and_overtaken(session: Session, logged: Sequence[Event]) -> tuple[s
     rivals: dict[tuple[int, Target], list[Event]] = defaultdict(list)
     for event in session.scalars(statement):
         if event.judged_item_id is not None or event.query_key is not None:
-            rivals[event.rater_id, Target.of(event).about].append(event)
+            rivals[event.rater_id, Target.of(event).conflict_key].append(event)
     stand, overtaken = set(), set()
     for history in rivals.values():
         *_, last = ordered = in_order(history)

@@ -47,7 +47,7 @@ def machines(session: Session, study: Study, compared: Sequence[Run]) -> list[Ra
     judges = [rater for rater in studies.people_and_machines(session, study) if rater.is_machine]
     scope = Query.run_id.in_([run.id for run in compared])
     by_judge = verdicts.by_rater(session, scope, [judge.id for judge in judges])
-    judged = {judge.id: len(by_judge[judge.id].by_thing) for judge in judges}
+    judged = {judge.id: len(by_judge[judge.id].by_item) for judge in judges}
     return sorted((judge for judge in judges if judged[judge.id]), key=lambda j: -judged[j.id])
 
 

@@ -56,7 +56,7 @@ from relevansi.services.rating import pool
 from relevansi.services.runs import reports
 from relevansi.services.runs import runs as order
 from relevansi.services.runs.reports import Rule
-from relevansi.services.study import standing, studies
+from relevansi.services.study import progress, studies
 
 LARGEST_SEED = 2**31 - 1
 
@@ -432,8 +432,8 @@ def effort(
     )
     present = studies.present(session, study)
     count = raters or max(len(present), 1)
-    progress = [standing.rater_standing(session, rater) for rater in present]
-    paces = [line.pace for line in progress if line.pace is not None]
+    by_rater = [progress.rater_progress(session, rater) for rater in present]
+    paces = [line.pace for line in by_rater if line.pace is not None]
     n_questions = max(len(question_set.questions), 1)
     return RatingEffort(
         things=(n_items or 0) / n_questions,

@@ -388,7 +388,7 @@ def _results(
     return [
         ResultRow(
             title=shown(row.pop("card"), row.pop("shared")).title,
-            relevance=ratings.scale.numbers[ratings.by_thing.get(row["item"])],
+            relevance=ratings.scale.numbers[ratings.by_item.get(row["item"])],
             **row,
         )
         for row in results

@@ -36,7 +36,7 @@ from relevansi.kinds import KINDS
 from relevansi.metrics.proof_packs import proof_files
 from relevansi.records import EmptyOutcome, Scale, Tell, nobody
 from relevansi.services.backups import backups
-from relevansi.services.judging.events import AGAIN
+from relevansi.services.judging.events import REPEAT_FIELDS
 from relevansi.services.proof_packs import packs
 from relevansi.services.runs import reports, runs
 from relevansi.services.study.assignments import SWITCHES
@@ -65,7 +65,7 @@ VALUES: Mapping[Any, set[Any]] = {
     Study.figures: {"progress", "all"},
     Study.kind: set(KINDS),
     Study.merging: {None, *get_args(Merging)},
-    Event.field: {*AGAIN, *AGAIN.values()},
+    Event.field: {*REPEAT_FIELDS, *REPEAT_FIELDS.values()},
     Event.cause: {"click", "bulk", "import", "undo"},
     LogEntry.action: set(SWITCHES),
 }

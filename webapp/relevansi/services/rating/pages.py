@@ -56,7 +56,7 @@ from relevansi.metrics.judging.queries import counted, suggested_quality
 from relevansi.records import CannotTell, EmptyOutcome, Item, QueryState, Relevance, Scale
 from relevansi.services.judging import live_metrics, verdicts
 from relevansi.services.judging.events import UnknownQuery
-from relevansi.services.judging.live_metrics import Standing
+from relevansi.services.judging.live_metrics import RunProgress
 from relevansi.services.judging.verdicts import Verdicts
 from relevansi.services.rating import asked_again, pool, shares, tasks
 from relevansi.services.rating.pool import REPEAT, QueryFilter, Unit
@@ -228,8 +228,8 @@ class RatingPage(QuestionPage, frozen=True, kw_only=True):
     notes: str
     found_elsewhere: bool
     summary: Summary
-    category_standing: Standing
-    whole: Standing
+    category_standing: RunProgress
+    whole: RunProgress
     place: PlaceInWalk
     allow_bulk: bool
     pool_depth: int | None
@@ -271,8 +271,8 @@ def rating_page(
         notes=asked.notes or "",
         found_elsewhere=asked.emptiness_id is not None and _found_elsewhere(session, rater, asked),
         summary=summary,
-        category_standing=standings.get(asked.category) or Standing(),
-        whole=Standing.together(standings.values()),
+        category_standing=standings.get(asked.category) or RunProgress(),
+        whole=RunProgress.together(standings.values()),
         place=PlaceInWalk(
             asked.position if asked.is_asked else None,
             *(asked.of, asked.previous, asked.next, asked.next_open),
@@ -698,7 +698,7 @@ def _again(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]
     rated = select(RepeatRating.query_key, RepeatRating.quality)
     grades = session.execute(rated.where(RepeatRating.task_id == task.id)).all()
     said = Verdicts(
-        by_thing={thing: verdict for thing, (verdict, _) in shares.verdicts(session, task).items()},
+        by_item={thing: verdict for thing, (verdict, _) in shares.verdicts(session, task).items()},
         quality={key: grade for key, grade in grades if grade is not None},
         scale=Scale.stored(task.scale),
     )

@@ -34,7 +34,7 @@ from relevansi.failures import Missing
 from relevansi.i18n import mark
 from relevansi.records import Click
 from relevansi.services.judging import changes, events
-from relevansi.services.judging.events import AGAIN, Answer, AnswerRating, Target
+from relevansi.services.judging.events import REPEAT_FIELDS, Answer, AnswerRating, Target
 from relevansi.services.rating import asked_again, pool, shares
 from relevansi.services.rating.pool import POOL, REPEAT, Purpose, QueryFilter, Unit
 from relevansi.services.rating.shares import Given, Progress, StudyShare
@@ -239,8 +239,8 @@ def judge(
     task = read(session, rater, task_id)
     for thing in things(session, task):
         if key(task, thing.id) == card:
-            field = AGAIN["verdict"] if task.kind == REPEAT else "verdict"
-            target = Target(field, thing_id=thing.id, task_id=task_id)
+            field = REPEAT_FIELDS["verdict"] if task.kind == REPEAT else "verdict"
+            target = Target(field, item_id=thing.id, task_id=task_id)
             events.judge_target(session, rater, target, relevance, click, task.scale)
             return
     raise UnknownTask(task_id, card)
@@ -289,7 +289,7 @@ def open_wording(session: Session, rater: Rater, task_id: str, answer: str, now:
 
 def undo(session: Session, rater: Rater, click: Click) -> str | None:
     """Take back the rater's latest change in any task; return the task's id. See ``take_back``."""
-    last = events.take_back(session, rater, click, Event.task_id.is_not(None))
+    last = events.undo_last(session, rater, click, Event.task_id.is_not(None))
     if last is None:
         return None
     said, _, of_list = last.event_id.rpartition(":")

@@ -146,7 +146,7 @@ def report(
             category=questions[query.key].category,
             notes=labels.notes.get(query.key, ""),
             summary=labels.summary(query, cannot_tell=study.cannot_tell, ranking=ranking),
-            verdicts=tuple(labels.relevance(item) for item in query.things),
+            verdicts=tuple(labels.relevance(item) for item in query.item_ids),
             external_id=questions[query.key].external_id,
         )
         for query in verdicts.asked_queries(session, scope, pooled=bool(ranking))
@@ -254,7 +254,7 @@ def state(session: Session, study: Study, scope: Scope, rule: Rule) -> State:
         open_items |= waits_for
         if waits_for:
             open_questions.add(questions[query.key])
-    voted = {item for verdicts_of_rater in by_rater.values() for item in verdicts_of_rater.by_thing}
+    voted = {item for verdicts_of_rater in by_rater.values() for item in verdicts_of_rater.by_item}
     unvoted, ties = open_items - voted, open_items & voted
     lists = unvoted & {query.emptiness for query in readable}
     of = len({questions[query.key] for query in readable})
@@ -339,7 +339,7 @@ def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, s
     }
     raters = [rater.id for rater in studies.raters(session, study)]
     for rater_id, verdicts_of_rater in verdicts.by_rater(session, scope, raters).items():
-        for item_id, verdict in verdicts_of_rater.by_thing.items():
+        for item_id, verdict in verdicts_of_rater.by_item.items():
             votes_by_item[item_id][rater_id] = verdict
     return votes_by_item
 

@@ -26,7 +26,7 @@ from relevansi.metrics.runs.provenance import Latency, latency
 from relevansi.records import Counts, QueryState
 from relevansi.services.judging import live_metrics
 from relevansi.services.judging.events import UnknownQuery
-from relevansi.services.judging.live_metrics import Standing
+from relevansi.services.judging.live_metrics import RunProgress
 from relevansi.services.rating import pages
 from relevansi.services.study import studies
 from relevansi.services.study.question_sets import is_put_to_raters
@@ -75,7 +75,7 @@ class NotUnreadable(Conflict):
 class RunOverview(Struct, frozen=True):
     run: Run
     counts: Counts
-    standing: Standing
+    standing: RunProgress
     first_open: int | None
 
 
@@ -267,7 +267,7 @@ def _overview(session: Session, rater: Rater, run: Run) -> RunOverview:
     return RunOverview(
         run=run,
         counts=Counts(sum(of), sum(cards for _, _, cards in rows), *of),
-        standing=Standing.together(categories.values()),
+        standing=RunProgress.together(categories.values()),
         first_open=pages.first_open(session, rater, run.id),
     )
 

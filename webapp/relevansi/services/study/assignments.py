@@ -71,8 +71,8 @@ class Numbered(Struct, frozen=True):
 
 def assigned(session: Session, rater: Rater) -> frozenset[int] | None:
     """Return the questions named for a rater; ``None`` where none is, which means all."""
-    named = select(Assignment.question_id).where(Assignment.rater_id == rater.id)
-    return frozenset(session.scalars(named)) or None
+    question_ids = select(Assignment.question_id).where(Assignment.rater_id == rater.id)
+    return frozenset(session.scalars(question_ids)) or None
 
 
 def by_rater(session: Session, study: Study) -> dict[int, frozenset[int]]:
@@ -82,10 +82,10 @@ def by_rater(session: Session, study: Study) -> dict[int, frozenset[int]]:
         .join(Rater, Rater.id == Assignment.rater_id)
         .where(Rater.study_id == study.id)
     )
-    found: dict[int, set[int]] = defaultdict(set)
+    assignments: dict[int, set[int]] = defaultdict(set)
     for rater_id, question_id in rows:
-        found[rater_id].add(question_id)
-    return {rater_id: frozenset(questions) for rater_id, questions in found.items()}
+        assignments[rater_id].add(question_id)
+    return {rater_id: frozenset(questions) for rater_id, questions in assignments.items()}
 
 
 def numbered(session: Session, study: Study) -> tuple[Numbered, ...]:
@@ -132,10 +132,10 @@ def read(text: str, sets: Sequence[Numbered]) -> frozenset[int]:
     ([11, 12, 13], [12, 13])
     """
     items = [" ".join(item.split()) for item in _BETWEEN.split(text)]
-    named = [item for item in items if item]
-    if any(item.casefold() in {ALL, gettext(ALL).casefold()} for item in named):
+    words = [item for item in items if item]
+    if any(item.casefold() in {ALL, gettext(ALL).casefold()} for item in words):
         return EVERYTHING
-    return frozenset(question for item in named for question in _read(item, sets))
+    return frozenset(question for item in words for question in _read(item, sets))
 
 
 def written(questions: Iterable[int], sets: Sequence[Numbered]) -> str:
@@ -145,11 +145,11 @@ def written(questions: Iterable[int], sets: Sequence[Numbered]) -> str:
     >>> written({1, 2, 3, 5, 7, 8}, [one_set])
     '1-3, 5, 7-8'
     """
-    wanted = set(questions)
+    keys = set(questions)
     return ", ".join(
         f"{one.letter if len(sets) > 1 else ''}{run}"
         for one in sets
-        for run in ranges(place for place, key in one.ids.items() if key in wanted)
+        for run in ranges(place for place, key in one.ids.items() if key in keys)
     )
 
 
@@ -176,9 +176,9 @@ def _read(item: str, sets: Sequence[Numbered]) -> Iterable[int]:
 def _set(letter: str, item: str, sets: Sequence[Numbered]) -> Numbered:
     if not letter and len(sets) > 1:
         raise NotQuestions(item, Why.WHICH_SET)
-    for one in sets:
-        if not letter or one.letter == letter.upper():
-            return one
+    for question_set in sets:
+        if not letter or question_set.letter == letter.upper():
+            return question_set
     raise NotQuestions(item, Why.UNKNOWN if letter else Why.OUTSIDE)
 
 
@@ -188,8 +188,8 @@ def _plain(text: str) -> str:
 
 def set_letter(number: int) -> str:
     """Return the name of the question set at `number`, counted from 0: A to Z, then AA."""
-    rest, place = divmod(number, len(ascii_uppercase))
-    return (set_letter(rest - 1) if rest else "") + ascii_uppercase[place]
+    higher, place = divmod(number, len(ascii_uppercase))
+    return (set_letter(higher - 1) if higher else "") + ascii_uppercase[place]
 
 
 SWITCHES = ("set badges_while_blind", "set show_record", "set suggest_quality")
@@ -221,14 +221,14 @@ def exposure(session: Session, study: Study) -> Exposure:
         .where(LogEntry.study_id == study.id, LogEntry.action.in_(SWITCHES))
         .order_by(LogEntry.id)
     )
-    found: dict[str, list[Period]] = {action: [] for action in SWITCHES}
+    periods: dict[str, list[Period]] = {action: [] for action in SWITCHES}
     for action, at, new in changes:
-        times = found[action]
+        times = periods[action]
         if new == str(True):
             times.append(Period(at))
         elif times and times[-1].until is None:
             times[-1] = Period(times[-1].since, at)
-    return Exposure(*(tuple(found[action]) for action in SWITCHES))
+    return Exposure(*(tuple(periods[action]) for action in SWITCHES))
 
 
 def wordings_opened(session: Session, run_ids: Sequence[str]) -> tuple[int, int]:
@@ -245,11 +245,11 @@ def note_opened(
 ) -> None:
     """Log that the owner opened these runs' answers to a question by run, each once."""
     subjects = [f"{run_id}/{position}" for run_id in run_ids]
-    known = session.scalars(
+    logged = session.scalars(
         select(LogEntry.subject).where(
             LogEntry.study_id == study.id, LogEntry.action == OPENED, LogEntry.subject.in_(subjects)
         )
     ).all()
     for subject in subjects:
-        if subject not in known:
+        if subject not in logged:
             studies.log(session, study, OPENED, subject, None, None, now)

@@ -29,12 +29,12 @@ def find_or_make(
     that every judgment stays where it was made.
     """
     keys = [question_key(query.question) for query in queries]
-    known = _known(session, study)
-    for question_set in known:
+    question_sets = _largest_first(session, study)
+    for question_set in question_sets:
         positions = _positions(question_set.questions, queries, keys)
         if positions is not None:
             return question_set, [question_set.questions[place] for place in positions]
-    return _grow_or_make(session, study, known, queries, keys, now)
+    return _grow_or_make(session, study, question_sets, queries, keys, now)
 
 
 def of_collection(
@@ -46,15 +46,15 @@ def of_collection(
     a file lists them. Those that a known set lacks are added at its end. An id that has another
     text in a set is of another collection.
     """
-    known = known_collection(session, study, queries)
-    if known is None:
-        known = QuestionSet(study_id=study.id, created_at=now), [None] * len(queries)
-        session.add(known[0])
+    collection = known_collection(session, study, queries)
+    if collection is None:
+        collection = QuestionSet(study_id=study.id, created_at=now), [None] * len(queries)
+        session.add(collection[0])
         session.flush()
-    question_set, found = known
-    last = max((one.position for one in question_set.questions), default=0)
+    question_set, stored = collection
+    last = max((question.position for question in question_set.questions), default=0)
     questions: list[Question] = []
-    for query, same in zip(queries, found, strict=True):
+    for query, same in zip(queries, stored, strict=True):
         question = same
         if question is None:
             last += 1
@@ -81,10 +81,10 @@ def known_collection(
     session: Session, study: Study, queries: Sequence[ReadQuery]
 ) -> tuple[QuestionSet, list[Question | None]] | None:
     """Return the set that has some of a collection's questions, and those that it has."""
-    for question_set in _known(session, study):
-        found = _same(question_set.questions, queries)
-        if found is not None and any(found):
-            return question_set, found
+    for question_set in _largest_first(session, study):
+        stored = _same(question_set.questions, queries)
+        if stored is not None and any(stored):
+            return question_set, stored
     return None
 
 
@@ -98,8 +98,8 @@ def matched(
     """
     questions = question_set.questions
     if by_id:
-        found = _same(questions, queries)
-        return found if found and any(found) else None
+        stored = _same(questions, queries)
+        return stored if stored and any(stored) else None
     keys = [question_key(query.question) for query in queries]
     places = _positions(questions, queries, keys)
     if places is not None:
@@ -114,20 +114,24 @@ def matched(
 def _same(
     questions: Sequence[Question], queries: Sequence[ReadQuery]
 ) -> list[Question | None] | None:
-    by_id = {one.external_id: one for one in questions if one.external_id is not None}
+    by_id = {
+        question_of_set.external_id: question_of_set
+        for question_of_set in questions
+        if question_of_set.external_id is not None
+    }
     by_key: dict[str, list[Question]] = {}  # a file may ask one text twice
-    for one in questions:
-        by_key.setdefault(one.key, []).append(one)
-    found: list[Question | None] = []
+    for question_of_set in questions:
+        by_key.setdefault(question_of_set.key, []).append(question_of_set)
+    stored: list[Question | None] = []
     for query in queries:
         key, by = question_key(query.question), query.external_id
         same = by_key.get(key)
-        known = by_id.get(by) if by is not None else same.pop(0) if same else None
-        are_told = known and is_told(query.question, by) and is_told(known.text, by)
-        if known and are_told and known.key != key:
+        question = by_id.get(by) if by is not None else same.pop(0) if same else None
+        are_told = question and is_told(query.question, by) and is_told(question.text, by)
+        if question and are_told and question.key != key:
             return None
-        found.append(known)
-    return found
+        stored.append(question)
+    return stored
 
 
 def is_told(text: str, external_id: str | None) -> bool:
@@ -135,27 +139,27 @@ def is_told(text: str, external_id: str | None) -> bool:
     return text not in ("-", external_id)
 
 
-def are_shared(session: Session, study: Study, asked: Sequence[Sequence[str]]) -> bool:
+def are_shared(session: Session, study: Study, key_lists: Sequence[Sequence[str]]) -> bool:
     """Whether a new run, by the keys of its questions, would share its set with another one."""
     with_runs = set(session.scalars(select(Run.question_set_id).where(Run.study_id == study.id)))
-    known = [one for one in _known(session, study) if one.id in with_runs]
-    lists = [*([question.key for question in one.questions] for one in known), *asked]
+    question_sets = [one for one in _largest_first(session, study) if one.id in with_runs]
+    lists = [*([question.key for question in one.questions] for one in question_sets), *key_lists]
     pairs = combinations(range(len(lists)), 2)
     return any(
-        second >= len(known)
+        second >= len(question_sets)
         and (subsequence(lists[first], lists[second]) or subsequence(lists[second], lists[first]))
         for first, second in pairs
     )
 
 
-def _known(session: Session, study: Study) -> Sequence[QuestionSet]:
-    found = session.scalars(
+def _largest_first(session: Session, study: Study) -> Sequence[QuestionSet]:
+    question_sets = session.scalars(
         select(QuestionSet)
         .where(QuestionSet.study_id == study.id)
         .options(selectinload(QuestionSet.questions))
         .order_by(QuestionSet.id)
     )
-    return sorted(found, key=lambda question_set: -len(question_set.questions))
+    return sorted(question_sets, key=lambda question_set: -len(question_set.questions))
 
 
 def _positions(
@@ -174,8 +178,8 @@ def _positions(
     return subsequence([question.key for question in questions], keys)
 
 
-def subsequence(whole: Sequence[str], part: Sequence[str]) -> list[int] | None:
-    """Return the first places at which `part` is found in `whole` in order, else ``None``.
+def subsequence(keys: Sequence[str], part: Sequence[str]) -> list[int] | None:
+    """Return the first places at which `part` is found in `keys` in order, else ``None``.
 
     >>> subsequence(["a", "b", "a", "c"], ["a", "a", "c"])
     [0, 2, 3]
@@ -184,9 +188,9 @@ def subsequence(whole: Sequence[str], part: Sequence[str]) -> list[int] | None:
     """
     places: list[int] = []
     start = 0
-    for wanted in part:
+    for key in part:
         try:
-            place = whole.index(wanted, start)
+            place = keys.index(key, start)
         except ValueError:
             return None
         places.append(place)
@@ -197,25 +201,25 @@ def subsequence(whole: Sequence[str], part: Sequence[str]) -> list[int] | None:
 def _grow_or_make(
     session: Session,
     study: Study,
-    known: Sequence[QuestionSet],
+    question_sets: Sequence[QuestionSet],
     queries: Sequence[ReadQuery],
     keys: Sequence[str],
     now: datetime,
 ) -> tuple[QuestionSet, list[Question]]:
-    kept: dict[int, Question] = {}
+    questions_at: dict[int, Question] = {}
     grown: QuestionSet | None = None
     absorbed: list[QuestionSet] = []
-    for smaller in known:
+    for smaller in question_sets:
         places = subsequence(keys, [question.key for question in smaller.questions])
-        if places is None or any(place in kept for place in places):
+        if places is None or any(place in questions_at for place in places):
             continue
-        kept.update(zip(places, list(smaller.questions), strict=True))
+        questions_at.update(zip(places, list(smaller.questions), strict=True))
         grown = grown or smaller
         absorbed.append(smaller)
     question_set = grown or QuestionSet(study_id=study.id, created_at=now)
     session.add(question_set)
     session.flush()
-    for place, question in kept.items():
+    for place, question in questions_at.items():
         question.position, question.question_set_id = place + 1, question_set.id
     rows = [
         {
@@ -227,7 +231,7 @@ def _grow_or_make(
             "context_dependent": bool(query.context_dependent),
         }
         for place, (query, key) in enumerate(zip(queries, keys, strict=True))
-        if place not in kept
+        if place not in questions_at
     ]
     if rows:
         tables(session).execute(insert(Question), rows)
@@ -266,5 +270,5 @@ def _left_out() -> Select[int]:
         SampledQuestion.rule_id == PlanningRule.id, SampledQuestion.question_id == Question.id
     )
     of_set = Question.question_set_id == PlanningRule.question_set_id
-    found = select(Question.id).join(PlanningRule, of_set).where(restricts_questions(), ~drawn)
-    return found.correlate(None)
+    statement = select(Question.id).join(PlanningRule, of_set).where(restricts_questions(), ~drawn)
+    return statement.correlate(None)

@@ -108,8 +108,8 @@ def present(session: Session, study: Study) -> list[Rater]:
 
 def people_and_machines(session: Session, study: Study) -> list[Rater]:
     """Return the study's raters and machines, the local rater first."""
-    found = select(Rater).where(Rater.study_id == study.id).order_by(Rater.id)
-    return list(session.scalars(found))
+    statement = select(Rater).where(Rater.study_id == study.id).order_by(Rater.id)
+    return list(session.scalars(statement))
 
 
 def called(rater: Rater) -> str:
@@ -190,11 +190,11 @@ def scale_of(
     """
     if not 1 <= relevant_from <= top:
         raise UnfitThreshold(relevant_from, top=top)
-    said = [list(each) for each in (words, guidance)]
-    for texts in said:
+    text_lists = [list(each) for each in (words, guidance)]
+    for texts in text_lists:
         if any(texts) and len(texts) != top + 1:
             raise UnfitWords(len(texts), top=top)
-    return Scale(top, relevant_from, *(tuple(texts) if any(texts) else () for texts in said))
+    return Scale(top, relevant_from, *(tuple(texts) if any(texts) else () for texts in text_lists))
 
 
 _OF_ANSWERS = {"mean_response_quality", "composite"}
@@ -229,9 +229,9 @@ def _named(name: str) -> str:
 
 def has_verdicts(session: Session, study: Study) -> bool:
     """Whether anybody ever gave a verdict in the study: then its scale stays as it is."""
-    given = select(Event.id).join(Rater, Rater.id == Event.rater_id)
-    given = given.where(Rater.study_id == study.id, Event.field == "verdict")
-    return session.scalar(given.limit(1)) is not None
+    statement = select(Event.id).join(Rater, Rater.id == Event.rater_id)
+    statement = statement.where(Rater.study_id == study.id, Event.field == "verdict")
+    return session.scalar(statement.limit(1)) is not None
 
 
 def switches(study: Study) -> Switches:
@@ -240,7 +240,7 @@ def switches(study: Study) -> Switches:
     return Switches(**stored | {"scale": Scale.stored(study.scale), "measures": measures})
 
 
-def set_switches(session: Session, study: Study, wanted: Switches, now: datetime) -> None:
+def set_switches(session: Session, study: Study, switches_after: Switches, now: datetime) -> None:
     """Set the study's name and switches, logging each change; new guidelines end the starter.
 
     Another scale, other figures, another depth of the pool, another way to count "cannot tell" or
@@ -248,28 +248,28 @@ def set_switches(session: Session, study: Study, wanted: Switches, now: datetime
     ``ScaleInUse`` once there are verdicts, and ``UnknownHeadline``.
     """
     before = switches(study)
-    if wanted.guidelines != before.guidelines:
-        wanted = replace(wanted, starter_guidelines=False)
-    measures = named_figures(wanted.measures or ())
+    if switches_after.guidelines != before.guidelines:
+        switches_after = replace(switches_after, starter_guidelines=False)
+    measures = named_figures(switches_after.measures or ())
     unusual = measures and measures != usual_headline(study)
-    wanted = replace(wanted, measures=measures if unusual else None)
-    grades = [(one.scale.top, one.scale.relevant_from) for one in (before, wanted)]
+    switches_after = replace(switches_after, measures=measures if unusual else None)
+    grades = [(one.scale.top, one.scale.relevant_from) for one in (before, switches_after)]
     if grades[0] != grades[1] and has_verdicts(session, study):
         raise ScaleInUse
     changed = set()
     for name in Switches.__struct_fields__:
-        old, new = getattr(before, name), getattr(wanted, name)
+        old, new = getattr(before, name), getattr(switches_after, name)
         if old != new and not (name == "name" and new == shown_name(study)):
             setattr(study, name, _to_store(new))
             log(session, study, f"set {name}", study.name, _logged(old), _logged(new), now)
             changed.add(name)
     if "asks_quality" in changed:
         answered = true() if KINDS[study.kind].always_answered else _answered()
-        asked = answered if study.asks_quality else false()
-        session.execute(update(Query).where(_in_study(study.id)).values(asks_quality=asked))
+        condition = answered if study.asks_quality else false()
+        session.execute(update(Query).where(_in_study(study.id)).values(asks_quality=condition))
     if "cannot_tell" in changed:
         # Participants' own studies count as the one they are of.
-        session.execute(update(Study).values(cannot_tell=wanted.cannot_tell))
+        session.execute(update(Study).values(cannot_tell=switches_after.cannot_tell))
         for study_id in session.scalars(select(Study.id)).all():
             _refresh(session, study_id)
     elif changed & {"scale", "measures", "asks_quality", "pool_depth"}:
@@ -306,8 +306,8 @@ def guidelines(study: Study, code: str = "") -> str:
 
 def starters(study: Study) -> dict[str, str]:
     """Return the starter guidelines for the kind of items of a study, by their language."""
-    found = texts_of(resource("templates") / "study", f"starter_{study.kind}")
-    return {code: text.strip() for code, text in found.items()}
+    texts = texts_of(resource("templates") / "study", f"starter_{study.kind}")
+    return {code: text.strip() for code, text in texts.items()}
 
 
 def rename_rater(session: Session, rater: Rater, name: str, now: datetime) -> None:

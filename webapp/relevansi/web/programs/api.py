@@ -521,7 +521,7 @@ def list_judgments(query: OfJudgments) -> Page[JudgmentRow]:
 def judge_item(body: NewJudgment) -> JudgmentRow:
     """Judge an item as oneself; the same event twice changes nothing."""
     with access.writing() as (session, rater):
-        events.judge_thing(session, rater, body.item, body.verdict, body.click())
+        events.judge_item(session, rater, body.item, body.verdict, body.click())
         session.commit()
         return rows.judgment_row(session, rater, body.item)
 

@@ -23,11 +23,11 @@ from relevansi.services.rating import pages
 from relevansi.services.runs import reports, runs, samples
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
-from relevansi.services.study.standing import (
-    RaterStanding,
+from relevansi.services.study.progress import (
+    RaterProgress,
     own_questions,
-    rater_standing,
-    rater_standings,
+    progress_of_raters,
+    rater_progress,
 )
 from relevansi.web.features import is_offered
 from relevansi.web.frame import access
@@ -73,7 +73,7 @@ def _own_work(session: Session, rater: Rater) -> dict[str, Any]:
     """Return how far the reader is with their own questions."""
     questions = own_questions(session, rater)
     return {
-        "standing": rater_standing(session, rater),
+        "standing": rater_progress(session, rater),
         "questions": questions if len(questions) <= MOST_SEGMENTS else (),
     }
 
@@ -83,7 +83,7 @@ def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str
     rule = reports.final_rule(session, study)
     state = reports.state(session, study, reports.in_study(study), rule)
     is_blind = studies.is_blind(session, study)
-    people = rater_standings(session, study)
+    people = progress_of_raters(session, study)
     own = next(one for one in people if one.name == rater.name)
     is_own_invented = not current_app.config["IS_DEMO"] and is_offered("runs.remove_sample")
     return {
@@ -104,7 +104,7 @@ def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str
     }
 
 
-def _is_behind(own: RaterStanding, rule: Rule, behind: Any) -> bool:
+def _is_behind(own: RaterProgress, rule: Rule, behind: Any) -> bool:
     """Whether the reader has something of their own to rate that the state waits for."""
     return own.clicks_left > 0 if rule.rater else studies.shown_owner(own.name) in behind
 

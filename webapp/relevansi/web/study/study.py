@@ -31,7 +31,7 @@ from relevansi.services.rating import asked_again, particulars, pool
 from relevansi.services.rating.particulars import LONGEST_NOTE
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
-from relevansi.services.study import assignments, standing, studies
+from relevansi.services.study import assignments, progress, studies
 from relevansi.services.study.assignments import NotQuestions
 from relevansi.services.study.studies import Switches
 from relevansi.web.frame import access, forms, htmx
@@ -204,7 +204,7 @@ def guidelines() -> Response:
 def show_standing() -> Response:
     with access.reading() as (session, rater):
         study = rater.study
-        questions = standing.question_standings(session, study)
+        questions = progress.question_progress(session, study)
         is_blind = studies.is_blind(session, study)
         sets = assignments.numbered(session, study)
         short = [one for one in questions if one.reach < (study.overlap or 1)]
@@ -214,11 +214,11 @@ def show_standing() -> Response:
             "study/standing.html",
             "study/_standing.html",
             at=access.now(),
-            saving=standing.saving(session, study),
+            saving=progress.saving(session, study),
             pool_depth=study.pool_depth,
             overlap=study.overlap,
             is_blind=is_blind,
-            raters=standing.rater_standings(session, study),
+            raters=progress.progress_of_raters(session, study),
             questions=questions,
             blindness=blindness_sentence(blindness),
             askable=asked_again.askable(session, study),

@@ -43,7 +43,7 @@ class Saving(Struct, frozen=True):
         return self.shown - self.distinct - self.beyond
 
 
-class RaterStanding(Struct, frozen=True):
+class RaterProgress(Struct, frozen=True):
     name: str
     progress: Progress
     judged: int
@@ -60,7 +60,7 @@ class RaterStanding(Struct, frozen=True):
         return None if self.pace is None else self.pace * self.clicks_left
 
 
-class QuestionStanding(Struct, frozen=True):
+class QuestionProgress(Struct, frozen=True):
     """One question: its distinct things, the raters given it, and the verdicts left.
 
     ``planned_for`` may still be given it, as far as the overlap allows. ``reach`` counts those
@@ -81,8 +81,8 @@ class QuestionStanding(Struct, frozen=True):
     left: int
 
 
-def rater_standings(session: Session, study: Study) -> tuple[RaterStanding, ...]:
-    return tuple(rater_standing(session, rater) for rater in studies.present(session, study))
+def progress_of_raters(session: Session, study: Study) -> tuple[RaterProgress, ...]:
+    return tuple(rater_progress(session, rater) for rater in studies.present(session, study))
 
 
 def pace(moments: Iterable[datetime]) -> float | None:
@@ -104,7 +104,7 @@ def pace(moments: Iterable[datetime]) -> float | None:
 
 def saving(session: Session, study: Study) -> Saving:
     in_study = and_(Run.study_id == study.id, is_put_to_raters(Query.question_id))
-    shown = select(func.count()).select_from(Result).join(Query).join(Run).where(in_study)
+    results = select(func.count()).select_from(Result).join(Query).join(Run).where(in_study)
     distinct = (
         select(func.count(Result.judged_item_id.distinct())).join(Query).join(Run).where(in_study)
     )
@@ -112,10 +112,10 @@ def saving(session: Session, study: Study) -> Saving:
     if study.pool_depth is not None:
         within = within.where(Result.rank <= study.pool_depth)
     everything, pooled = session.scalar(distinct) or 0, session.scalar(within) or 0
-    return Saving(session.scalar(shown) or 0, pooled, everything - pooled)
+    return Saving(session.scalar(results) or 0, pooled, everything - pooled)
 
 
-def rater_standing(session: Session, rater: Rater) -> RaterStanding:
+def rater_progress(session: Session, rater: Rater) -> RaterProgress:
     judged = select(func.count()).where(
         Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
     )
@@ -125,7 +125,7 @@ def rater_standing(session: Session, rater: Rater) -> RaterStanding:
         .order_by(Event.id.desc())
         .limit(RECENT)
     ).all()
-    return RaterStanding(
+    return RaterProgress(
         name=rater.name,
         progress=shares.progress(session, rater),
         judged=session.scalar(judged) or 0,
@@ -137,11 +137,11 @@ def rater_standing(session: Session, rater: Rater) -> RaterStanding:
 def own_questions(session: Session, rater: Rater) -> list[str]:
     """Return "done", "begun" or "open" for each question of the rater's share, in order."""
     share = shares.of_rater(session, rater)
-    asked = {*share.units}
+    units_asked = {*share.units}
     if studies.is_blind(session, rater.study):
-        asked &= {*(given.unit for given in share.first_time), *share.free}
+        units_asked &= {*(task.unit for task in share.first_time), *share.free}
     by_question: dict[int, list[shares.UnitProgress]] = defaultdict(list)
-    for unit in asked:
+    for unit in units_asked:
         by_question[unit.question_id].append(share.units[unit])
     places = select(Question.id).where(Question.id.in_(by_question))
     in_order = session.scalars(places.order_by(Question.question_set_id, Question.position))
@@ -149,19 +149,21 @@ def own_questions(session: Session, rater: Rater) -> list[str]:
     for question in in_order:
         units = by_question[question]
         has_begun = any(
-            one.open_judgments < one.judgments or one.unrated < one.answers for one in units
+            unit_progress.open_judgments < unit_progress.judgments
+            or unit_progress.unrated < unit_progress.answers
+            for unit_progress in units
         )
-        is_open = any(one.is_open for one in units)
+        is_open = any(unit_progress.is_open for unit_progress in units)
         progress.append("done" if not is_open else "begun" if has_begun else "open")
     return progress
 
 
-def question_standings(session: Session, study: Study) -> list[QuestionStanding]:
+def question_progress(session: Session, study: Study) -> list[QuestionProgress]:
     names = {rater.id: rater.name for rater in studies.present(session, study)}
-    given: dict[int, set[int]] = defaultdict(set)
+    raters_given: dict[int, set[int]] = defaultdict(set)
     for question_id, rater_id in session.execute(select(Task.question_id, Task.rater_id)):
-        given[question_id].add(rater_id)
-    named = assignments.by_rater(session, study) if studies.is_blind(session, study) else {}
+        raters_given[question_id].add(rater_id)
+    assigned = assignments.by_rater(session, study) if studies.is_blind(session, study) else {}
     judged: dict[int, dict[str, int]] = defaultdict(dict)
     for question_id, rater_id, count in session.execute(
         select(JudgedItem.question_id, Judgment.rater_id, func.count())
@@ -179,25 +181,27 @@ def question_standings(session: Session, study: Study) -> list[QuestionStanding]
         .group_by(Question.id, Question.position, Question.text, Question.category)
         .order_by(Question.question_set_id, Question.position)
     )
-    found = []
-    for key, position, text, category, things in rows:
-        theirs = {rater: name for rater, name in names.items() if key in named.get(rater, {key})}
-        is_free = study.overlap is None or len(given[key]) < study.overlap
+    standings = []
+    for key, position, text, category, n_items in rows:
+        theirs = {rater: name for rater, name in names.items() if key in assigned.get(rater, {key})}
+        is_free = study.overlap is None or len(raters_given[key]) < study.overlap
         # A removed rater has no name.
-        given_to = sorted(names[rater] for rater in given[key] if rater in names)
+        given_to = sorted(names[rater] for rater in raters_given[key] if rater in names)
         by = {name: judged[key].get(name, 0) for name in sorted({*given_to, *judged[key]})}
         raters = len({*by, *theirs.values()})
-        wanted = raters if study.overlap is None else min(study.overlap, raters)
-        begun = sum(things - count for count in by.values())
-        found.append(
-            QuestionStanding(
-                *(key, position, text, category, things, given_to),
+        n_wanted = raters if study.overlap is None else min(study.overlap, raters)
+        begun = sum(n_items - count for count in by.values())
+        standings.append(
+            QuestionProgress(
+                *(key, position, text, category, n_items, given_to),
                 planned_for=[
-                    name for rater, name in theirs.items() if is_free and rater not in given[key]
+                    name
+                    for rater, name in theirs.items()
+                    if is_free and rater not in raters_given[key]
                 ],
-                reach=len({*theirs, *given[key]}),
+                reach=len({*theirs, *raters_given[key]}),
                 judged=by,
-                left=begun + things * max(0, wanted - len(by)),
+                left=begun + n_items * max(0, n_wanted - len(by)),
             )
         )
-    return found
+    return standings
