@@ -7,11 +7,13 @@ import re
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 from granian.cli import cli
 from sqlalchemy import make_url
 
 from relevansi.cli.frame.commands import COMMANDS
+from relevansi.cli.frame.commands import relevansi as application
 from relevansi.config import with_driver
 from relevansi.i18n import gettext, speaking
 from relevansi.importers.results.files import LONGEST_RECORD, MOST_UNPACKED, Budget
@@ -25,8 +27,11 @@ PAIRS = [
     (ROOT / "README.md", ROOT / "README.id.md"),
     *((path, DOCS / "id" / path.name) for path in sorted((DOCS / "en").glob("*.md"))),
 ]
+GUIDES = [DOCS / tongue / "commands.md" for tongue in ("en", "id")]
 OPERATIONS = [DOCS / "operations.md", DOCS / "en" / "operators.md", DOCS / "id" / "operators.md"]
 TEXT = {path: path.read_text("utf-8") for path in OPERATIONS}
+OF_OTHER_ROWS = {"--format"}
+"""Of `verify`, whose row says how its pack is made."""
 READMES = [ROOT / "README.md", ROOT / "README.id.md"]
 
 
@@ -54,8 +59,36 @@ def test_both_languages_name_the_same_commands_which_exist_and_link_each_other(
         assert re.search(rf"\[{name}\]\(\S*{re.escape(other.name)}", first)
 
 
-def test_the_readme_lists_every_command_and_the_sites_every_guide() -> None:
-    assert COMMANDS.keys() <= {name for name, *_ in commands(ROOT / "README.md")}
+def options(command: click.Command) -> set[str]:
+    """Return every spelling of the options of a command and of those below it."""
+    below = command.commands.values() if isinstance(command, click.Group) else ()
+    spelled = {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
+    return spelled.union(*map(options, below))
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+def test_the_page_of_commands_names_each_with_options_that_it_has(language: str) -> None:
+    page = DOCS / language / "commands.md"
+    assert {name for name, *_ in commands(page)} == COMMANDS.keys()
+    for row in page.read_text("utf-8").splitlines():
+        first_cell = row.replace(r"\|", "").partition("|")[2].partition("|")[0]
+        if names := re.findall(r"`relevansi ([a-z-]+)", first_cell):
+            context = click.Context(application)
+            chosen = filter(None, (application.get_command(context, name) for name in names))
+            named = set(re.findall(r"--[a-z][a-z-]*", row))
+            assert named <= set().union(*map(options, chosen)) | OF_OTHER_ROWS, row
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+def test_the_page_of_commands_explains_every_setting(language: str) -> None:
+    page = (DOCS / language / "commands.md").read_text("utf-8")
+    sources = "".join(path.read_text("utf-8") for path in (ROOT / "webapp").rglob("*.py"))
+    settings = {name.rstrip("_") for name in re.findall(r"RELEVANSI_[A-Z_]+", sources)}
+
+    assert {name for name in settings if f"`{name}`" not in page} == set()
+
+
+def test_the_sites_list_every_guide() -> None:
     names = {path.name for path in (DOCS / "en").iterdir()}
     site = (ROOT / "mkdocs.yml").read_text("utf-8")
     assert names == {path.name for path in (DOCS / "id").iterdir()}
@@ -74,7 +107,7 @@ def test_the_pictures_of_a_guide_are_in_its_language(tongue: str) -> None:
     assert shown == {path.name for path in DOCS.glob(f"screenshots/*-{tongue}.png")}
 
 
-@pytest.mark.parametrize("page", [*READMES, *OPERATIONS], ids=lambda path: path.name)
+@pytest.mark.parametrize("page", [*READMES, *GUIDES, *OPERATIONS], ids=lambda path: path.name)
 def test_links_lead_to_headings_and_files_and_settings_exist(page: Path) -> None:
     sources = "".join(path.read_text("utf-8") for path in (ROOT / "webapp").rglob("*.py"))
     text = page.read_text("utf-8")
