@@ -77,7 +77,7 @@ def browser(session: nox.Session) -> None:
 def browsers(session: nox.Session) -> None:
     """Rate in Firefox and in WebKitGTK, the engine of Safari, longer than the tests do."""
     install(session)
-    if may_install():
+    if can_install() and ("CI" in os.environ or os.environ.get("RELEVANSI_MAY_INSTALL") == "1"):
         debian_packages(session, "firefox-esr", "webkit2gtk-driver", "xvfb")
     here = ("tests/browser/engines", "-m", "browser", *REPEATED)
     session.run("pytest", *here, *session.posargs, env={"RELEVANSI_ALL_ENGINES": "1"})
@@ -279,13 +279,14 @@ def install(session: nox.Session) -> None:
 def chromium(session: nox.Session, *preferred: str) -> str:
     """The path of a Chromium that starts: the system's, a new package's or Playwright's.
 
-    `preferred` are names of programs, and of Debian's packages, that do as well and come first.
+    `preferred` are names of programs, and of Debian's packages, that do as well and come first. A
+    package is installed only where no Chromium starts: without one there is nothing to test with.
     """
-    found = system_chromium((*preferred, *CHROMIUM_NAMES))
-    for name in (*preferred, "chromium") if may_install() else ():
-        found = found or packaged(session, name)
+    path = system_chromium((*preferred, *CHROMIUM_NAMES))
+    for name in (*preferred, "chromium") if can_install() else ():
+        path = path or packaged(session, name)
     return (
-        found
+        path
         or playwright_chromium(session)
         or session.error(
             "No Chromium starts here. Install chromium or google-chrome with the system's package "
@@ -315,20 +316,22 @@ def playwright_chromium(session: nox.Session) -> str | None:
         "with start() as playwright: print(playwright.chromium.executable_path)"
     )
     path = str(session.run("python", "-c", code, silent=True)).strip()
-    if Path(path).exists() and not starts(path) and may_install():
+    if Path(path).exists() and not starts(path) and can_install():
+        session.log("That Chromium lacks libraries: Playwright installs packages for it.")
         session.run("playwright", "install-deps", "chromium", success_codes=ANY_CODE)
     return path if starts(path) else None
 
 
 def debian_packages(session: nox.Session, *names: str) -> None:
-    """Install packages of the system, as far as it has them."""
+    """Install packages of the system, as far as it has them, and say so."""
+    session.log(f"Installing packages of this system, by apt-get: {', '.join(names)}")
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     for command in (["update"], ["install", "-y", "--no-install-recommends", *names]):
         session.run("apt-get", *command, external=True, env=quiet, success_codes=ANY_CODE)
 
 
-def may_install() -> bool:
-    """Whether the system's packages come with apt and are ours to install."""
+def can_install() -> bool:
+    """Whether the system's packages come with apt and this user may install them."""
     return shutil.which("apt-get") is not None and getattr(os, "geteuid", lambda: 1)() == 0
 
 

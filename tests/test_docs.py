@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
+from textwrap import dedent
+from typing import Any
 
 import click
 import pytest
@@ -169,3 +173,45 @@ def test_the_guide_of_results_names_every_shape_and_limit(language: str) -> None
     limits |= {f"{size // 2**20} MB" for size in (LONGEST_RECORD, MOST_UNPACKED)}
 
     assert {name for name in names | limits if name not in guide} == set()
+
+
+PAPERS = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
+PLACES = (ROOT, ROOT / "webapp" / "relevansi")
+
+
+@pytest.mark.parametrize("page", PAPERS, ids=lambda path: path.name)
+def test_every_place_that_the_papers_lead_to_exists(page: Path) -> None:
+    text = " ".join(page.read_text("utf-8").split())
+    named = re.findall(r"`((?:[\w-]+/)*[\w-]+(?:\.\w+|/))`(?:, `(\w+)`)?", text)
+    assert len(named) > 5
+    for path, name in named:
+        places = [folder / path for folder in PLACES if (folder / path).exists()]
+        assert places or "/" not in path or path in EXAMPLES, path
+        if name and path.endswith(".py"):
+            assert re.search(rf"\b{name}\b", places[0].read_text("utf-8")), f"{path}, {name}"
+
+
+EXAMPLES = {"docs/en/", "docs/id/"}
+"""Folders that stand for any file in them."""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [c for page in PAPERS for c in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)],
+)
+def test_every_example_in_the_papers_imports_what_it_uses(code: str) -> None:
+    """Claims run; what needs a study is held to the names of the modules that it calls."""
+    tree = ast.parse(dedent(code))
+    modules: dict[str, Any] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            source = import_module(node.module or "")
+            modules |= {alias.name: getattr(source, alias.name, None) for alias in node.names}
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+            module = modules.get(part.value.id)
+            assert module is None or hasattr(module, part.attr), ast.unparse(part)
+    claims: list[ast.stmt] = [node for node in tree.body if isinstance(node, ast.Assert)]
+    exec(compile(ast.Module(claims, []), "paper", "exec"), modules)
+    assert modules
+    assert None not in modules.values()
