@@ -28,9 +28,6 @@ RUNS = "INSERT INTO attempts (source, at) VALUES ('ran by the file', '2026-01-01
 SCHEMA = "PRAGMA writable_schema = ON; {}; PRAGMA writable_schema = RESET"
 LEFT_BEHIND = {
     "nothing foreign": "",
-    "a trigger of the upgrade": (
-        f"CREATE TRIGGER evil AFTER UPDATE ON alembic_version BEGIN {RUNS}; END"
-    ),
     "a trigger that looks like SQLite's own": (
         f"CREATE TRIGGER evil AFTER UPDATE ON alembic_version BEGIN {RUNS}; END; "
         + SCHEMA.format(
@@ -43,18 +40,11 @@ LEFT_BEHIND = {
         "BEGIN UPDATE judgments SET verdict = '1' WHERE id = new.id; END"
     ),
     "a view": "CREATE VIEW evil AS SELECT * FROM raters",
-    "a table of somebody else": "CREATE TABLE evil (id INTEGER PRIMARY KEY)",
     "a virtual table": "CREATE VIRTUAL TABLE evil USING fts5(words)",
-    "an index on an expression": "CREATE INDEX evil ON raters (abs(id))",
     "a unique index that refuses later rows": "CREATE UNIQUE INDEX evil ON log_entries (subject)",
     "an index that is missing": "DROP INDEX {index}",
-    "a column more": "ALTER TABLE studies ADD COLUMN evil TEXT",
     "a generated column more": (
         "ALTER TABLE judgments ADD COLUMN evil TEXT AS (upper(verdict)) VIRTUAL"
-    ),
-    "a default that is another": SCHEMA.format(
-        "UPDATE sqlite_schema SET sql = replace(sql, 'VARCHAR(16)', 'VARCHAR(16) DEFAULT 1') "
-        "WHERE name = 'judgments'"
     ),
     "a null that ours does not allow": SCHEMA.format(
         "UPDATE sqlite_schema SET sql = replace(sql, 'name TEXT NOT NULL', 'name TEXT') "
@@ -62,9 +52,6 @@ LEFT_BEHIND = {
     ),
 }
 REFUSED = {
-    "a view in the place of a table": (
-        "ALTER TABLE assignments RENAME TO kept; CREATE VIEW assignments AS SELECT * FROM kept"
-    ),
     "a virtual table in the place of a table": (
         "DROP TABLE assignments; CREATE VIRTUAL TABLE assignments USING fts5("
         + ", ".join(column.name for column in Assignment.__table__.columns)
@@ -90,9 +77,7 @@ REFUSED = {
         "PRAGMA foreign_keys = OFF; "
         "UPDATE judgments SET rater_id = 12345 WHERE rowid = (SELECT min(rowid) FROM judgments)"
     ),
-    "a version of the tables that is another": "UPDATE alembic_version SET version_num = '0001'",
     "no version of the tables": "DELETE FROM alembic_version",
-    "two versions of the tables": "INSERT INTO alembic_version VALUES ('9999')",
     "a JSON text that is none": "UPDATE judged_items SET card = '{' WHERE card IS NOT NULL",
     "a null where there is a value": SCHEMA.format(
         "UPDATE sqlite_schema SET sql = replace(sql, 'name TEXT NOT NULL', 'name TEXT') "

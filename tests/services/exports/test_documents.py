@@ -21,7 +21,6 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Study
 from relevansi.i18n import speak_of, speaking
-from relevansi.importers.proof_packs import pack as proof_pack
 from relevansi.importers.results import formats
 from relevansi.importers.results.formats import Choices
 from relevansi.kinds import shown
@@ -35,11 +34,12 @@ from relevansi.services.exports.exports import (
     RatedRun,
 )
 from relevansi.services.judging import events
-from relevansi.services.proof_packs import packs, verification
+from relevansi.services.proof_packs import packs
 from relevansi.services.runs import file_formats, reports, results, stored_results
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
 from tests.conftest import NOW
+from tests.services.proof_packs.packs import changed, members, verified
 
 SEEDS = Path(__file__).parents[3] / "seeds" / "documents"
 MERGED = Rule(reports.MAJORITY)
@@ -397,23 +397,6 @@ def packed(session: Session, study: Study, run: str | None) -> bytes:
     return packs.pack(session, study, run, MERGED).data
 
 
-def changed(data: bytes, name: str, before: str, after: str) -> bytes:
-    written = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(written, "w") as new:
-        for info in old.infolist():
-            content = old.read(info)
-            if info.filename == name:
-                assert before.encode() in content
-                content = content.replace(before.encode(), after.encode(), 1)
-            new.writestr(info, content)
-    return written.getvalue()
-
-
-def verified(data: bytes) -> verification.Verification:
-    with proof_pack.opened("pack.zip", io.BytesIO(data)) as pack:
-        return verification.verify(pack)
-
-
 @pytest.mark.parametrize("language", ["en", "id"])
 def test_a_pack_of_documents_speaks_of_documents(
     session: Session, study: Study, runs: list[str], language: str
@@ -443,11 +426,12 @@ def test_a_changed_grade_is_named_with_its_line(
     session: Session, study: Study, runs: list[str]
 ) -> None:
     data = packed(session, study, runs[0])
-    with zipfile.ZipFile(io.BytesIO(data)) as pack:
-        lines = pack.read("verdicts.csv").decode().splitlines()
-    number, line = next((n, one) for n, one in enumerate(lines, 1) if one.endswith(",3"))
+    lines = members(data)["verdicts.csv"].splitlines()
+    number, line = next((n, one) for n, one in enumerate(lines, 1) if one.endswith(b",3"))
 
-    found = verified(changed(data, "verdicts.csv", line, f"{line[:-1]}0")).differences
+    found = verified(
+        changed(data, "verdicts.csv", lambda file: file.replace(line, line[:-1] + b"0", 1))
+    ).differences
 
     cells = [one for one in found if one.file == "verdicts.csv" and one.place]
     assert [one.place for one in cells] == [(f"line {number}",)]
@@ -458,7 +442,9 @@ def test_a_grade_above_the_scale_is_no_verdict_of_a_pack(
 ) -> None:
     data = packed(session, study, runs[0])
 
-    found = verified(changed(data, "study/judgments.json", '"verdict": "3"', '"verdict": "4"'))
+    found = verified(
+        changed(data, "study/judgments.json", lambda file: file.replace(b': "3"', b': "4"', 1))
+    )
 
     assert not found.equal
     assert any(one.file == "study/judgments.json" for one in found.differences)

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from relevansi.db.engine import Database
 from relevansi.db.tables.evaluations import CardDecision
-from relevansi.db.tables.people import LogEntry, Rater
+from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.exporters.gold.constraint_reports import constraints_json
@@ -549,7 +549,6 @@ def test_a_known_place_stands_in_for_a_point(session: Session, study: Study, rat
 
 def test_a_note_is_read_once_it_is_shown(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study)
-    (question,) = session.scalars(select(Question)).all()
     take_gold(session, rater, notes="no_data because it is full")
     session.flush()
     task = tasks.next_task(session, rater, NOW)
@@ -566,12 +565,3 @@ def test_a_note_is_read_once_it_is_shown(session: Session, study: Study, rater: 
 
     particulars.show_offered_notes(session, study, NOW)
     assert read() == {"no_data because it is full"}
-
-    particulars.put_notes(session, study, {question.id: " Mine "}, NOW)
-    particulars.show_offered_notes(session, study, NOW)
-    assert read() == {"Mine"}
-    said = select(LogEntry.old, LogEntry.new).where(LogEntry.action == "set note")
-    assert [tuple(row) for row in session.execute(said.order_by(LogEntry.id))] == [
-        ("", "no_data because it is full"),
-        ("no_data because it is full", "Mine"),
-    ]
