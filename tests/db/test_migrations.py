@@ -6,14 +6,15 @@ import json
 import lzma
 import re
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError
 
 from relevansi.config import sqlite_url
@@ -97,15 +98,7 @@ def _rows(
 
 
 def test_rules_that_are_gone_are_ended_and_logged(database: Database, tmp_path: Path) -> None:
-    older = _another(database, tmp_path)
-    with older.engine.begin() as connection:
-        database.make_tables(connection, "0022")
-        for row in (*OLDER_ROWS[:3], *OLDER_RULES):
-            connection.execute(text(row))
-
-    older.upgrade()
-
-    with older.engine.connect() as connection:
+    with _upgraded(database, tmp_path, "0022", (*OLDER_ROWS[:3], *OLDER_RULES)) as connection:
         kept = connection.execute(
             text("SELECT kind, outcome, verdicts_at_end FROM planning_rules ORDER BY id")
         ).all()
@@ -117,22 +110,13 @@ def test_rules_that_are_gone_are_ended_and_logged(database: Database, tmp_path: 
     assert ended == ("set rating rule", "question set 1, rule 2, seed 7", "by_effect", None)
     assert forgotten[:2] == ("forget rating rule", "question set 1, rule 2")
     assert {"seed": 7, "outcome": "retired"}.items() <= json.loads(forgotten[2]).items()
-    older.close()
 
 
 def test_words_on_items_of_evaluations_move_to_the_log_of_their_rater(
     database: Database, tmp_path: Path
 ) -> None:
     """Ani passes a part, fails it and takes that back; the evaluation is deleted by then."""
-    older = _another(database, tmp_path)
-    with older.engine.begin() as connection:
-        database.make_tables(connection, "0033")
-        for row in (*OLDER_ROWS[:3], *ITEM_EVENTS):
-            connection.execute(text(row))
-
-    older.upgrade()
-
-    with older.engine.connect() as connection:
+    with _upgraded(database, tmp_path, "0033", (*OLDER_ROWS[:3], *ITEM_EVENTS)) as connection:
         moved = connection.execute(
             text("SELECT study_id, action, subject, old, new, at FROM log_entries ORDER BY id")
         ).all()
@@ -143,7 +127,6 @@ def test_words_on_items_of_evaluations_move_to_the_log_of_their_rater(
         (1, "undo on an item", "rater 1", f"{place}: 0", f"{place}: 1"),
     ]
     assert [str(row.at)[11:19] for row in moved] == ["10:00:01", "10:00:02", "10:00:03"]
-    older.close()
 
 
 ITEM_EVENTS = tuple(
@@ -163,18 +146,9 @@ ITEM_EVENTS = tuple(
 def test_a_count_of_people_who_declined_moves_to_the_log(
     database: Database, tmp_path: Path
 ) -> None:
-    older = _another(database, tmp_path)
-    with older.engine.begin() as connection:
-        database.make_tables(connection, "0036")
-        for row in (*OLDER_ROWS[:2], *DECLINED):
-            connection.execute(text(row))
-
-    older.upgrade()
-
-    with older.engine.connect() as connection:
+    with _upgraded(database, tmp_path, "0036", (*OLDER_ROWS[:2], *DECLINED)) as connection:
         moved = connection.execute(text("SELECT study_id, action, new FROM log_entries")).all()
     assert [tuple(row) for row in moved] == [(1, "phase 3 declined", "3")]
-    older.close()
 
 
 DECLINED = tuple(
@@ -191,15 +165,7 @@ def test_a_session_under_a_limit_that_is_gone_is_stopped_and_its_limit_logged(
     database: Database, tmp_path: Path
 ) -> None:
     """Rater 2 is asked in English without such a limit, 3 with one, 4 in Indonesian."""
-    older = _another(database, tmp_path)
-    with older.engine.begin() as connection:
-        database.make_tables(connection, "0037")
-        for row in (OLDER_ROWS[0], *MACHINES):
-            connection.execute(text(row))
-
-    older.upgrade()
-
-    with older.engine.connect() as connection:
+    with _upgraded(database, tmp_path, "0037", (OLDER_ROWS[0], *MACHINES)) as connection:
         sessions = connection.execute(
             text("SELECT rater_id, state FROM machine_sessions ORDER BY id")
         ).all()
@@ -208,7 +174,6 @@ def test_a_session_under_a_limit_that_is_gone_is_stopped_and_its_limit_logged(
     assert [tuple(row) for row in moved] == [
         ("limit of machine judge", "rater 3", "session 3: 900 tokens")
     ]
-    older.close()
 
 
 MACHINES = tuple(
@@ -240,15 +205,7 @@ def test_judged_things_become_judged_items_and_what_hangs_on_them_stays(
     database: Database, tmp_path: Path
 ) -> None:
     """A verdict, its event and a call stay with the item; the references hold afterwards."""
-    older = _another(database, tmp_path)
-    with older.engine.begin() as connection:
-        database.make_tables(connection, "0041")
-        for row in JUDGED_THINGS:
-            connection.execute(text(row))
-
-    older.upgrade()
-
-    with older.engine.begin() as connection:
+    with _upgraded(database, tmp_path, "0041", JUDGED_THINGS) as connection:
         connection.execute(text("DELETE FROM judgments"))
         read = (
             "SELECT identity, content, field FROM events JOIN judged_items"
@@ -262,7 +219,6 @@ def test_judged_things_become_judged_items_and_what_hangs_on_them_stays(
             connection.execute(text(VERDICT.format(column="judged_item_id", item=7)))
     assert items == [("slug:a", 1, "verdict")]
     assert [tuple(row) for row in events] == [(None,)]
-    older.close()
 
 
 VERDICT = (
@@ -318,6 +274,22 @@ OLDER_ROWS = (
 )
 
 """Two of a file, one click, one form with two fields, one press for two cards."""
+
+
+@contextmanager
+def _upgraded(
+    database: Database, tmp_path: Path, version: str, rows: Sequence[str]
+) -> Iterator[Connection]:
+    """Connect to a database that was upgraded with the rows that it had at a version."""
+    older = _another(database, tmp_path)
+    with older.engine.begin() as connection:
+        database.make_tables(connection, version)
+        for row in rows:
+            connection.execute(text(row))
+    older.upgrade()
+    with older.engine.begin() as connection:
+        yield connection
+    older.close()
 
 
 def _another(database: Database, tmp_path: Path) -> Database:
