@@ -67,7 +67,7 @@ def add(session: Session, study: Study, folder: Path, now: datetime, language: s
 def _judge_the_rest(
     session: Session, judge: MachineJudge, recorded: dict[str, str], at: datetime
 ) -> None:
-    left = prompts.open_things(session, judge)
+    left = prompts.open_items(session, judge)
     prompts_of: dict[int, str] = dict(prompts.prompts_of(session, judge, left))
     told = prompts.rates(session, judge)
     found = MachineSession(

@@ -142,7 +142,7 @@ def docket(session: Session, study: Study) -> Docket:
         for item, question in rows
     ]
     ties, majorities = (
-        tuple(sorted((one for one in disputes if one.is_tie is tie), key=_urgency))
+        tuple(sorted((dispute for dispute in disputes if dispute.is_tie is tie), key=_urgency))
         for tie in (True, False)
     )
     return Docket(ties, majorities, n_items=len(cast))

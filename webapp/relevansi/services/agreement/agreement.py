@@ -137,12 +137,12 @@ def _repeat_consistency(
     kinds: Sequence[ItemKind],
     top: int,
 ) -> tuple[Consistency, ...]:
-    same_thing = Judgment.judged_item_id == Repeat.judged_item_id
+    same_item = Judgment.judged_item_id == Repeat.judged_item_id
     verdicts_again = (
         select(Task.rater_id, JudgedItem.item_id, Judgment.verdict, Repeat.verdict)
         .join_from(Repeat, Task, Task.id == Repeat.task_id)
         .join(JudgedItem, JudgedItem.id == Repeat.judged_item_id)
-        .outerjoin(Judgment, (Judgment.rater_id == Task.rater_id) & same_thing)
+        .outerjoin(Judgment, (Judgment.rater_id == Task.rater_id) & same_item)
         .where(Task.kind == REPEAT)
         .order_by(Task.rater_id, Task.claimed_at, Repeat.judged_item_id)
     )

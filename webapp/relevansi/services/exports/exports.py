@@ -131,20 +131,22 @@ def export(
     return FORMATS[file_format](RatedRun(session, study, run_id, rule), **options)
 
 
-def _rated_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
-    report = of.report()
+def _rated_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
+    report = rated.report()
     data = csv_ratings.rated_csv(report, style=style)
-    return of.file("evaluation_rated.csv", data, *csv_ratings.remarks(report))
+    return rated.file("evaluation_rated.csv", data, *csv_ratings.remarks(report))
 
 
-def _wide_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
-    by_rater = {rater.name: of.report(rater) for rater in studies.raters(of.session, of.study)}
-    merged = of.report()
+def _wide_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
+    by_rater = {
+        rater.name: rated.report(rater) for rater in studies.raters(rated.session, rated.study)
+    }
+    merged = rated.report()
     data = csv_ratings.wide_csv(merged, by_rater, style=style)
-    return of.file("evaluation_raters.csv", data, *csv_ratings.remarks(merged))
+    return rated.file("evaluation_raters.csv", data, *csv_ratings.remarks(merged))
 
 
-def _long_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
+def _long_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
     """Return one line per result, by ids that stay the same; the first names the columns.
 
     ``property`` is the property's identity, ``document`` the id of one of a collection, and
@@ -153,24 +155,26 @@ def _long_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile
     grade (1 or 0 on a binary scale), ``unsure`` or, unjudged, blank. ``seconds`` is the time from
     the rater's verdict before, where it is known and no break.
     """
-    rater, of_collection = of.rule.rater, KINDS[of.study.kind].of_collection
-    in_run, scale = Query.run_id == of.run_id, Scale.stored(of.study.scale)
+    rater, of_collection = rated.rule.rater, KINDS[rated.study.kind].of_collection
+    in_run, scale = Query.run_id == rated.run_id, Scale.stored(rated.study.scale)
     origins: Mapping[int, str] = {}
     seconds: Mapping[tuple[int, int], float] = {}
     if rater is None:
-        is_adjudicated = of.rule.name == reports.ADJUDICATED
-        origins = reports.provenances(of.session, of.study, in_run, adjudicated=is_adjudicated)
+        is_adjudicated = rated.rule.name == reports.ADJUDICATED
+        origins = reports.provenances(
+            rated.session, rated.study, in_run, adjudicated=is_adjudicated
+        )
     elif of_collection:
-        seconds = reports.seconds(of.session, in_run, [rater])
-    name = of.rated_by if rater or of_collection else of.rule.name
+        seconds = reports.seconds(rated.session, in_run, [rater])
+    name = rated.rated_by if rater or of_collection else rated.rule.name
     rows: list[Sequence[Cell]] = [csv_ratings.LONG_COLUMNS]
     if of_collection:
         rows = [csv_ratings.LONG_COLUMNS_OF_DOCUMENTS]
-    for result in judged(of):
+    for result in judged(rated):
         if result.rank is None or result.is_below:
             continue
         cells: tuple[Cell, ...] = (
-            *(of.run_id, name, result.query_id, result.rank),
+            *(rated.run_id, name, result.query_id, result.rank),
             *(
                 result.docno if of_collection else result.identity,
                 result.content,
@@ -183,33 +187,33 @@ def _long_csv(of: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile
             gap = seconds.get((rater.id, result.judged_item_id)) if rater else None
             cells = (*cells, grade_word(result.verdict, scale), gap)
         rows.append(cells)
-    return of.file("judgments.csv", csv_bytes(rows, style=style), *of.unsampled_sentence())
+    return rated.file("judgments.csv", csv_bytes(rows, style=style), *rated.unsampled_sentence())
 
 
-def _spreadsheet(of: RatedRun) -> ExportedFile:
+def _spreadsheet(rated: RatedRun) -> ExportedFile:
     """Return the rated CSV's cells as an XLSX workbook: numbers unrounded, no formulas."""
-    report = of.report()
+    report = rated.report()
     columns, rows = csv_ratings.columns_of(report), csv_ratings.rated_rows(report)
     data = workbook([Sheet("ratings", columns, rows)])
-    return of.file("evaluation_rated.xlsx", data, *csv_ratings.remarks(report))
+    return rated.file("evaluation_rated.xlsx", data, *csv_ratings.remarks(report))
 
 
-def _report(of: RatedRun) -> ExportedFile:
+def _report(rated: RatedRun) -> ExportedFile:
     """Return the report of the run: its figures, what they mean, and the references."""
-    name = run_folders.run_title(of.run.search_method, of.run.llm, of.run.timestamp)
-    data = metrics_tables.runs_markdown([(name, reports.in_words(*of))])
-    return of.file("evaluation_report.md", data)
+    name = run_folders.run_title(rated.run.search_method, rated.run.llm, rated.run.timestamp)
+    data = metrics_tables.runs_markdown([(name, reports.in_words(*rated))])
+    return rated.file("evaluation_report.md", data)
 
 
-def _qrels(of: RatedRun, *, unjudged: bool = False) -> ExportedFile:
+def _qrels(rated: RatedRun, *, unjudged: bool = False) -> ExportedFile:
     """Return the judgments in TREC form; `unjudged` results with the grade -1."""
-    text, notes = judged_results.qrels(judged(of), unjudged=unjudged)
-    return of.file("qrels.txt", text.encode(), *notes, *of.unsampled_sentence())
+    text, notes = judged_results.qrels(judged(rated), unjudged=unjudged)
+    return rated.file("qrels.txt", text.encode(), *notes, *rated.unsampled_sentence())
 
 
-def _run_file(of: RatedRun, *, scores: bool = False) -> ExportedFile:
+def _run_file(rated: RatedRun, *, scores: bool = False) -> ExportedFile:
     """Return the ranked lists in TREC form, tagged with the run's id; with their own `scores`."""
-    results, notes = [*judged(of)], of.unsampled_sentence()
+    results, notes = [*judged(rated)], rated.unsampled_sentence()
     if scores and (unscored := sum(result.is_below for result in results)):
         results = [result for result in results if not result.is_below]
         note = ngettext(
@@ -218,7 +222,7 @@ def _run_file(of: RatedRun, *, scores: bool = False) -> ExportedFile:
             unscored,
         )
         notes = (note, *notes)
-    text = judged_results.run_file(results, tag=of.run_id, scores=scores)
+    text = judged_results.run_file(results, tag=rated.run_id, scores=scores)
     if scores and (misordered := judged_results.misordered(results)):
         note = ngettext(
             "In the list of %(n)s question the scores do not fall from rank to rank (%(ids)s): "
@@ -229,23 +233,23 @@ def _run_file(of: RatedRun, *, scores: bool = False) -> ExportedFile:
             ids=", ".join(misordered),
         )
         notes = (note, *notes)
-    return of.file("run_scores.txt" if scores else "run.txt", text.encode(), *notes)
+    return rated.file("run_scores.txt" if scores else "run.txt", text.encode(), *notes)
 
 
-def judged(of: RatedRun) -> Iterator[JudgedResult]:
+def judged(rated: RatedRun) -> Iterator[JudgedResult]:
     """Yield the results of a run in order, question by question.
 
     Where figures rest on the pool of a question, ranks below those that are judged follow, and
     what else was pooled.
     """
-    session, study, run_id, rule = of
-    kind, scope = KINDS[study.kind], reports.asked_of(of.run.id)
+    session, study, run_id, rule = rated
+    kind, scope = KINDS[study.kind], reports.asked_of(rated.run.id)
     pooled = is_pooled(study)
     ratings = reports.verdicts_under(session, study, Query.run_id == run_id, rule, pooled=pooled)
     in_scope = (verdicts.pool_of if pooled else verdicts.judged_items)(scope)
-    of_things = select(JudgedItem.id, JudgedItem.content, JudgedItem.card, StoredItem.identity)
-    of_things = of_things.join(StoredItem).where(JudgedItem.id.in_(in_scope))
-    items = {row.id: row for row in session.execute(of_things)}
+    rows = select(JudgedItem.id, JudgedItem.content, JudgedItem.card, StoredItem.identity)
+    rows = rows.join(StoredItem).where(JudgedItem.id.in_(in_scope))
+    items = {row.id: row for row in session.execute(rows)}
     extra = [Query.extra[name].label(name) for name in (TAIL, "span_id", "_index")]
     texts = select(Query.id, Question.external_id, Question.text, *extra)
     questions = {row.id: row for row in session.execute(texts.join(Question).where(scope))}
@@ -264,12 +268,12 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
             *((rank, *place, None) for rank, place in enumerate(below, len(query.item_ids) + 1)),
             *((None, item, "", None) for item in query.others),
         ]
-        for rank, thing_id, tail_identity, card in places:
-            at = items.get(thing_id or 0)
-            identity, content = (at.identity, at.content) if at else (tail_identity, 1)
-            docno, shared = kind.docno(identity, content), at.card if at else None
+        for rank, item_id, tail_identity, card in places:
+            stored = items.get(item_id or 0)
+            identity, content = (stored.identity, stored.content) if stored else (tail_identity, 1)
+            docno, shared = kind.docno(identity, content), stored.card if stored else None
             item = shown(card, shared) if card else from_row(shared) if shared else None
-            verdict = ratings.scale.numbers[ratings.by_item.get(thing_id or 0)]
+            verdict = ratings.scale.numbers[ratings.by_item.get(item_id or 0)]
             is_below = rank is not None and card is None
             listings[docno] += 1
             yield JudgedResult(
@@ -283,9 +287,9 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
                 identity=identity,
                 content=content,
                 title=item.title if item else "",
-                judged_item_id=thing_id or 0,
+                judged_item_id=item_id or 0,
                 is_below=is_below,
-                is_pooled=at is not None and (not is_below or verdict is not None),
+                is_pooled=stored is not None and (not is_below or verdict is not None),
                 score=card.get("score") if card else None,
                 position=card.get("position") if card else None,
                 span_id=question.span_id or "",
@@ -293,7 +297,7 @@ def judged(of: RatedRun) -> Iterator[JudgedResult]:
             )
 
 
-def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
+def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
     """Return the run with every card, all its details and verdict as one JSON document.
 
     Details that only a listing's record has are in it, even if raters may not see them. A result's
@@ -303,8 +307,8 @@ def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
     and ``merging`` are stated, ``external_id`` for each question, and the `texts` of documents only
     where they are wanted.
     """
-    session, study, run_id, rule = of
-    kind, scale, run = KINDS[study.kind], Scale.stored(study.scale), of.run
+    session, study, run_id, rule = rated
+    kind, scale, run = KINDS[study.kind], Scale.stored(study.scale), rated.run
     without = () if texts else ("text",)
     ratings = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
     blindness = reports.blindness(session, study, Query.run_id == run_id, rule)
@@ -355,7 +359,7 @@ def _run_json(of: RatedRun, *, texts: bool = False) -> ExportedFile:
         for query, results, details in particulars.of_run(session, run, scope, with_record=True)
     )
     data = metrics_tables.json_of_list(head, "queries", queries)
-    return of.file("run.json", data, *unsampled_sentence(unasked))
+    return rated.file("run.json", data, *unsampled_sentence(unasked))
 
 
 class ForCollections(Refused):
@@ -391,38 +395,38 @@ TOOLS = {
 BY_TEXT = {"srw", "quepid", "quepid-book"}
 
 
-def _for_tool(of: RatedRun, *, form: str, index: str = "") -> ExportedFile:
+def _for_tool(rated: RatedRun, *, form: str, index: str = "") -> ExportedFile:
     """Return the judgments in one of ``TOOLS``; `index` is that of rank-eval.
 
     Raises ``ForCollections``, ``EqualTexts``, ``NotOfSpans`` and ``IndexUnknown``.
     """
-    results, study = _of_collection(of, form), of.study
-    scale, notes = Scale.stored(study.scale), of.unsampled_sentence()
+    results, study = _of_collection(rated, form), rated.study
+    scale, notes = Scale.stored(study.scale), rated.unsampled_sentence()
     match form:
         case "beir":
             card = judged_results.dataset_card(
-                reports.in_words(*of),
+                reports.in_words(*rated),
                 title=studies.shown_name(study),
                 guidelines=studies.guidelines(study),
-                agreement=agreement.report(of.session, study, kinds=[ItemKind.CARDS]).kinds[0],
+                agreement=agreement.report(rated.session, study, kinds=[ItemKind.CARDS]).kinds[0],
                 results=results,
             )
             data = packed_folder(judged_results.beir(results, card))
         case "srw":
             title = studies.shown_name(study)
-            data = judged_results.search_relevance(results, name=title, description=of.rated_by)
+            data = judged_results.search_relevance(results, name=title, description=rated.rated_by)
         case "phoenix":
             if not any(result.span_id for result in results):
-                raise NotOfSpans(of.run_id)
+                raise NotOfSpans(rated.run_id)
             data = judged_results.phoenix(
                 results,
-                rater=of.rated_by,
+                rater=rated.rated_by,
                 scale=scale,
-                is_machine=of.rule.rater is not None and of.rule.rater.is_machine,
+                is_machine=rated.rule.rater is not None and rated.rule.rater.is_machine,
             )
         case "rank-eval":
             if not index and not all(result.index for result, _ in judged_results.graded(results)):
-                raise IndexUnknown(of.run_id)
+                raise IndexUnknown(rated.run_id)
             data = judged_results.rank_eval(results, index=index, relevant_from=scale.relevant_from)
             notes = (gettext(OWN_QUERY), *notes)
         case "quepid":
@@ -430,8 +434,8 @@ def _for_tool(of: RatedRun, *, form: str, index: str = "") -> ExportedFile:
         case _:
             data = judged_results.quepid_book(
                 {
-                    rater.name: [*judged(of._replace(rule=reports.of_rater(rater)))]
-                    for rater in studies.raters(of.session, study)
+                    rater.name: [*judged(rated._replace(rule=reports.of_rater(rater)))]
+                    for rater in studies.raters(rated.session, study)
                 }
             )
     unsure = sum(result.verdict == "unsure" for result in results)
@@ -442,13 +446,13 @@ def _for_tool(of: RatedRun, *, form: str, index: str = "") -> ExportedFile:
             unsure,
         )
         notes = (left_out, *notes)
-    return of.file(TOOLS[form], data, *notes)
+    return rated.file(TOOLS[form], data, *notes)
 
 
-def _of_collection(of: RatedRun, form: str) -> list[JudgedResult]:
-    if form not in formats_for(of.study):
+def _of_collection(rated: RatedRun, form: str) -> list[JudgedResult]:
+    if form not in formats_for(rated.study):
         raise ForCollections(form)
-    results = [*judged(of)]
+    results = [*judged(rated)]
     texts = Counter({result.query_id: result.question for result in results}.values())
     if form in BY_TEXT and (repeated := [text for text, n in texts.items() if n > 1]):
         raise EqualTexts(repeated[0])

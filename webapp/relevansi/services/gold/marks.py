@@ -76,8 +76,8 @@ def of_task(session: Session, rater: Rater, task_id: str) -> dict[str, CheckedCa
     for answer in answers:
         for card in answer.cards:
             if card.result is not None:
-                of_thing = same.setdefault(card.result.judged_item.id, [])
-                of_thing.append((answer.evaluation.question, card))
+                listed = same.setdefault(card.result.judged_item.id, [])
+                listed.append((answer.evaluation.question, card))
     return {tasks.key(task, item_id): _as_one(task, cards) for item_id, cards in same.items()}
 
 
@@ -121,13 +121,13 @@ def decide_in_task(
 
 
 def _decide(
-    session: Session, rater: Rater, thing_id: int, decision: Decision, now: datetime, *, again: bool
+    session: Session, rater: Rater, item_id: int, decision: Decision, now: datetime, *, again: bool
 ) -> None:
-    item = session.get_one(JudgedItem, thing_id)
+    item = session.get_one(JudgedItem, item_id)
     for query in _queries(session, rater.study, _in_unit(item), locked=True):
         facts = constraints.facts_of_one(session, query)
         for index, result in enumerate(constraints.shown_in_text(facts, query)):
-            if result is not None and result.judged_item_id == thing_id:
+            if result is not None and result.judged_item_id == item_id:
                 here = replace(decision, card=index)
                 decisions.decide(session, rater, query, here, now, again=again)
 

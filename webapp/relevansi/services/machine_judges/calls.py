@@ -345,10 +345,10 @@ def _prepare_call(
     failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == judging.id)
     is_held = loop.are_held(MachineCall, now)
     busy = select(MachineCall.judged_item_id).where(mine, or_(failed, is_held))
-    open_items = prompts.open_things(session, judge, JudgedItem.id.not_in(busy))
-    if not open_items:
+    left_to_judge = prompts.open_items(session, judge, JudgedItem.id.not_in(busy))
+    if not left_to_judge:
         return SessionState.FINISHED
-    item_id = open_items[0]
+    item_id = left_to_judge[0]
     ((_, prompt),) = prompts.prompts_of(session, judge, [item_id])
     row = session.get(MachineCall, (judge.rater_id, item_id)) or MachineCall(
         rater_id=judge.rater_id, judged_item_id=item_id, state="", attempt=0
@@ -459,7 +459,7 @@ def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
     )
     return Work(
         judged=count(is_judged),
-        n_open=len(prompts.open_things(session, judge)),
+        n_open=len(prompts.open_items(session, judge)),
         n_failed=count(is_failed),
         n_fenced=count(is_judged, MachineCall.error_code == FENCED),
         current=next((line for line in sessions if line.line.ended_at is None), None),

@@ -236,7 +236,7 @@ def cost(
 
 def estimate(session: Session, judge: MachineJudge, most: int | None = None) -> TokenEstimate:
     """Return the estimate for the cards left to judge, `most` of them at most."""
-    item_ids = open_things(session, judge)[:most]
+    item_ids = open_items(session, judge)[:most]
     per_token = rates(session, judge)
     characters, example = 0, ""
     for _, prompt in prompts_of(session, judge, item_ids):
@@ -250,7 +250,7 @@ def estimate(session: Session, judge: MachineJudge, most: int | None = None) -> 
     )
 
 
-def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[bool]) -> list[int]:
+def open_items(session: Session, judge: MachineJudge, *but_not: ColumnElement[bool]) -> list[int]:
     """Return the cards without a verdict of the judge; those that people judged come first.
 
     So a small budget shows how far it agrees with them. Within both parts the order is

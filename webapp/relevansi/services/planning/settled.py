@@ -86,7 +86,7 @@ def settled_orders(
 class _Pooled(Struct, frozen=True, eq=False):
     """The lists of some runs of one question set, with the ids and positions of its questions.
 
-    ``places`` has the place of a judged item in the flat array of questions x things by its id, -1
+    ``places`` has the place of a judged item in the flat array of questions x items by its id, -1
     for others. ``pristine`` is the state of everything before the first verdict, flat.
     """
 
@@ -121,7 +121,7 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
     question_places = {question: place for place, (question, _) in enumerate(positions)}
     run_places = {run: place for place, run in enumerate(run_ids)}
     cells = {row.id: (question_places[row.question_id], run_places[row.run_id]) for row in answers}
-    # Each listed thing at its rank, and the emptiness of each empty list at rank 0.
+    # Each listed item at its rank, and the emptiness of each empty list at rank 0.
     listings = [(*cells[key], item_id, rank) for key, rank, item_id in results if key in cells]
     listings += [
         (*cells[row.id], row.emptiness_id, 0) for row in answers if row.emptiness_id is not None
