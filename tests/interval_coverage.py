@@ -22,7 +22,7 @@ from relevansi.db.engine import Database
 from relevansi.metrics.agreement.agreement import agreement
 from relevansi.metrics.comparisons.differences import (
     ComparedRun,
-    counted,
+    averaged_value,
     highest_value,
     paired_values,
 )
@@ -242,7 +242,7 @@ def _judged(session: Session, phase: int) -> tuple[ComparedRun, ...]:
 
 
 def values_of(run: ComparedRun, figure: str) -> list[float]:
-    return [value for query in run.queries if (value := counted(query, figure)) is not None]
+    return [value for query in run.queries if (value := averaged_value(query, figure)) is not None]
 
 
 if __name__ == "__main__":

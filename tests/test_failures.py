@@ -37,7 +37,7 @@ def test_every_failure_is_of_one_of_four_kinds_and_says_what_and_what_to_do() ->
     for kind in found:
         assert issubclass(kind, BASES), kind
         failure = kind.__new__(kind)
-        failure.said = defaultdict(lambda: "x")
+        failure.placeholders = defaultdict(lambda: "x")
         for language in ("en", "id"):
             with speaking(language):
                 texts = [failure.sentence(), Failure.advice(failure)]

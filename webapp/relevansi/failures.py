@@ -30,9 +30,9 @@ class Failure(Exception):
     status: ClassVar[int]
     retry_after: ClassVar[int | None] = None
 
-    def __init__(self, *args: object, **said: object) -> None:
+    def __init__(self, *args: object, **values: object) -> None:
         super().__init__(*args)
-        self.said = {"name": " ".join(map(str, args)), **said}
+        self.placeholders = {"name": " ".join(map(str, args)), **values}
 
     def __str__(self) -> str:
         return f"{self.sentence()}. {self.advice()}"
@@ -40,19 +40,19 @@ class Failure(Exception):
     @property
     def name(self) -> str:
         """The arguments of the exception as text: the missing, taken or refused thing."""
-        return str(self.said["name"])
+        return str(self.placeholders["name"])
 
     def sentence(self) -> str:
-        return gettext(self.message) % self.said
+        return gettext(self.message) % self.placeholders
 
     def advice(self) -> str:
-        return gettext(self.remedy) % self.said
+        return gettext(self.remedy) % self.placeholders
 
     def line(self) -> str:
         """Return message and remedy as the command line prints them."""
         if self.command_remedy is None:
             return str(self)
-        return f"{self.sentence()}. {gettext(self.command_remedy) % self.said}"
+        return f"{self.sentence()}. {gettext(self.command_remedy) % self.placeholders}"
 
 
 class Missing(Failure, LookupError):

@@ -118,10 +118,10 @@ def place(label: str | None) -> int:
     >>> place("api_only"), place("vector"), place("bm25")
     (0, 1, 3)
     """
-    known = [*METHODS]
-    short = [name.removesuffix("_only") for name in known]
+    methods = [*METHODS]
+    short = [name.removesuffix("_only") for name in methods]
     name = (label or "").removesuffix("_only")
-    return short.index(name) if name in short else len(known)
+    return short.index(name) if name in short else len(methods)
 
 
 def category(label: str) -> str:
@@ -135,10 +135,10 @@ def with_label(words: str, label: str) -> str:
 
 def run(search_method: str | None, llm: str | None) -> str:
     """Return what a run is called by its labels, or that those of its kind are not stated."""
-    called = method(search_method) or gettext("method not stated")
+    name = method(search_method) or gettext("method not stated")
     if not llm and "llm" not in KINDS.get(kind_of_items(), Card).labels:
-        return called
-    return f"{called} · {llm or gettext('LLM not stated')}"
+        return name
+    return f"{name} · {llm or gettext('LLM not stated')}"
 
 
 def rule(name: str, merged: str | None = None) -> str:

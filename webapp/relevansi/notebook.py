@@ -108,7 +108,7 @@ def open(database: str | Path, *, new: bool = False) -> Study:  # noqa: A001 - a
     from relevansi.db.engine import Database
     from relevansi.web.frame.access import IN_PROCESS
 
-    unusable: tuple[type[Exception], ...] = (*outages.KINDS, ImportError)
+    unusable: tuple[type[Exception], ...] = (*outages.OUTAGE_ERRORS, ImportError)
     path = url.removeprefix("sqlite:///")
     if path != url and not new and not Path(path).is_file():
         raise RelevansiError(
@@ -325,7 +325,7 @@ class Study:
         What is made in the background is waited for, at most `longest_wait` seconds.
         """
         path = _path("runs", run, "exports", format)
-        answer = self._ask("GET", path, params=_stated(rule=rule))
+        answer = self._ask("GET", path, params=_without_none(rule=rule))
         if answer.status_code != httpx.codes.ACCEPTED:
             return answer.content
         job = self._done(json.decode(answer.content), longest_wait)
@@ -388,7 +388,7 @@ class Study:
             cursor = page["next"]
 
     def _json(self, method: str, path: str, **query: Any) -> Any:
-        return json.decode(self._ask(method, path, params=_stated(**query)).content)
+        return json.decode(self._ask(method, path, params=_without_none(**query)).content)
 
     def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:
         try:
@@ -440,7 +440,7 @@ def _path(*names: str) -> str:
     return "".join(f"/{quote(name, safe='')}" for name in names)
 
 
-def _stated(**query: Any) -> dict[str, Any]:
+def _without_none(**query: Any) -> dict[str, Any]:
     return {name: value for name, value in query.items() if value is not None}
 
 
@@ -450,7 +450,7 @@ def _listed(names: str | Sequence[str] | None) -> str | None:
 
 def _form(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a form that are stated; the roles of columns go as JSON."""
-    form = _stated(**fields)
+    form = _without_none(**fields)
     objects = {"columns", "map", "grades"} & form.keys()
     return form | {name: json.encode(form[name]).decode() for name in objects}
 

@@ -17,7 +17,7 @@ Tell = Callable[[int, int], None]
 """A function that is called with the number of steps of some work that are done, and of all."""
 
 
-def nobody(_done: int, _of: int) -> None:
+def nobody(_steps: int, _of: int) -> None:
     """Ignore the progress of work that nobody watches."""
 
 
@@ -233,7 +233,7 @@ class Item(Struct, frozen=True, gc=False):
         """Return this version with what `version` states in its place, and its gaps filled."""
         raise NotImplementedError
 
-    def uniform(self, _asked: str | None) -> Self:
+    def uniform(self, _offer: str | None) -> Self:
         """Return it as blind raters see it, without what tells one system from another."""
         return self
 

@@ -15,7 +15,7 @@ from relevansi.metrics.judging.figures import QueryRow, RunReport, figures, tota
 from relevansi.metrics.judging.queries import (
     MEANS,
     QueryJudgments,
-    counted,
+    as_counted,
     suggested_quality,
     summarise,
 )
@@ -113,7 +113,7 @@ def test_random_ratings_give_the_same_figures_and_the_same_csv(
             [{"value": s.value, "lower": s.lower, "upper": s.upper} for s in one] for one in spans
         ]
         assert there["suggested"] == [
-            suggested_quality(row.summary.state, counted(row.verdicts, cannot_tell=cannot_tell))
+            suggested_quality(row.summary.state, as_counted(row.verdicts, cannot_tell=cannot_tell))
             for row in rows
         ]
         assert there["csv"] == rated_csv(report).decode()

@@ -19,7 +19,7 @@ from relevansi.metrics.judging.figures import QueryRow
 from relevansi.metrics.judging.queries import QueryJudgments, summarise
 from relevansi.metrics.phase_3.registry import MACHINE_MEASURES, USER_MEASURES
 from relevansi.metrics.phase_3.user_study import (
-    FIGURES,
+    CLUSTERED_FIGURES,
     Comment,
     OwnAnswer,
     Person,
@@ -188,7 +188,7 @@ def test_json_is_unrounded_and_null_where_undefined() -> None:
     assert found["figures"]["mean_precision_at_5"]["value"] == 0.625
     assert found["figures"]["mean_precision_at_5"]["participants"] == 3
     assert found["figures"]["mean_precision_at_5"]["questions"] == 4
-    assert set(found["figures"]) == set(FIGURES)
+    assert set(found["figures"]) == set(CLUSTERED_FIGURES)
     assert found["usability"]["mean"] == 75.0
     counts = {"participants": 3, "questions": 5, "failed": 0, "unreadable": 0}
     assert found["counts"] == counts | {"withdrawn": 2}

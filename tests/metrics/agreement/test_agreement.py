@@ -397,7 +397,7 @@ def test_a_repeat_without_a_second_verdict_is_asked_and_not_answered() -> None:
     repeats = [("1", "1"), ("0", "1"), ("1", "unsure"), ("0", None)]
     found = consistency("Ani", ItemKind.CARDS, repeats)
 
-    assert (found.asked, found.answered) == (4, 3)
+    assert (found.repeats, found.answered) == (4, 3)
     assert (found.agreement.raw.value, found.agreement.raw.n) == (0.5, 2)  # decided both times
 
 

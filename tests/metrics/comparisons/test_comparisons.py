@@ -12,8 +12,8 @@ from relevansi.metrics.comparisons.differences import (
     SMALL,
     ComparedRun,
     Difference,
+    averaged_value,
     conversations,
-    counted,
     ranked,
     value_of,
 )
@@ -29,10 +29,16 @@ from tests.metrics.comparisons.compared import compared, differences_of
 def test_a_figure_averages_the_number_it_has_for_a_question() -> None:
     (listed, false_negative, failed, unreadable) = compared("a", "10", "f", "!", "~").queries
 
-    assert counted(listed, "mean_precision_at_5") == 0.5
-    assert [counted(query, "coverage") for query in (listed, false_negative, failed)] == [1, 0, 0]
-    assert counted(unreadable, "coverage") is None
-    assert counted(listed, "original_composite") is None  # it averages no numbers of questions
+    assert averaged_value(listed, "mean_precision_at_5") == 0.5
+    assert [averaged_value(query, "coverage") for query in (listed, false_negative, failed)] == [
+        1,
+        0,
+        0,
+    ]
+    assert averaged_value(unreadable, "coverage") is None
+    assert (
+        averaged_value(listed, "original_composite") is None
+    )  # it averages no numbers of questions
 
 
 def test_a_false_negative_is_at_zero_only_where_that_is_asked_for() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from relevansi.metrics.comparisons.comparisons import compare
 from relevansi.metrics.comparisons.differences import PAIRED, ComparedRun, leading, paired
-from relevansi.metrics.comparisons.stability import FIGURES, stability
+from relevansi.metrics.comparisons.stability import WATCHED, stability
 from relevansi.metrics.intervals import mean_interval
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.queries import Span
@@ -77,4 +77,4 @@ def test_stability_watches_the_first_four() -> None:
 def test_a_study_of_the_method_compares_as_before(headline: list[str]) -> None:
     assert paired(headline) == PAIRED
     assert leading(headline) == ("mean_precision_at_5", "mrr", "success_rate")
-    assert tuple(stability([compared("a", "10"), compared("b", "01")]).orders) == FIGURES
+    assert tuple(stability([compared("a", "10"), compared("b", "01")]).orders) == WATCHED

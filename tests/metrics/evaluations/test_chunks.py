@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from relevansi.metrics.evaluations.answers import AnswerSummary
-from relevansi.metrics.evaluations.chunks import FIGURES, ChunkRow, score
+from relevansi.metrics.evaluations.chunks import CHUNK_FIGURES, ChunkRow, score
 from relevansi.metrics.evaluations.json_answers import CLASSES, WEIGHTS
 from relevansi.metrics.evaluations.registry import (
     ANSWER_MEASURES,
@@ -45,7 +45,7 @@ def test_the_words_behind_the_figures_are_there_to_be_shown() -> None:
 
 def test_no_figure_is_without_its_explanation() -> None:
     assert list(ANSWER_MEASURES) == [one["name"] for one in AnswerSummary().figures()]
-    assert tuple(CHUNK_MEASURES) == FIGURES
+    assert tuple(CHUNK_MEASURES) == CHUNK_FIGURES
     for group in EVALUATIONS.values():
         assert {name for one in group.advice for name in one.figures} <= set(group.measures)
     assert set(WEIGHTS) - set(CLASSES) < set(JSON_MEASURES)

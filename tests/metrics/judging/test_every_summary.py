@@ -256,7 +256,7 @@ class TestReferences:
         if not without_cannot_tell(verdicts):
             return  # the tools do not know a question without any judgment
         expected = reference(verdicts)
-        counted = queries.relevances(queries.counted(verdicts, cannot_tell="not_relevant"))
+        counted = queries.relevances(queries.as_counted(verdicts, cannot_tell="not_relevant"))
         by_own_length = 5 / min(len(verdicts), 5)
 
         by_length = expected["P@5"] * by_own_length

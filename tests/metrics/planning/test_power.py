@@ -154,7 +154,7 @@ def test_the_smallest_difference_claimed_is_found_by_the_comparison(name: str, p
     assert found / studies >= 0.8 - 3 * sqrt(0.8 * 0.2 / studies)
 
 
-EFFORT = RatingEffort(things=10.0, answers=3.0, raters=3, times=2, pace=6.0)
+EFFORT = RatingEffort(judged_items=10.0, answers=3.0, raters=3, times=2, pace=6.0)
 DIFFERENCES = [0.2, -0.2, 0.6, 0.2, 0.0, 0.4]
 
 

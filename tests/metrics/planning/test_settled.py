@@ -60,7 +60,7 @@ def pooled(questions: Sequence[tuple[Answer, ...]], things: int) -> PooledLists:
     states = np.array([[str(a.state) for a in answers] for answers in questions])
     return PooledLists(
         top=top,
-        whole=whole,
+        every_rank=whole,
         reciprocal=reciprocal,
         succeeds=succeeds,
         has_results=states == str(QueryState.RESULTS),
@@ -185,7 +185,7 @@ def test_what_can_still_move_is_counted_for_open_orders_alone() -> None:
     before = so_far(found, states)
 
     assert (before.open_cards, before.open_questions, before.next_ones) == (2, (1,), (1,))
-    assert (before.judged, before.things) == (0, 4)
+    assert (before.judged, before.judged_items) == (0, 4)
     order = order_of(found, states)
     assert (order.open_cards, order.open_questions, order.n) == (2, (1,), 2)
     states[0, 1:] = RELEVANT, NOT_RELEVANT

@@ -148,7 +148,7 @@ def test_what_is_said_again_is_held_against_the_standing_verdict(
 
     found = {own.kind: own for own in report(session, study).repeats}
     own = found[ItemKind.CARDS]
-    assert (own.rater, own.asked, own.answered, own.agreement.raw.n) == ("Ani", 3, 2, 2)
+    assert (own.rater, own.repeats, own.answered, own.agreement.raw.n) == ("Ani", 3, 2, 2)
     # "Correct empty" both times; 5 first and 4 then are not the same grade.
     values = [found[kind].agreement.raw.value for kind in ItemKind]
     assert values == [0.5, 1, 0]

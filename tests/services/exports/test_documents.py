@@ -23,7 +23,7 @@ from relevansi.db.tables.study import Study
 from relevansi.i18n import speak_of, speaking
 from relevansi.importers.results import formats
 from relevansi.importers.results.formats import Choices
-from relevansi.kinds import shown
+from relevansi.kinds import listed_item
 from relevansi.records import Click
 from relevansi.services.exports import exports
 from relevansi.services.exports.exports import (
@@ -227,7 +227,7 @@ def test_a_run_comes_in_again_with_its_order_and_its_own_scores(
     assert file.notes  # of the tail only ids are stored
     (again,) = formats.read([("again.run", file.data)], Choices(depth=10)).runs
     cards = again.queries[0].cards
-    stored = [(result.card["score"], shown(result.card, result.judged_item.card))
+    stored = [(result.card["score"], listed_item(result.card, result.judged_item.card))
              for result in first.results]  # fmt: skip
     assert [(card.score, card.doc_id) for card in cards] == [
         (score, getattr(item, "doc_id", None)) for score, item in stored

@@ -203,7 +203,7 @@ def test_agreement_and_the_standing_of_a_study_are_of_the_sample(
         assert len(agreement.items(session, study, kind, [rater, other])) == 3
     questions, saving = progress.question_progress(session, study), progress.saving(session, study)
     assert [one.position for one in questions] == [*drawn]
-    assert (saving.shown, saving.distinct) == (3, 3)
+    assert (saving.cards, saving.distinct) == (3, 3)
     assert {one.progress.of for one in progress.progress_of_raters(session, study)} == {3}
     assert session.scalars(select(Question.position)).all() != [*drawn]
 

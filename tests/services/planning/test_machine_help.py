@@ -67,13 +67,13 @@ class TestSampleDrawnBeforehand:
         help_ = found(session, study, runs, mesin)
 
         # P@5 of two cards: people 1, 1/2, 1/2, 1; the machine 1, 1/2, 0, 1 and 1/2, 1, 0, 1/2.
-        precision = one(help_, "mean_precision_at_5").found
+        precision = one(help_, "mean_precision_at_5").mean
         assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 0, 0.5])
         # RR: people 1, 1, 1/2, 1; the machine 1, 1, 0, 1 and 1, 1, 0, 1/2.
-        rank = one(help_, "mrr").found
+        rank = one(help_, "mrr").mean
         assert rank == assisted_mean([1, 1, 0.5, 1], [1, 1, 0, 1], [1, 1, 0, 0.5])
         # Success: people all 1; the machine 1, 1, 0, 1 and 1, 1, 0, 1.
-        success = one(help_, "success_rate").found
+        success = one(help_, "success_rate").mean
         assert success == assisted_mean([1, 1, 1, 1], [1, 1, 0, 1], [1, 1, 0, 1])
         assert help_.is_valid
         assert help_.sampling is not None
@@ -93,7 +93,7 @@ class TestSampleDrawnBeforehand:
         help_ = found(session, study, runs, mesin)
 
         # People 1 - 1/2, 1/2 - 1, 1/2 - 0, 1 - 1/2; the machine's values less 1/2.
-        difference = one(help_, "mean_precision_at_5", second.id).found
+        difference = one(help_, "mean_precision_at_5", second.id).mean
         assert difference == assisted_mean(
             [0.5, -0.5, 0.5, 0.5], [0.5, 0, -0.5, 0.5], [0, 0.5, -0.5, 0], is_difference=True
         )
@@ -107,7 +107,7 @@ class TestSampleDrawnBeforehand:
         help_ = found(session, study, runs, mesin)
 
         precision = one(help_, "mean_precision_at_5")
-        assert precision.found == assisted_mean([1, 0.5, 0.5], [1, 0.5, 0], [0.5, 1, 0, 0.5])
+        assert precision.mean == assisted_mean([1, 0.5, 0.5], [1, 0.5, 0], [0.5, 1, 0, 0.5])
         assert precision.waiting == 1
 
     def test_a_machine_with_cards_left_helps_nothing_yet(
@@ -118,7 +118,7 @@ class TestSampleDrawnBeforehand:
 
         help_ = found(session, study, runs[:1], mesin)
 
-        precision = one(help_, "mean_precision_at_5").found
+        precision = one(help_, "mean_precision_at_5").mean
         assert precision.why is Unassisted.MACHINE_OPEN
         assert precision.alone is not None
         assert (help_.machine_open, help_.questions) == (1, 8)
@@ -130,7 +130,7 @@ class TestSampleDrawnBeforehand:
         judge(session, mesin, runs[0], {**BY_MACHINE, 7: "??"})
         judge(session, rater, runs[0], BY_PEOPLE)
 
-        precision = one(found(session, study, runs, mesin), "mean_precision_at_5").found
+        precision = one(found(session, study, runs, mesin), "mean_precision_at_5").mean
 
         # 1, 1/2, 0, 1, 1/2, 1 and 1/2 are 9/2 over seven questions.
         assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 9 / 14, 0.5])
@@ -144,7 +144,7 @@ def test_without_a_sample_the_judged_questions_stand_for_one_and_are_not_valid(
 
     help_ = found(session, study, runs, mesin)
 
-    precision = one(help_, "mean_precision_at_5").found
+    precision = one(help_, "mean_precision_at_5").mean
     assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 0, 0.5])
     assert (help_.is_valid, help_.sampling) == (False, None)
 
@@ -169,7 +169,7 @@ def test_an_empty_list_counts_for_success_and_the_machine_adds_nothing_there(
     run = session.get_one(Run, rated_run)
     judge(session, mesin, run, {1: "111", 2: "00", 4: "1"})
 
-    success = one(found(session, study, (run,), mesin), "success_rate").found
+    success = one(found(session, study, (run,), mesin), "success_rate").mean
 
     # People: 1, 1, 0 (false negative), question 4 open. Machine: 1, 0, its mean 2/3, and 1.
     assert success == assisted_mean([1, 1, 0], [1, 0, 2 / 3], [1])

@@ -83,7 +83,7 @@ def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
     assert found is not None
     assert found.rated == found.drawn
     (apart,) = (
-        one.found
+        one.mean
         for one in found.figures
         if one.figure == "mean_precision_at_5" and len(one.runs) == 2
     )
@@ -103,7 +103,7 @@ def test_a_sample_drawn_by_category_in_an_earlier_version_shows_values_without_i
 
     assert found is not None
     assert found.figures
-    assert {one.found.interval.lower for one in found.figures} == {None}
+    assert {one.mean.interval.lower for one in found.figures} == {None}
     with speaking("en"):
         assert len(sample_words.section(found).sentences) == 3  # why there is no interval
 
@@ -122,7 +122,7 @@ def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_interval
     assert found is not None
     assert len(unasked(session, study.id)) == SIZE - 4
     assert (found.rated, found.drawn) == (3, 4)
-    (apart,) = (one.found for one in found.figures if one.figure == "mrr" and len(one.runs) == 2)
+    (apart,) = (one.mean for one in found.figures if one.figure == "mrr" and len(one.runs) == 2)
     assert (apart.value, apart.interval.lower, apart.values, apart.of) == (1.0, None, 2, SIZE)
     with speaking("en"):
         section = sample_words.section(found)
@@ -258,7 +258,7 @@ def test_the_pair_that_varies_most_or_a_named_one_gives_the_deviation(
     assert found.wish.demand.level == pytest.approx(0.05 / 3)  # of the phase's three pairs
     assert found.deviation == pytest.approx((4 / 3) ** 0.5)
     assert found.effort is not None
-    assert (found.has, found.effort.things, found.effort.answers) == (3, 3.0, 3.0)
+    assert (found.has, found.effort.judged_items, found.effort.answers) == (3, 3.0, 3.0)
     assert named.mixed is not None
     assert (named.mixed.lost, named.mixed.sizes) == (0, (1.0, 1.0))  # 1, 0, 1
     for pair in ((api, api), (api, "none")):

@@ -16,7 +16,7 @@ from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.importers.results.formats import Choices
 from relevansi.importers.runs.problems import ImportRefused
-from relevansi.kinds import shown
+from relevansi.kinds import listed_item
 from relevansi.records import Relevance, Scale
 from relevansi.services.judging import events, live_metrics
 from relevansi.services.runs import results, runs, stored_results, stored_runs
@@ -67,7 +67,7 @@ def lists_of(session: Session, run_id: str) -> dict[str, list[str | None]]:
     """The ids of a run's items in their order, by the collection's id or the text of a question."""
     found: dict[str, list[str | None]] = {}
     for asked in session.scalars(select(Query).where(Query.run_id == run_id).order_by(Query.id)):
-        items = [shown(one.card, one.judged_item.card) for one in asked.results]
+        items = [listed_item(one.card, one.judged_item.card) for one in asked.results]
         named = asked.question.external_id or asked.question.text
         found[named] = [getattr(one, "doc_id", None) for one in items]
     return found
@@ -257,7 +257,7 @@ def test_texts_are_filled_when_the_run_comes_again_with_its_collection(
     asked = session.scalars(select(Query).where(Query.run_id == run.id).order_by(Query.id)).first()
     assert asked is not None
     assert asked.question.text == "red dress"
-    texts = [shown(one.card, one.judged_item.card).text for one in asked.results]  # type: ignore[attr-defined]
+    texts = [listed_item(one.card, one.judged_item.card).text for one in asked.results]  # type: ignore[attr-defined]
     assert texts == ["Long red dress", "Red gown"]
     assert session.scalars(select(Judgment.verdict)).all() == ["1"]
     assert not look(session, study, files).brings_something

@@ -322,11 +322,11 @@ def test_the_saving_counts_cards_against_distinct_things(session: Session, study
 
     found = saving(session, study)
     # Five cards shown; a, b and c to judge.
-    assert (found.shown, found.distinct, found.beyond, found.saved) == (5, 3, 0, 2)
+    assert (found.cards, found.distinct, found.beyond, found.saved) == (5, 3, 0, 2)
     set_study(session, study, pool_depth=1)
     session.flush()
     found = saving(session, study)
-    assert (found.shown, found.distinct, found.beyond) == (5, 2, 1)
+    assert (found.cards, found.distinct, found.beyond) == (5, 2, 1)
 
 
 def test_raters_and_questions_say_how_far(session: Session, study: Study, rater: Rater) -> None:
@@ -345,5 +345,5 @@ def test_raters_and_questions_say_how_far(session: Session, study: Study, rater:
     assert (theirs.judged, theirs.pace, theirs.seconds_left) == (2, 60, 360)
     assert theirs.last_at == NOW + timedelta(minutes=1)
     first, second = question_progress(session, study)
-    assert (first.things, first.given_to, first.judged) == (3, ["Budi"], {"Budi": 2})
-    assert (second.things, second.given_to, second.judged) == (1, [], {})
+    assert (first.judged_items, first.given_to, first.judged) == (3, ["Budi"], {"Budi": 2})
+    assert (second.judged_items, second.given_to, second.judged) == (1, [], {})

@@ -84,7 +84,7 @@ def outage(error: Exception) -> Outage | None:
     return Outage.AWAY if is_cut else None
 
 
-KINDS: tuple[type[Exception], ...] = (SQLAlchemyError, WriterBusy, FileReplaced)
+OUTAGE_ERRORS: tuple[type[Exception], ...] = (SQLAlchemyError, WriterBusy, FileReplaced)
 """The exceptions that may be an outage."""
 
 

@@ -263,7 +263,7 @@ class OpenFile:
             with suppress(sqlite3.Error):  # the first use of the file reports its fault
                 anchor.execute("SELECT count(*) FROM sqlite_master").fetchone()
             self._anchor = anchor
-            self._known = self._found()
+            self._known = self._identities()
 
     def check(self) -> None:
         """Raise ``FileReplaced`` unless the path and its companions are still what is open.
@@ -278,7 +278,7 @@ class OpenFile:
         if self._anchor is not None and len(self._known) < len(PARTS):
             # Companions appear when the file is switched to WAL.
             with self._lock:
-                self._known = self._found() | self._known
+                self._known = self._identities() | self._known
 
     def release(self) -> None:
         with self._lock:
@@ -286,7 +286,7 @@ class OpenFile:
         if anchor is not None:
             anchor.close()
 
-    def _found(self) -> dict[str, Identity]:
+    def _identities(self) -> dict[str, Identity]:
         identities = {part: _identity(f"{self._path}{part}") for part in PARTS}
         return {part: identity for part, identity in identities.items() if identity is not None}
 

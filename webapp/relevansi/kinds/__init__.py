@@ -14,7 +14,7 @@ from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
 from relevansi.records import Item
 
-KINDS: Mapping[str, type[Item]] = {one.kind: one for one in (Card, Document)}
+KINDS: Mapping[str, type[Item]] = {item_class.kind: item_class for item_class in (Card, Document)}
 
 
 def of(stored: Mapping[str, Any]) -> type[Item]:
@@ -37,6 +37,6 @@ def to_row(card: Item, only: Iterable[str] | None = None) -> dict[str, Any]:
     return kind | {name: value for name, value in fields.items() if value is not None}
 
 
-def shown(own: Mapping[str, Any], shared: Mapping[str, Any] | None) -> Item:
-    """Return the item of a result: its `own` row, and what is `shared` by all runs that list it."""
-    return from_row(own if of(own).of_one_run is None else {**(shared or {}), **own})
+def listed_item(row: Mapping[str, Any], shared: Mapping[str, Any] | None) -> Item:
+    """Return the item of a result: its `row` row, and what is `shared` by all runs that list it."""
+    return from_row(row if of(row).of_one_run is None else {**(shared or {}), **row})

@@ -88,9 +88,9 @@ class Document(Item, frozen=True):
         if (self.text, self.title) == (version.text, version.title):
             return ()  # as most are, and comparing them otherwise is slow
         for name in ("text", "title"):
-            one, two = beginning(getattr(self, name)), beginning(getattr(version, name))
-            if one and two:
-                return () if one.startswith(two) or two.startswith(one) else (name,)
+            ours, theirs = beginning(getattr(self, name)), beginning(getattr(version, name))
+            if ours and theirs:
+                return () if ours.startswith(theirs) or theirs.startswith(ours) else (name,)
         return ()
 
     def fullest(self, version: Document) -> Self:
@@ -122,7 +122,7 @@ class Document(Item, frozen=True):
         filled = self.fullest(version)
         return replace(filled, title=version.title or self.title, text=version.text or self.text)
 
-    def uniform(self, _asked: str | None) -> Self:
+    def uniform(self, _offer: str | None) -> Self:
         """Return it as blind raters see it: no score, no place, nothing named after a system."""
         meta = {name: value for name, value in self.meta.items() if not tells_system(name)}
         return replace(self, meta=meta, score=None, position=None)

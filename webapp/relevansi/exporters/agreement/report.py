@@ -186,7 +186,7 @@ def _repeats(report: AgreementReport) -> Iterator[Section]:
     )
 
     def names(repeat: Consistency) -> tuple[str, ...]:
-        answered = gettext("%(n)s of %(of)s", n=repeat.answered, of=repeat.asked)
+        answered = gettext("%(n)s of %(of)s", n=repeat.answered, of=repeat.repeats)
         return repeat.rater, gettext(KIND_LABELS[repeat.kind]), answered
 
     headings = (gettext("Rater"), gettext("What is compared"), gettext("Answered"))
@@ -332,7 +332,7 @@ def agreement_json(report: AgreementReport) -> dict[str, Any]:
             {
                 "rater": repeat.rater,
                 "kind": str(repeat.kind),
-                "asked": repeat.asked,
+                "asked": repeat.repeats,
                 "answered": repeat.answered,
                 **_figures(repeat.agreement),
             }

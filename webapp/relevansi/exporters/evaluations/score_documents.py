@@ -37,7 +37,7 @@ from relevansi.metrics.evaluations.answers import (
     Support,
     WhyUndefined,
 )
-from relevansi.metrics.evaluations.chunks import FIGURES, ChunkScore
+from relevansi.metrics.evaluations.chunks import CHUNK_FIGURES, ChunkScore
 from relevansi.metrics.evaluations.json_answers import WEIGHTS, JsonScore, JsonSummary
 
 Head = Mapping[str, Any]
@@ -56,7 +56,7 @@ _OF_ANSWERS = (
 )
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "answers": ("id", "sentences", *_OF_ANSWERS, "latency_ms", "idk_with_citation"),
-    "chunks": ("id", "strategy", *FIGURES),
+    "chunks": ("id", "strategy", *CHUNK_FIGURES),
     "json-v2": ("id", "schema_ok", "reason", "score", *WEIGHTS),
 }
 """The columns of the table of items, by kind."""
@@ -106,7 +106,7 @@ def answer_row(score: AnswerScore) -> ScoredRow:
 
 def chunk_row(score: ChunkScore) -> ScoredRow:
     """A row of chunks; a chunk passes with a word in common, the row fails with none."""
-    row, figures = score.row, {name: getattr(score, name) for name in FIGURES}
+    row, figures = score.row, {name: getattr(score, name) for name in CHUNK_FIGURES}
     result = {"id": row.row_id, "strategy": row.strategy, **figures}
     parts = tuple(
         {"key": str(number), "passed": bool(words)}

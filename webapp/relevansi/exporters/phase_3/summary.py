@@ -45,7 +45,7 @@ from relevansi.metrics.judging.figures import Figure
 from relevansi.metrics.judging.queries import EXPLANATIONS, Undefined
 from relevansi.metrics.judging.registry import Unit
 from relevansi.metrics.phase_3.user_study import (
-    FIGURES,
+    CLUSTERED_FIGURES,
     TOO_FEW_CLUSTERS,
     TOO_FEW_SCORES,
     ClusteredMean,
@@ -255,7 +255,7 @@ def summary(report: UserStudyReport) -> Table:
                 whole_number(figure_mean.clusters),
                 whole_number(figure_mean.n),
             )
-            for name in FIGURES
+            for name in CLUSTERED_FIGURES
             for figure_mean, unit in [(report.figures[name], unit_of(name))]
         ),
         (*whys, settings(), provenance(report)),
@@ -445,7 +445,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "participants": (
             *("participant", "number", "stage", "consent_version", "agreed_at", "finished_at"),
-            *("questions", "rated", "failed", "unreadable", "sus_score", *FIGURES),
+            *("questions", "rated", "failed", "unreadable", "sus_score", *CLUSTERED_FIGURES),
         ),
         "answers": (
             *(*ASKED, "asked_at", "answered_at", "question_state", "answer_state"),
@@ -479,7 +479,7 @@ def _participants(person: Person) -> Iterator[dict[str, Any]]:
         "failed": person.totals.n_failed,
         "unreadable": person.totals.n_unreadable,
         "sus_score": person.usability_score,
-        **{name: person.figures[name].value for name in FIGURES},
+        **{name: person.figures[name].value for name in CLUSTERED_FIGURES},
     }
 
 

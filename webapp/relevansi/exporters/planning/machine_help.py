@@ -68,17 +68,17 @@ def part_json(report: MachineHelp) -> dict[str, Any]:
         "figures": [
             {
                 **{name: getattr(line, name) for name in ("figure", "first", "second")},
-                "n": line.found.n,
-                "of": line.found.of,
+                "n": line.mean.n,
+                "of": line.mean.of,
                 "waiting": line.waiting,
-                **_estimate_json(line.found.assisted),
-                "weight": line.found.weight,
-                "share_saved": line.found.share_saved,
-                "correlation": line.found.correlation,
-                "alone": _estimate_json(line.found.alone),
-                "moments": line.found.moments,
+                **_estimate_json(line.mean.assisted),
+                "weight": line.mean.weight,
+                "share_saved": line.mean.share_saved,
+                "correlation": line.mean.correlation,
+                "alone": _estimate_json(line.mean.alone),
+                "moments": line.mean.moments,
                 "confidence": CONFIDENCE,
-                "why": str(line.found.why) if line.found.why else None,
+                "why": str(line.mean.why) if line.mean.why else None,
             }
             for line in report.figures
         ],
@@ -135,7 +135,7 @@ def _warnings(report: MachineHelp) -> Iterator[str]:
             waiting,
         )
     alone = [line for line in report.figures if line.second is None or len(report.names) == 2]
-    weights = [(line, line.found.weight) for line in alone if line.found.weight is not None]
+    weights = [(line, line.mean.weight) for line in alone if line.mean.weight is not None]
     if worthless := [_name(report, line) for line, weight in weights if weight < WORTHLESS]:
         yield gettext(
             "The machine helps nothing with: %(figures)s. Its weight is near 0, so people must "
@@ -180,7 +180,7 @@ def _table(report: MachineHelp, name: str, heading: str) -> Table:
 
 
 def _row(report: MachineHelp, line: HelpedFigure) -> tuple[Cell, ...]:
-    estimate, saved = line.found, line.found.share_saved
+    estimate, saved = line.mean, line.mean.share_saved
     sampled = Cell(
         gettext("%(n)s of %(of)s", n=estimate.n, of=estimate.of), (estimate.n, estimate.of)
     )

@@ -134,7 +134,7 @@ def _needed(plan: RatingPlan, needed: int) -> Iterator[str]:
         "empty lists per question, each judged by %(times)s of %(raters)s raters.",
         verdicts=notation.number(effort.verdicts(needed)),
         ratings=notation.number(effort.ratings(needed)),
-        things=notation.number(round(effort.things, 1)),
+        things=notation.number(round(effort.judged_items, 1)),
         times=notation.number(effort.times),
         raters=notation.number(effort.raters),
     )

@@ -131,7 +131,7 @@ def _table(sample: QuestionSample) -> Table:
 
 
 def _row(line: SampledFigure) -> tuple[Cell, ...]:
-    unit, estimate = unit_of(line.figure), line.found
+    unit, estimate = unit_of(line.figure), line.mean
     lower, upper, is_pair = estimate.interval.lower, estimate.interval.upper, len(line.runs) > 1
     write = notation.difference if is_pair else notation.figure
     lines = (write(estimate.value, unit), notation.interval(lower, upper, unit, signed=is_pair))
@@ -152,12 +152,12 @@ def part_json(sample: QuestionSample) -> dict[str, Any]:
             {
                 "figure": line.figure,
                 "runs": list(line.runs),
-                "value": line.found.value,
-                "lower": line.found.interval.lower,
-                "upper": line.found.interval.upper,
-                "n": line.found.values,
-                "drawn": line.found.drawn,
-                "of": line.found.of,
+                "value": line.mean.value,
+                "lower": line.mean.interval.lower,
+                "upper": line.mean.interval.upper,
+                "n": line.mean.values,
+                "drawn": line.mean.drawn,
+                "of": line.mean.of,
             }
             for line in sample.figures
         ],

@@ -74,7 +74,7 @@ def _sentences(orders: SettledOrders) -> Iterator[str]:
     yield gettext(
         "Judged so far: %(n)s of %(of)s distinct cards and empty lists.",
         n=notation.number(orders.judged),
-        of=notation.number(orders.things),
+        of=notation.number(orders.judged_items),
     )
 
 
@@ -134,7 +134,7 @@ def part_json(orders: SettledOrders) -> list[dict[str, Any]]:
             "open_cards": order.open_cards,
             "questions": list(order.open_questions),
             "judged": orders.judged,
-            "of": orders.things,
+            "of": orders.judged_items,
         }
         for order in orders.orders
     ]

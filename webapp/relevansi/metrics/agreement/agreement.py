@@ -263,13 +263,15 @@ def cohen(kinds: Kinds, times: Times, power: int = 0) -> tuple[Floats, Floats]:
     quadratic for 2. Undefined when both used one and the same label.
     """
 
-    def weight(one: int, other: int) -> int:
-        return 0 if one == other else abs(one - other) ** power
+    def weight(label: int, other_label: int) -> int:
+        return 0 if label == other_label else abs(label - other_label) ** power
 
     observed = _sum([times[:, at] * weight(*kind) for at, kind in enumerate(kinds)], times)
     labels = sorted({label for kind in kinds for label in kind})
-    first = {x: times[:, [one == x for one, _ in kinds]].sum(axis=1) for x in labels}
-    second = {x: times[:, [other == x for _, other in kinds]].sum(axis=1) for x in labels}
+    first = {x: times[:, [label == x for label, _ in kinds]].sum(axis=1) for x in labels}
+    second = {
+        x: times[:, [other_label == x for _, other_label in kinds]].sum(axis=1) for x in labels
+    }
     met = _sum([first[j] * second[k] * weight(j, k) for j in labels for k in labels], times)
     n, farthest = times.sum(axis=1), max((weight(j, k) for j in labels for k in labels), default=1)
     return _ratio(observed, n * max(farthest, 1)), _ratio(met, n**2 * max(farthest, 1))

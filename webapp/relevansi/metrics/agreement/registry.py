@@ -128,4 +128,4 @@ def coefficients(agreement: Agreement) -> dict[str, Coefficient]:
     values = dict(
         zip(COEFFICIENTS, (agreement.raw, *kappas, agreement.alpha, agreement.ac1), strict=True)
     )
-    return {name: one for name, one in values.items() if one is not None}
+    return {name: coefficient for name, coefficient in values.items() if coefficient is not None}

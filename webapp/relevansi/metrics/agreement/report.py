@@ -63,7 +63,7 @@ class LabelledItem(Struct, frozen=True):
     """One thing to agree on, with each rater's label, and when it was first judged, if known."""
 
     category: str
-    said: Mapping[str, str | float]
+    labels: Mapping[str, str | float]
     first: datetime | None = None
 
 
@@ -96,12 +96,12 @@ class KindAgreement(Struct, frozen=True):
 class Consistency(Struct, frozen=True):
     """One rater's second labels of hidden repeats against the labels in force.
 
-    ``answered`` of those ``asked`` got a second label; coefficients need both decided.
+    ``answered`` of the ``repeats`` got a second label; coefficients need both decided.
     """
 
     rater: str
     kind: ItemKind
-    asked: int
+    repeats: int
     answered: int
     agreement: Agreement
 
@@ -130,9 +130,9 @@ def of_kind(
     The grades of cards are 0 to `top`; above 1 they are an order, and kappa is weighted too.
     Raters without any judgment are left out: they share no item with other raters.
     """
-    judged = [item for item in items if item.said]
-    active = [name for name in raters if any(name in item.said for item in judged)]
-    table = [tuple(_label(item.said.get(name)) for name in active) for item in judged]
+    judged = [item for item in items if item.labels]
+    active = [name for name in raters if any(name in item.labels for item in judged)]
+    table = [tuple(_label(item.labels.get(name)) for name in active) for item in judged]
     categories: dict[str, list[Row]] = defaultdict(list)
     for item, row in zip(judged, table, strict=True):
         categories[item.category].append(row)
@@ -150,8 +150,8 @@ def of_kind(
         cannot_tell_by=by_rater,
         overall=measured(table),
         pairs={
-            (active[one], active[other]): measured(map(itemgetter(one, other), table))
-            for one, other in combinations(range(len(active)), 2)
+            (active[first], active[second]): measured(map(itemgetter(first, second), table))
+            for first, second in combinations(range(len(active)), 2)
         },
         categories={name: (len(rows), measured(rows)) for name, rows in categories.items()},
         over_time=tuple(
@@ -203,7 +203,7 @@ def _cannot_tell(
 ) -> tuple[CannotTell, dict[str, CannotTell]]:
     by_rater = {}
     for name in raters:
-        verdicts = [item.said[name] for item in items if name in item.said]
+        verdicts = [item.labels[name] for item in items if name in item.labels]
         by_rater[name] = CannotTell(verdicts.count(Relevance.UNSURE), len(verdicts))
     everybody = CannotTell(
         sum(share.n_cannot_tell for share in by_rater.values()),

@@ -16,7 +16,7 @@ from relevansi.metrics.comparisons.differences import (
     ComparedQuery,
     ComparedRun,
     RunDifferences,
-    counted,
+    averaged_value,
     differences,
     highest_value,
     leading,
@@ -69,7 +69,11 @@ class Contender(Struct, frozen=True):
 
         A ranking figure has its value from the first judgment on, others from complete questions.
         """
-        ranked = (one.figure.value for name, one in self.estimates.items() if name not in HEADLINES)
+        ranked = (
+            estimate.figure.value
+            for name, estimate in self.estimates.items()
+            if name not in HEADLINES
+        )
         return self.totals.n_complete > self.totals.n_failed or any(ranked)
 
 
@@ -202,7 +206,9 @@ def estimates(runs: Sequence[ComparedRun], names: Sequence[str]) -> list[dict[st
 def _interval(run: ComparedRun, figure: str) -> Interval:
     if figure == "composite":
         return NO_INTERVAL
-    values = [value for query in run.queries if (value := counted(query, figure)) is not None]
+    values = [
+        value for query in run.queries if (value := averaged_value(query, figure)) is not None
+    ]
     return mean_interval(values, highest=highest_value(figure))
 
 

@@ -69,7 +69,7 @@ def conversations(is_follow_up: Mapping[int, bool]) -> dict[int, int]:
     return begun_at
 
 
-def counted(query: ComparedQuery, headline: str) -> float | None:
+def averaged_value(query: ComparedQuery, headline: str) -> float | None:
     """The number of a question that a headline figure averages, ``None`` where it has none.
 
     Coverage averages 1 for a question with results and 0 for one without.
@@ -183,7 +183,7 @@ def paired(headline: Sequence[str]) -> tuple[tuple[str, bool], ...]:
     >>> paired(("nDCG@10", "mrr_answerable", "Judged@10"))
     (('nDCG@10', False), ('mrr_answerable', True))
     """
-    of_method = {figure: [one for one in PAIRED if one[0] == figure] for figure in HEADLINES}
+    of_method = {figure: [pair for pair in PAIRED if pair[0] == figure] for figure in HEADLINES}
     rankings = (name for name in headline if not name.startswith("Judged"))
     pairs = (of_method.get(name, [(name, False)]) for name in rankings)
     return tuple(chain.from_iterable(pairs))

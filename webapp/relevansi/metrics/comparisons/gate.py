@@ -156,9 +156,9 @@ def gate_figures(pairs: Pairs, deciding: Sequence[str], request: GateRequest) ->
     gated = []
     for name in names:
         ours, theirs = ([both[side] for both in spans[name]] for side in (0, 1))
-        lows, highs = _known(map(_low, ours)), _known(map(_high, ours))
+        lows, highs = _defined(map(_low, ours)), _defined(map(_high, ours))
         has_bounds = not _of_pool(name)
-        answers = [(new, one) for (new, _), one in zip(pairs, ours, strict=True)]
+        answers = [(new, own_span) for (new, _), own_span in zip(pairs, ours, strict=True)]
         judged = None if has_bounds else judged_share(answers, depth_of(name))
         floor = request.floors.get(name)
         is_enough = judged is None or judged >= request.min_judged
@@ -170,7 +170,7 @@ def gate_figures(pairs: Pairs, deciding: Sequence[str], request: GateRequest) ->
                 interval=mean_interval(lows, highest=highest_value(name)),
                 n=len(lows),
                 judged=judged,
-                baseline=_mean(_known(map(_low, theirs))),
+                baseline=_mean(_defined(map(_low, theirs))),
                 floor=floor,
                 floor_outcome=None
                 if floor is None
@@ -257,7 +257,7 @@ def _is_same(first: GatedAnswer, second: GatedAnswer, depth: int | None) -> bool
 def _of_difference(difference: GateDifference, request: GateRequest) -> Outcome:
     if not difference.n_apart:
         return Outcome.PASSED
-    shares = _known((difference.judged, difference.baseline_judged))
+    shares = _defined((difference.judged, difference.baseline_judged))
     is_enough = all(share >= request.min_judged for share in shares)
     if difference.p_holm is None or difference.mean is None or not is_enough:
         return Outcome.OPEN
@@ -312,7 +312,7 @@ def _high(reached: Span) -> float | None:
     return reached.value if reached.upper is None else reached.upper
 
 
-def _known(values: Iterable[float | None]) -> tuple[float, ...]:
+def _defined(values: Iterable[float | None]) -> tuple[float, ...]:
     return tuple(value for value in values if value is not None)
 
 

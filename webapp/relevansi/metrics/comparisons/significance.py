@@ -82,13 +82,14 @@ def _randomisation_test(differences: tuple[float, ...], pairs: int) -> Randomisa
 
 def _whole_numbers(differences: Sequence[float]) -> list[int] | None:
     """The differences on their common denominator; ``None`` where their sums are too many."""
-    fractions = [Fraction(one).limit_denominator(_LARGEST_DENOMINATOR) for one in differences]
+    fractions = [Fraction(number).limit_denominator(_LARGEST_DENOMINATOR) for number in differences]
     if any(
-        abs(one - float(exact)) > 1e-12 for one, exact in zip(differences, fractions, strict=True)
+        abs(number - float(exact)) > 1e-12
+        for number, exact in zip(differences, fractions, strict=True)
     ):
         return None
-    denominator = lcm(*(one.denominator for one in fractions))
-    numerators = [int(one * denominator) for one in fractions]
+    denominator = lcm(*(number.denominator for number in fractions))
+    numerators = [int(number * denominator) for number in fractions]
     return numerators if sum(map(abs, numerators)) < MOST_SUMS else None
 
 

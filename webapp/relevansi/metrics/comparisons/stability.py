@@ -15,12 +15,17 @@ from statistics import fmean
 from msgspec import Struct
 from msgspec.structs import replace
 
-from relevansi.metrics.comparisons.differences import ComparedQuery, ComparedRun, counted, ranked
+from relevansi.metrics.comparisons.differences import (
+    ComparedQuery,
+    ComparedRun,
+    averaged_value,
+    ranked,
+)
 from relevansi.metrics.judging import queries
 from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Totals, figures
 from relevansi.records import QueryState
 
-FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "composite")
+WATCHED = ("mean_precision_at_5", "mrr", "success_rate", "composite")
 """The figures of the method whose order is watched; of other headlines it is the first four."""
 
 COMPOSITE = "composite"
@@ -101,7 +106,7 @@ def stability(
     headline: Sequence[str] = HEADLINES,
 ) -> Stability:
     """How the order of `runs` fares; the mappings hold the same runs judged otherwise, by name."""
-    watched = FIGURES if tuple(headline) == HEADLINES else tuple(headline[: len(FIGURES)])
+    watched = WATCHED if tuple(headline) == HEADLINES else tuple(headline[: len(WATCHED)])
     base = orders(runs, watched)
     variations = [
         *(
@@ -127,7 +132,7 @@ def stability(
     return Stability(base, lines)
 
 
-def orders(runs: Sequence[ComparedRun], watched: Sequence[str] = FIGURES) -> dict[str, Order]:
+def orders(runs: Sequence[ComparedRun], watched: Sequence[str] = WATCHED) -> dict[str, Order]:
     """The order of `runs` by each figure `watched`; a run without a value is in no place."""
     names = _averaged(watched)
     sums = {
@@ -240,7 +245,7 @@ def _averaged(watched: Sequence[str]) -> tuple[str, ...]:
 
 
 def _numbers(query: ComparedQuery, names: Sequence[str]) -> _Numbers:
-    return tuple(counted(query, name) for name in names)
+    return tuple(averaged_value(query, name) for name in names)
 
 
 def _sums(rows: Iterable[_Numbers], names: Sequence[str]) -> _Sums:

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from relevansi.metrics.judging.figures import Numbers
 
-FIGURES = ("iou", "recall", "precision", "precision_omega", "f1")
+CHUNK_FIGURES = ("iou", "recall", "precision", "precision_omega", "f1")
 """The figures of an item, and the means of the summary, in the order in which they are shown."""
 
 
@@ -79,7 +79,7 @@ class ChunkMeans(Struct):
 
     count: int = 0
     _scores: dict[str, Numbers] = field(
-        default_factory=lambda: {name: Numbers() for name in FIGURES}
+        default_factory=lambda: {name: Numbers() for name in CHUNK_FIGURES}
     )
 
     def add(self, score: ChunkScore) -> None:

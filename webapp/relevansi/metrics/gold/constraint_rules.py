@@ -197,17 +197,17 @@ def _location(rule: Place, card: CardFacts) -> Check:
     keyword in its name) is missing it; with words or coordinates that do not fit it fails.
     """
     text = f"{card.location} {card.name} {card.address}".lower()
-    shown = card.location or card.address or None
+    text_of_place = card.location or card.address or None
     away = haversine_km(*rule.point, *card.point) if rule.point and card.point else None
     for keyword in rule.keywords:
         if keyword.strip() and keyword.lower() in text:
-            return Check("location", Outcome.PASS, "", shown or card.name, keyword, away)
+            return Check("location", Outcome.PASS, "", text_of_place or card.name, keyword, away)
     if away is not None:
         outcome = Outcome.PASS if away <= rule.radius_km else Outcome.FAIL
-        return Check("location", outcome, value=shown, distance_km=away)
-    if shown is None and card.point is None:
+        return Check("location", outcome, value=text_of_place, distance_km=away)
+    if text_of_place is None and card.point is None:
         return Check("location", Outcome.MISSING, NOT_SAID)
-    return Check("location", Outcome.FAIL, mark("none of these words"), shown)
+    return Check("location", Outcome.FAIL, mark("none of these words"), text_of_place)
 
 
 def _number(name: str, rule: Range, value: Fraction | None) -> Check:

@@ -324,7 +324,7 @@ class RankingFigure(Struct, frozen=True):
 
         Only the value is there where no bounds are claimed.
         """
-        number = [one for one in (self.cutoff, self.persistence) if one is not None]
+        number = [part for part in (self.cutoff, self.persistence) if part is not None]
         value = self.form.value(ranked, *number)
         if self.form.highest is None or value is None:
             return Span(value, None, None)

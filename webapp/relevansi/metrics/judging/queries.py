@@ -63,7 +63,7 @@ OF_RANKINGS: Mapping[Undefined, str] = {
 """The same with what only ranking figures have."""
 
 
-def counted(
+def as_counted(
     verdicts: Sequence[Relevance | None], *, cannot_tell: CannotTell
 ) -> tuple[Relevance | None, ...]:
     """The verdicts as a study counts them, for the figures of the method.
@@ -71,8 +71,8 @@ def counted(
     Where `cannot_tell` is "not_relevant", such a result counts like a not relevant one, so that a
     precision is relevant / results, as in the method. Where it is "left_out", all stay as given.
 
-    >>> precision_at(relevances(counted([Relevance.RELEVANT, Relevance.UNSURE],
-    ...                                 cannot_tell="not_relevant")))
+    >>> precision_at(relevances(as_counted([Relevance.RELEVANT, Relevance.UNSURE],
+    ...                                    cannot_tell="not_relevant")))
     0.5
     """
     if cannot_tell == "left_out":
@@ -291,12 +291,12 @@ def _unrated(
         QueryState.FAILED: True,
         QueryState.UNREADABLE: False,
     }[state]
-    as_counted = counted(verdicts, cannot_tell=cannot_tell)
+    read = as_counted(verdicts, cannot_tell=cannot_tell)
     if complete:
-        spans = [Span.settled(value) for value in _values(state, as_counted, outcome)]
+        spans = [Span.settled(value) for value in _values(state, read, outcome)]
     else:
         worst, best = (
-            _values(state, [verdict if v is None else v for v in as_counted], outcome or of_empty)
+            _values(state, [verdict if v is None else v for v in read], outcome or of_empty)
             for verdict, of_empty in (_WORST, _BEST)
         )
         spans = [Span(None, lower, upper) for lower, upper in zip(worst, best, strict=True)]

@@ -137,7 +137,7 @@ class MeasureGroup(Struct, frozen=True):
     rules: tuple[str, ...] = ()
 
 
-_FIGURES = by_name(
+_HEADLINES = by_name(
     _binary(
         "mean_precision_at_5",
         mark("Precision@5"),
@@ -478,14 +478,14 @@ HEADLINE_ADVICE = (
 )
 """Which headline figures to read in pairs."""
 
-MEASURES: Mapping[str, Measure] = {**_FIGURES, **_OTHERS}
+MEASURES: Mapping[str, Measure] = {**_HEADLINES, **_OTHERS}
 """All measures by name: the headline figures in their order, then the rest."""
 
 GROUPS = (
     MeasureGroup(
         "headlines",
         mark("Headline figures of a run"),
-        _FIGURES,
+        _HEADLINES,
         advice=HEADLINE_ADVICE,
         place=1,
     ),

@@ -193,7 +193,7 @@ def clustered_mean(clusters: Sequence[Sum], *, highest: float = 1.0) -> Clustere
     return ClusteredMean(value, estimate_interval(value, variance, k, highest=highest), k, n)
 
 
-FIGURES = tuple(name for name in HEADLINES if name != "composite")
+CLUSTERED_FIGURES = tuple(name for name in HEADLINES if name != "composite")
 """The figures of phase 3: all but the composite, which is for comparing with older reports."""
 
 
@@ -353,7 +353,7 @@ def clustered_figures(people: Sequence[Totals]) -> dict[str, ClusteredMean]:
         name: clustered_mean(
             [summed(totals, name) for totals in people], highest=highest_value(name)
         )
-        for name in FIGURES
+        for name in CLUSTERED_FIGURES
     }
 
 

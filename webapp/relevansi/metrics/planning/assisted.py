@@ -158,7 +158,7 @@ class HelpedFigure(Struct, frozen=True):
     figure: str
     first: str
     second: str | None
-    found: AssistedMean
+    mean: AssistedMean
     waiting: int
 
 

@@ -283,19 +283,19 @@ CURVE = (10, 20, 30, 50, 75, 100, 200, 500)
 class RatingEffort(Struct, frozen=True):
     """The work that a question is: its things and answers, the raters, and their pace.
 
-    ``things`` are the cards and empty lists to judge, ``answers`` the answers to rate, each as a
-    mean over questions. ``times`` raters judge each question. ``pace`` is the median of seconds
-    from one click to the next, ``None`` before there are clicks.
+    ``judged_items`` are the cards and empty lists to judge, ``answers`` the answers to rate, each
+    as a mean over questions. ``times`` raters judge each question. ``pace`` is the median of
+    seconds from one click to the next, ``None`` before there are clicks.
     """
 
-    things: float
+    judged_items: float
     answers: float
     raters: int
     times: int
     pace: float | None
 
     def verdicts(self, questions: int) -> int:
-        return round(questions * self.things * self.times)
+        return round(questions * self.judged_items * self.times)
 
     def ratings(self, questions: int) -> int:
         return round(questions * self.answers * self.times)

@@ -116,7 +116,7 @@ class SampledFigure(Struct, frozen=True):
 
     figure: str
     runs: tuple[str, ...]
-    found: SampledMean
+    mean: SampledMean
 
 
 class QuestionSample(Struct, frozen=True):

@@ -97,8 +97,8 @@ class SettledOrder(Struct, frozen=True):
 class SettledOrders(Struct, frozen=True):
     """The orders of all pairs of some runs of a question set, by figure, and the cards in all.
 
-    ``names`` are those of the runs by id. ``judged`` of ``things`` distinct cards and empty lists
-    have a verdict that counts; ``open_cards`` of the others, in the questions at
+    ``names`` are those of the runs by id. ``judged`` of ``judged_items`` distinct cards and empty
+    lists have a verdict that counts; ``open_cards`` of the others, in the questions at
     ``open_questions``, can still change an order. ``next_ones`` are the positions of the questions
     that can move the open orders most.
     """
@@ -106,7 +106,7 @@ class SettledOrders(Struct, frozen=True):
     names: Mapping[str, str]
     orders: tuple[SettledOrder, ...]
     judged: int
-    things: int
+    judged_items: int
     open_cards: int
     open_questions: tuple[int, ...]
     next_ones: tuple[int, ...] = ()
@@ -150,7 +150,7 @@ def settled_orders(
         names=names,
         orders=tuple(orders),
         judged=int(((states != OPEN) & (states != ABSENT)).sum()),
-        things=int((states != ABSENT).sum()),
+        judged_items=int((states != ABSENT).sum()),
         open_cards=int(moving.sum()),
         open_questions=places(moving),
         next_ones=tuple(position for effect, position in ranked[:MOST_NEXT] if effect < 0),
@@ -160,7 +160,7 @@ def settled_orders(
 class PooledLists(Struct, frozen=True):
     """The lists of each run for each question, as arrays of questions x runs x things.
 
-    ``top`` and ``whole`` count how often a thing is listed among the first five and in all.
+    ``top`` and ``every_rank`` count how often a thing is listed among the first five and in all.
     ``reciprocal`` is 1 / its first rank, 0 where it is not listed. ``succeeds`` says whether the
     thing makes the run succeed once it is relevant: it is listed, or it is the emptiness of the
     run's empty list. ``has_results`` and ``has_success`` (questions x runs) say where a run has a
@@ -168,7 +168,7 @@ class PooledLists(Struct, frozen=True):
     """
 
     top: Counts
-    whole: Counts
+    every_rank: Counts
     reciprocal: Numbers
     succeeds: Flags
     has_results: Flags
@@ -201,10 +201,10 @@ def _of_precision(counts: Counts, states: Codes, first: int, second: int) -> Rea
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     decides = (states != CANNOT_TELL) & (states != ABSENT)
-    one, has_one = _weights(counts[:, first], decides)
-    two, has_two = _weights(counts[:, second], decides)
+    weights_a, has_one = _weights(counts[:, first], decides)
+    weights_b, has_two = _weights(counts[:, second], decides)
     pairs = has_one & has_two
-    moves = np.where(pairs[:, None], one - two, 0.0)
+    moves = np.where(pairs[:, None], weights_a - weights_b, 0.0)
     is_open = states == OPEN
     fixed = np.where(states == RELEVANT, moves, 0.0).sum(axis=1)
     free = np.where(is_open, moves, 0.0)
@@ -228,32 +228,35 @@ def _weights(counts: Counts, decides: Flags) -> tuple[Numbers, Flags]:
 def _of_rank(lists: PooledLists, states: Codes, first: int, second: int) -> Reach:
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
-    one, two = lists.reciprocal[:, first], lists.reciprocal[:, second]
+    ranks_a, ranks_b = lists.reciprocal[:, first], lists.reciprocal[:, second]
     fixed, is_open = states == RELEVANT, states == OPEN
-    best_one = np.where(fixed, one, 0.0).max(axis=1, initial=0.0)
-    best_two = np.where(fixed, two, 0.0).max(axis=1, initial=0.0)
+    best_one = np.where(fixed, ranks_a, 0.0).max(axis=1, initial=0.0)
+    best_two = np.where(fixed, ranks_b, 0.0).max(axis=1, initial=0.0)
     alone = best_one - best_two
     # With one open thing relevant and no other; a thing that is not open changes nothing.
-    with_it = np.maximum(best_one[:, None], one) - np.maximum(best_two[:, None], two)
+    with_it = np.maximum(best_one[:, None], ranks_a) - np.maximum(best_two[:, None], ranks_b)
     with_it = np.where(is_open, with_it, alone[:, None])
     pairs = lists.has_results[:, first] & lists.has_results[:, second]
     low = np.where(pairs, np.minimum(alone, with_it.min(axis=1, initial=2.0)), 0.0)
     high = np.where(pairs, np.maximum(alone, with_it.max(axis=1, initial=-2.0)), 0.0)
-    earlier = (one > best_one[:, None]) | (two > best_two[:, None])
+    earlier = (ranks_a > best_one[:, None]) | (ranks_b > best_two[:, None])
     return Reach(low, high, pairs, is_open & earlier & (low < high)[:, None])
 
 
 def _of_success(lists: PooledLists, states: Codes, first: int, second: int) -> Reach:
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
-    one, two = lists.succeeds[:, first], lists.succeeds[:, second]
+    lists_a, lists_b = lists.succeeds[:, first], lists.succeeds[:, second]
     fixed, is_open = states == RELEVANT, states == OPEN
     is_unsure = states == CANNOT_TELL
-    sure_one, sure_two = (fixed & one).any(axis=1), (fixed & two).any(axis=1)
-    unsure_one, unsure_two = (is_unsure & one).any(axis=1), (is_unsure & two).any(axis=1)
-    only_one = (is_open & one & ~two).any(axis=1) | sure_one
-    only_two = (is_open & two & ~one).any(axis=1) | sure_two
-    both = (is_open & one & two).any(axis=1)
+    sure_one, sure_two = (fixed & lists_a).any(axis=1), (fixed & lists_b).any(axis=1)
+    unsure_one, unsure_two = (
+        (is_unsure & lists_a).any(axis=1),
+        (is_unsure & lists_b).any(axis=1),
+    )
+    only_one = (is_open & lists_a & ~lists_b).any(axis=1) | sure_one
+    only_two = (is_open & lists_b & ~lists_a).any(axis=1) | sure_two
+    both = (is_open & lists_a & lists_b).any(axis=1)
     askable = lists.has_success[:, first] & lists.has_success[:, second]
     low, high = np.full(len(states), 2.0), np.full(len(states), -2.0)
     pairs = np.zeros(len(states), dtype=bool)
@@ -268,13 +271,13 @@ def _of_success(lists: PooledLists, states: Codes, first: int, second: int) -> R
         low = np.where(possible, np.minimum(low, value), low)
         high = np.where(possible, np.maximum(high, value), high)
         pairs |= possible & has_value
-    waits = (one & ~sure_one[:, None]) | (two & ~sure_two[:, None])
+    waits = (lists_a & ~sure_one[:, None]) | (lists_b & ~sure_two[:, None])
     return Reach(low, high, pairs, is_open & waits & (low < high)[:, None])
 
 
 _REACHES: Mapping[str, Callable[[PooledLists, Codes, int, int], Reach]] = {
-    "mean_precision_at_5": lambda lists, *rest: _of_precision(lists.top, *rest),
-    "mean_overall_precision": lambda lists, *rest: _of_precision(lists.whole, *rest),
+    "mean_precision_at_5": lambda lists, *runs: _of_precision(lists.top, *runs),
+    "mean_overall_precision": lambda lists, *runs: _of_precision(lists.every_rank, *runs),
     "mrr": _of_rank,
     "success_rate": _of_success,
 }

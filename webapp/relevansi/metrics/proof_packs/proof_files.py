@@ -9,7 +9,7 @@ PACK_VERSION = 2
 README = "README.md"
 MANIFEST = "manifest.json"
 VERDICTS = "verdicts.csv"
-FIGURES = "figures.json"
+FIGURES_FILE = "figures.json"
 
 VERDICT_COLUMNS = (
     *("rater", "question_set", "position", "judged_in", "property", "content", "verdict"),
@@ -29,7 +29,7 @@ def of_table(table: str) -> str:
 def of_run(run: str, member: str) -> str:
     """Return the name of a run's member.
 
-    >>> of_run("0f3a", FIGURES)
+    >>> of_run("0f3a", FIGURES_FILE)
     'runs/0f3a/figures.json'
     """
     return f"runs/{run}/{member}"

@@ -17,7 +17,7 @@ from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Refused
 from relevansi.i18n import gettext, mark
-from relevansi.kinds import shown as shown_item
+from relevansi.kinds import listed_item as shown_item
 from relevansi.metrics.comparisons.differences import ComparedQuery
 from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.records import Item, QueryState
@@ -252,13 +252,13 @@ def find(
         for one in verdicts.asked_queries(session, scope, pooled=bool(ranking))
     }
     ranks: dict[int, list[tuple[str, int]]] = {}
-    shown: dict[str, list[Result]] = {run: [] for run in names}
+    listed_item: dict[str, list[Result]] = {run: [] for run in names}
     results = select(Result, Query.run_id).join(Query).where(scope).order_by(Result.rank)
     results = results.where(Result.judged_item_id.is_not(None))
     results = results.options(joinedload(Result.judged_item))
     for result, run in session.execute(results):
         ranks.setdefault(result.judged_item.id, []).append((names[run], result.rank))
-        shown[run].append(result)
+        listed_item[run].append(result)
     holes = verdicts.holes(session, scope)
     question = next(iter(queries.values())).question
     sides = {run: Side(name) for run, name in names.items()}
@@ -278,7 +278,7 @@ def find(
                     said.by_item.get(result.judged_item.id),
                     [e for e in ranks[result.judged_item.id] if e[0] != names[run]],
                 )
-                for result in shown[run]
+                for result in listed_item[run]
             ),
             holes=holes.get(query.id, ()),
         )

@@ -36,7 +36,7 @@ class EvaluationKind(StrEnum):
 
 FIGURES = {
     EvaluationKind.ANSWERS: ("overlap", "faithfulness", "em", "f1"),
-    EvaluationKind.CHUNKS: chunks.FIGURES,
+    EvaluationKind.CHUNKS: chunks.CHUNK_FIGURES,
     EvaluationKind.JSON: ("score", *WEIGHTS),
 }
 """The figures of an item, the first of them in the list of items."""

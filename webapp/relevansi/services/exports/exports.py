@@ -28,7 +28,7 @@ from relevansi.exporters.proof_packs.pack import packed_folder
 from relevansi.failures import Refused
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.importers.runs.json_runs import read as read_run
-from relevansi.kinds import KINDS, from_row, shown
+from relevansi.kinds import KINDS, from_row, listed_item
 from relevansi.kinds.document import Document
 from relevansi.metrics.agreement.report import ItemKind
 from relevansi.metrics.judging.figures import RunReport
@@ -92,7 +92,7 @@ class RatedRun(NamedTuple):
     def rated_by(self) -> str:
         """The name of the rater, or of the rule by which raters are merged."""
         if self.rule.rater:
-            return studies.called(self.rule.rater)
+            return studies.rater_name(self.rule.rater)
         scale, is_majority = Scale.stored(self.study.scale), self.rule.name == reports.MAJORITY
         return scale.merging(self.study.merging) if is_majority else self.rule.name
 
@@ -272,7 +272,7 @@ def judged(rated: RatedRun) -> Iterator[JudgedResult]:
             stored = items.get(item_id or 0)
             identity, content = (stored.identity, stored.content) if stored else (tail_identity, 1)
             docno, shared = kind.docno(identity, content), stored.card if stored else None
-            item = shown(card, shared) if card else from_row(shared) if shared else None
+            item = listed_item(card, shared) if card else from_row(shared) if shared else None
             verdict = ratings.scale.numbers[ratings.by_item.get(item_id or 0)]
             is_below = rank is not None and card is None
             listings[docno] += 1
@@ -347,7 +347,7 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
             "results": [
                 metrics_tables.result_json(
                     result.rank,
-                    shown(result.card, result.shared),
+                    listed_item(result.card, result.shared),
                     scale.numbers[ratings.by_item.get(result.judged_item_id)],
                     details.get(result.rank),
                     without=without,

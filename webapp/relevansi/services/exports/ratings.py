@@ -29,7 +29,7 @@ from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Study
 from relevansi.importers.runs.problems import error, warning
 from relevansi.importers.runs.ratings import OfflineRatings, RatedCard, RatingChange
-from relevansi.kinds import shown
+from relevansi.kinds import listed_item
 from relevansi.printable import name_line
 from relevansi.records import Problem, QueryState, Scale
 from relevansi.services.judging import events
@@ -97,7 +97,7 @@ def _card(
     rated = read.cards.get(change.query_id, {}).get(change.rank)
     at_rank = next((result for result in query.results if result.rank == change.rank), None)
     if at_rank and (rated is None or _is(at_rank, rated)):
-        title = shown(at_rank.card, at_rank.judged_item.card).name
+        title = listed_item(at_rank.card, at_rank.judged_item.card).name
         return Target("verdict", at_rank.judged_item_id, query.id), title, None
     title = rated.title if rated else ""
     details: dict[str, str | int] = {"title": title, "rank": change.rank}

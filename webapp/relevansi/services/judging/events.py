@@ -565,7 +565,7 @@ def judge(
     """Record a verdict on the card at `rank` of a run's answer."""
     lock(session, rater)
     card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
-    result = tables(session).execute(_shown(), card).first()
+    result = tables(session).execute(_result_at_rank(), card).first()
     if result is None:
         raise UnknownQuery(run_id, query_id, rank)
     target = Target("verdict", result.judged_item_id, result.query_key)
@@ -573,7 +573,7 @@ def judge(
 
 
 @cache
-def _shown() -> Select[*tuple[Any, ...]]:
+def _result_at_rank() -> Select[*tuple[Any, ...]]:
     return (
         select(Result.query_key, Result.judged_item_id, Study.scale)
         .join_from(Result, Query, Query.id == Result.query_key)

@@ -14,7 +14,7 @@ from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.metrics.comparisons.differences import ComparedQuery, ComparedRun, conversations
 from relevansi.metrics.judging.graded import ranking_names
-from relevansi.metrics.judging.queries import counted
+from relevansi.metrics.judging.queries import as_counted
 from relevansi.services.comparisons.chosen_runs import FEWEST, names_of
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.verdicts import AskedQuery, Verdicts
@@ -126,7 +126,7 @@ class RunsUnderRules:
         raters = [rule.rater] if rule.rater is not None else self._judging()
         return tuple(
             (
-                studies.shown_owner(r.name) if r.is_owner else studies.called(r),
+                studies.shown_owner(r.name) if r.is_owner else studies.rater_name(r),
                 sum(item in self._items for item in self._of(r).by_item),
             )
             for r in raters
@@ -183,7 +183,7 @@ class RunsUnderRules:
                 category=question.category,
                 conversation=self._conversations.get(question.position),
                 summary=judged.summary(query, cannot_tell=self._cannot_tell, ranking=self._ranking),
-                verdicts=counted(judgments.verdicts, cannot_tell=self._cannot_tell),
+                verdicts=as_counted(judgments.verdicts, cannot_tell=self._cannot_tell),
                 is_open=bool(judged.open_items(query)),
             )
         return self._made[key]

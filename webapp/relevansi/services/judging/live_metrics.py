@@ -52,7 +52,7 @@ _PARTS = methodcaller("split", " ")
 _BETWEEN = "\x1f"
 """Stands between the items of a pool: their identities are words of files."""
 _COUNTING = (Study.cannot_tell, Study.scale, Study.measures, Study.kind, Study.pool_depth)
-_FIGURES = json.Decoder(list[dict[str, tuple[float | None, float | None, float | None]]])
+_FIGURES_READER = json.Decoder(list[dict[str, tuple[float | None, float | None, float | None]]])
 
 
 def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
@@ -312,7 +312,7 @@ def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, RunPr
     progress = {}
     for category, spans, *numbers in tables(session).execute(_by_category(), values):
         open_judgments, open_queries, *counts = (number or 0 for number in numbers)
-        sums = sums_of(_FIGURES.decode(f"[{spans}]"))
+        sums = sums_of(_FIGURES_READER.decode(f"[{spans}]"))
         totals = Totals(**dict(zip(COUNTS, counts, strict=True)), sums=sums)
         progress[category] = RunProgress(totals, open_judgments, open_queries)
     return progress

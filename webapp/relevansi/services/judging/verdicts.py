@@ -143,7 +143,7 @@ class Verdicts(Struct, frozen=True):
                 for at, (item, grade) in enumerate(zip(places, listed + tail, strict=True))
             ]
             listed, tail = tuple(once[: len(listed)]), tuple(once[len(listed) :])
-        pool = tuple([one for one in (*listed, *tail, *others) if isinstance(one, int)])
+        pool = tuple([grade for grade in (*listed, *tail, *others) if isinstance(grade, int)])
         return RankedGrades(listed, pool, self.scale, tail)
 
     def _grade(self, item: int | None) -> Number:
@@ -374,18 +374,18 @@ def _signed(texts: Sequence[tuple[str, str]]) -> str:
 
 Judged = type[Judgment] | type[QueryRating]
 
-GIVEN = {Judgment: Judgment.verdict, QueryRating: cast(QueryRating.quality, String)}
+VALUE_OF = {Judgment: Judgment.verdict, QueryRating: cast(QueryRating.quality, String)}
 """The value that a row holds, as its event has it; null while it holds none."""
 ON_TASK = Event.task_id.is_not(None)
 ON_RUN = and_(ON_TASK.is_(False), Event.query_key.is_not(None), Event.cause.in_(["click", "bulk"]))
 
-_made, _undo = aliased(Event), aliased(Event)
+_event, _undo = aliased(Event), aliased(Event)
 _ABOUT = {
-    Judgment: (Judgment.judged_item_id, _made.judged_item_id, _made.field == "verdict"),
+    Judgment: (Judgment.judged_item_id, _event.judged_item_id, _event.field == "verdict"),
     QueryRating: (
         QueryRating.query_key,
-        _made.query_key,
-        and_(_made.field == "quality", _made.judged_item_id.is_(None)),
+        _event.query_key,
+        and_(_event.field == "quality", _event.judged_item_id.is_(None)),
     ),
 }
 """The key of a row, the same in an event, and the condition that events are about such rows."""
@@ -407,21 +407,21 @@ def made_by(row: Judged) -> ColumnElement[bool]:
     The order of events is that of ``events.standing``.
     """
     key, about, is_about = _ABOUT[row]
-    is_earlier = _made.client_time < _made.received_at
-    at = case((is_earlier, _made.client_time), else_=_made.received_at)
-    taken_back = or_(_made.undoes_id.is_not(None), exists().where(_undo.undoes_id == _made.id))
+    is_earlier = _event.client_time < _event.received_at
+    at = case((is_earlier, _event.client_time), else_=_event.received_at)
+    taken_back = or_(_event.undoes_id.is_not(None), exists().where(_undo.undoes_id == _event.id))
     in_device = func.row_number().over(
-        partition_by=_made.device, order_by=[_made.sequence.desc(), at.desc(), _made.id.desc()]
+        partition_by=_event.device, order_by=[_event.sequence.desc(), at.desc(), _event.id.desc()]
     )
     events = (
-        select(_made.id, _made.device, at.label("at"), in_device.label("place"))
-        .where(_made.rater_id == row.rater_id, about == key, is_about, ~taken_back)
+        select(_event.id, _event.device, at.label("at"), in_device.label("place"))
+        .where(_event.rater_id == row.rater_id, about == key, is_about, ~taken_back)
         .correlate(row)
         .subquery()
     )
     last = select(events.c.id).where(events.c.place == 1)
     last = last.order_by(events.c["at"].desc(), events.c.device.desc()).limit(1)
-    return and_(Event.id == last.scalar_subquery(), Event.new == GIVEN[row])
+    return and_(Event.id == last.scalar_subquery(), Event.new == VALUE_OF[row])
 
 
 def _given_on(
@@ -437,6 +437,6 @@ def _given_on(
         )
         .select_from(row)
         .outerjoin(Event, made_by(row))
-        .where(row.rater_id.in_(rater_ids), GIVEN[row].is_not(None), key.in_(keys))
+        .where(row.rater_id.in_(rater_ids), VALUE_OF[row].is_not(None), key.in_(keys))
     )
     return GivenOn(*tables(session).execute(statement).one())

@@ -14,7 +14,7 @@ from relevansi.db.tables.judging import JudgedItem
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Study
 from relevansi.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
-from relevansi.kinds import shown
+from relevansi.kinds import listed_item
 from relevansi.kinds.property import CardParticulars
 from relevansi.metrics.judging.graded import headline_of
 from relevansi.records import Item, QueryState, Scale
@@ -116,5 +116,5 @@ def _cards(
 
 
 def _card(result: Result, *, blind: bool) -> Item:
-    card = shown(result.card, result.judged_item.card)
+    card = listed_item(result.card, result.judged_item.card)
     return card.uniform(None) if blind and card.of_one_run is not None else card

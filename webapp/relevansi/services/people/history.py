@@ -125,7 +125,7 @@ def history(session: Session, reader: Rater, filters: EventFilters) -> History:
         entries=entries[:PAGE_SIZE],
         older=entries[PAGE_SIZE - 1].event.id if len(entries) > PAGE_SIZE else None,
         total=session.scalar(select(func.count()).select_from(rows.subquery())) or 0,
-        raters=[(rater.id, studies.called(rater)) for rater in people],
+        raters=[(rater.id, studies.rater_name(rater)) for rater in people],
         questions=[(row.id, f"{row.position}. {row.text}") for row in questions],
         changes=[kind for kind in ChangeKind if reader.is_owner or kind not in _AGAIN],
         latest=latest[0] if latest else None,

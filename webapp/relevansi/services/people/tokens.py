@@ -105,7 +105,7 @@ def lines(session: Session, rater: Rater, now: datetime) -> list[TokenLine]:
     rows = session.scalars(of(rater).order_by(Token.id.desc()))
     return [
         TokenLine(
-            *(token.id, studies.called(token.rater), token.name, tuple(token.scopes.split())),
+            *(token.id, studies.rater_name(token.rater), token.name, tuple(token.scopes.split())),
             *(token.created_at, token.expires_at, token.used_at),
             state_of(token.withdrawn_at, token.expires_at, now),
         )

@@ -436,7 +436,7 @@ def effort(
     paces = [line.pace for line in by_rater if line.pace is not None]
     n_questions = max(len(question_set.questions), 1)
     return RatingEffort(
-        things=(n_items or 0) / n_questions,
+        judged_items=(n_items or 0) / n_questions,
         answers=(answers or 0) / n_questions,
         raters=count,
         times=min(study.overlap or count, count),

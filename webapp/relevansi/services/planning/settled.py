@@ -196,7 +196,7 @@ def _merged(
         yes, no = (votes[codes == code].sum(axis=0) for code in (RELEVANT, NOT_RELEVANT))
         item_states[yes - no > to_come] = RELEVANT
         item_states[no - yes > to_come] = NOT_RELEVANT
-        is_card = pooled.lists.whole.any(axis=1).ravel()
+        is_card = pooled.lists.every_rank.any(axis=1).ravel()
         item_states[is_card & (yes + no > 0) & (no - yes == to_come)] = NOT_RELEVANT
     else:  # each grade has votes of its own
         second, first = np.sort(decided, axis=0)[-2:]

@@ -20,7 +20,7 @@ from relevansi.db.tables.judging import JudgedItem, Judgment, QueryRating, Store
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result
 from relevansi.db.tables.study import Question, QuestionSet, Study
-from relevansi.kinds import from_row, shown
+from relevansi.kinds import from_row, listed_item
 from relevansi.metrics.judging.figures import figures, totals
 from relevansi.records import LARGEST_INTEGER, Number, Scale, State
 from relevansi.services.judging import verdicts
@@ -387,7 +387,7 @@ def _results(
     results = [dict(row) for row in tables(session).execute(rows).mappings()]
     return [
         ResultRow(
-            title=shown(row.pop("card"), row.pop("shared")).title,
+            title=listed_item(row.pop("card"), row.pop("shared")).title,
             relevance=ratings.scale.numbers[ratings.by_item.get(row["item"])],
             **row,
         )

@@ -261,7 +261,7 @@ def members(
             yield proof_files.of_run(run.id, name), file.data
             tell(next(steps_done), steps)
         by_rule = figures(session, study, run.id)
-        yield proof_files.of_run(run.id, proof_files.FIGURES), files_of.json_file(by_rule)
+        yield proof_files.of_run(run.id, proof_files.FIGURES_FILE), files_of.json_file(by_rule)
         tell(next(steps_done), steps)
     for key, compared in sets.items():
         if len(compared) >= chosen_runs.FEWEST:

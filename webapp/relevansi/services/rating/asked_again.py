@@ -35,7 +35,7 @@ from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Conflict
 from relevansi.i18n import mark
 from relevansi.records import QueryState
-from relevansi.services.judging.verdicts import GIVEN, ON_RUN, Judged, made_by
+from relevansi.services.judging.verdicts import ON_RUN, VALUE_OF, Judged, made_by
 from relevansi.services.rating import pool
 from relevansi.services.rating.pool import POOL, Unit
 from relevansi.services.study import studies
@@ -154,7 +154,7 @@ def _by_task(
         .join(Rater, Rater.id == row.rater_id)
         .outerjoin(Task, _is_first(row.rater_id, question_id, run_id))
         .where(Rater.study_id == study.id, Rater.removed_at.is_(None), Rater.is_machine.is_(False))
-        .where(GIVEN[row].is_not(None), is_put_to_raters(question_id))
+        .where(VALUE_OF[row].is_not(None), is_put_to_raters(question_id))
         .with_only_columns(row.rater_id, question_id, run_id, func.count(), func.sum(is_list))
         .group_by(row.rater_id, question_id, run_id)
         .order_by(row.rater_id, question_id)

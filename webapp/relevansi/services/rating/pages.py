@@ -48,11 +48,11 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.importers.runs import prices, property_cards
-from relevansi.kinds import from_row, shown
+from relevansi.kinds import from_row, listed_item
 from relevansi.kinds.property import EMOJI
 from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.metrics.judging.queries import QuerySummary as Summary
-from relevansi.metrics.judging.queries import counted, suggested_quality
+from relevansi.metrics.judging.queries import as_counted, suggested_quality
 from relevansi.records import CannotTell, EmptyOutcome, Item, QueryState, Relevance, Scale
 from relevansi.services.judging import live_metrics, verdicts
 from relevansi.services.judging.events import UnknownQuery
@@ -288,7 +288,7 @@ def suggested(summary: Row[Any] | Summary, cannot_tell: CannotTell) -> int | Non
         + [Relevance.UNSURE] * summary.unsure_count
         + [None] * (summary.results_count - summary.judged_count)
     )
-    shares = counted(verdicts, cannot_tell=cannot_tell)
+    shares = as_counted(verdicts, cannot_tell=cannot_tell)
     return suggested_quality(QueryState(summary.state), shares)
 
 
@@ -386,7 +386,7 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
             number=rank,
             key=str(rank),
             listing=thing.item_id,
-            card=shown(card, thing.card),
+            card=listed_item(card, thing.card),
             relevance=verdict,
             repeats=tuple(other for other in ranks[thing.id] if other != rank),
             earlier=earlier.get(thing.id),

@@ -48,7 +48,7 @@ from relevansi.db.tables.judging import (
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
-from relevansi.metrics.judging.queries import counted
+from relevansi.metrics.judging.queries import as_counted
 from relevansi.records import QueryState, Relevance, Scale
 from relevansi.services.judging import changes, live_metrics
 from relevansi.services.judging.changes import Changes
@@ -465,7 +465,7 @@ def pooled_figure(session: Session, rater: Rater) -> tuple[int, int, float | Non
     said = _said(rater)
     verdicts = session.scalars(select(said.c.verdict).where(said.c.item_id.is_not(None)))
     relevances = Scale.stored(rater.study.scale).relevances
-    cards = counted(
+    cards = as_counted(
         [relevances[verdict] for verdict in verdicts], cannot_tell=rater.study.cannot_tell
     )
     relevant = cards.count(Relevance.RELEVANT)

@@ -115,10 +115,10 @@ def assign(session: Session, rater: Rater, questions: frozenset[int], now: datet
     if before == questions:
         return
     session.execute(delete(Assignment).where(Assignment.rater_id == rater.id))
-    session.add_all(Assignment(rater_id=rater.id, question_id=one) for one in sorted(questions))
+    session.add_all(Assignment(rater_id=rater.id, question_id=keys) for keys in sorted(questions))
     session.flush()
     sets = numbered(session, rater.study)
-    old, new = (written(one, sets) or ALL for one in (before, questions))
+    old, new = (written(keys, sets) or ALL for keys in (before, questions))
     studies.log(session, rater.study, "assign", studies.rater_subject(rater), old, new, now)
 
 
@@ -147,21 +147,25 @@ def written(questions: Iterable[int], sets: Sequence[Numbered]) -> str:
     """
     keys = set(questions)
     return ", ".join(
-        f"{one.letter if len(sets) > 1 else ''}{run}"
-        for one in sets
-        for run in ranges(place for place, key in one.ids.items() if key in keys)
+        f"{question_set.letter if len(sets) > 1 else ''}{run}"
+        for question_set in sets
+        for run in ranges(place for place, key in question_set.ids.items() if key in keys)
     )
 
 
 def _read(item: str, sets: Sequence[Numbered]) -> Iterable[int]:
-    found = _ITEM.fullmatch(item)
-    if found is None:
-        of_category = [question for one in sets for question in one.of(item)]
-        of_set = [one for one in sets if len(sets) > 1 and one.letter == item.upper()]
+    match = _ITEM.fullmatch(item)
+    if match is None:
+        of_category = [question for question_set in sets for question in question_set.of(item)]
+        of_set = [
+            question_set
+            for question_set in sets
+            if len(sets) > 1 and question_set.letter == item.upper()
+        ]
         if not of_category and not of_set:
             raise NotQuestions(item, Why.UNKNOWN)
         return of_category or of_set[0].ids.values()
-    letter, first, until_letter, until = found.groups()
+    letter, first, until_letter, until = match.groups()
     if until_letter and until_letter.upper() != letter.upper():
         raise NotQuestions(item, Why.UNKNOWN)
     places = range(int(first), int(until or first) + 1)

@@ -30,17 +30,17 @@ RECENT = 200
 class Saving(Struct, frozen=True):
     """The saving by pooling: verdicts to give against cards shown, and things left out by depth.
 
-    ``shown`` counts the cards of all runs, ``distinct`` the judged items among them,
+    ``cards`` counts the cards of all runs, ``distinct`` the judged items among them,
     ``beyond`` the things that only lie deeper than the pool.
     """
 
-    shown: int
+    cards: int
     distinct: int
     beyond: int
 
     @property
     def saved(self) -> int:
-        return self.shown - self.distinct - self.beyond
+        return self.cards - self.distinct - self.beyond
 
 
 class RaterProgress(Struct, frozen=True):
@@ -66,19 +66,20 @@ class QuestionProgress(Struct, frozen=True):
     ``planned_for`` may still be given it, as far as the overlap allows. ``reach`` counts those
     whom the owner's assignments let judge it and all who were given it, removed raters too: as
     many judge it in the end, or the overlap if less. ``judged`` has a number of verdicts for
-    everybody who has it or judged in it; ``left`` is the work of all who have it or will get it.
+    everybody who has it or judged in it; ``verdicts_left`` is the work of all who have it or will
+    get it.
     """
 
     id: int
     position: int
     text: str
     category: str
-    things: int
+    judged_items: int
     given_to: list[str]
     planned_for: list[str]
     reach: int
     judged: dict[str, int]
-    left: int
+    verdicts_left: int
 
 
 def progress_of_raters(session: Session, study: Study) -> tuple[RaterProgress, ...]:
@@ -201,7 +202,7 @@ def question_progress(session: Session, study: Study) -> list[QuestionProgress]:
                 ],
                 reach=len({*theirs, *raters_given[key]}),
                 judged=by,
-                left=begun + n_items * max(0, n_wanted - len(by)),
+                verdicts_left=begun + n_items * max(0, n_wanted - len(by)),
             )
         )
     return standings

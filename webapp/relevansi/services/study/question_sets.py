@@ -142,8 +142,13 @@ def is_told(text: str, external_id: str | None) -> bool:
 def are_shared(session: Session, study: Study, key_lists: Sequence[Sequence[str]]) -> bool:
     """Whether a new run, by the keys of its questions, would share its set with another one."""
     with_runs = set(session.scalars(select(Run.question_set_id).where(Run.study_id == study.id)))
-    question_sets = [one for one in _largest_first(session, study) if one.id in with_runs]
-    lists = [*([question.key for question in one.questions] for one in question_sets), *key_lists]
+    question_sets = [
+        shared_set for shared_set in _largest_first(session, study) if shared_set.id in with_runs
+    ]
+    lists = [
+        *([question.key for question in shared_set.questions] for shared_set in question_sets),
+        *key_lists,
+    ]
     pairs = combinations(range(len(lists)), 2)
     return any(
         second >= len(question_sets)

@@ -112,7 +112,7 @@ def people_and_machines(session: Session, study: Study) -> list[Rater]:
     return list(session.scalars(statement))
 
 
-def called(rater: Rater) -> str:
+def rater_name(rater: Rater) -> str:
     if not rater.is_machine:
         return rater.name
     return gettext("%(name)s (machine)", name=rater.name)
@@ -160,7 +160,7 @@ class Switches(Struct, frozen=True):
 class UnknownHeadline(UnknownFigure):
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.said["forms"] = ", ".join((*FORMS, *HEADLINES))
+        self.placeholders["forms"] = ", ".join((*FORMS, *HEADLINES))
 
 
 class UnfitThreshold(Refused, ValueError):
@@ -210,7 +210,7 @@ def offered_figures(study: Study) -> tuple[str, ...]:
 
 def named_figures(names: Iterable[str]) -> tuple[str, ...]:
     """Return figures in their usual spelling, each once; raises ``UnknownHeadline``."""
-    return tuple(dict.fromkeys(map(_named, names)))
+    return tuple(dict.fromkeys(map(_figure_name, names)))
 
 
 def figures_in(text: str) -> tuple[str, ...]:
@@ -218,7 +218,7 @@ def figures_in(text: str) -> tuple[str, ...]:
     return named_figures(filter(str.strip, text.split(",")))
 
 
-def _named(name: str) -> str:
+def _figure_name(name: str) -> str:
     if name.strip().casefold() in HEADLINES:
         return name.strip().casefold()
     try:
@@ -253,7 +253,7 @@ def set_switches(session: Session, study: Study, switches_after: Switches, now: 
     measures = named_figures(switches_after.measures or ())
     unusual = measures and measures != usual_headline(study)
     switches_after = replace(switches_after, measures=measures if unusual else None)
-    grades = [(one.scale.top, one.scale.relevant_from) for one in (before, switches_after)]
+    grades = [(state.scale.top, state.scale.relevant_from) for state in (before, switches_after)]
     if grades[0] != grades[1] and has_verdicts(session, study):
         raise ScaleInUse
     changed = set()

@@ -132,7 +132,7 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
             if 0 < steps_done < of and (steps_done - reported) * REPORTS_AT_MOST < of:
                 return
             reported = steps_done
-            with suppress(*outages.KINDS), self.database.writing() as session:
+            with suppress(*outages.OUTAGE_ERRORS), self.database.writing() as session:
                 row = loop.lock_row(session, LongWork, call.lease)
                 if row is None:
                     raise Cancelled

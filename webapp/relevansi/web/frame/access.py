@@ -334,7 +334,7 @@ def _program() -> CurrentUser:
         raise NoToken
     if found.used_at is None or found.used_at <= now() - tokens.SEEN_EVERY:
         with (
-            suppress(*outages.KINDS),
+            suppress(*outages.OUTAGE_ERRORS),
             database().writing() as session,
         ):  # it is no part of the answer
             tokens.note_use(session, found.id, now())

@@ -119,7 +119,7 @@ OF_PROGRAMS = {
 
 def explain(app: Flask) -> None:
     """Answer every error of `app` with a page or a part that states the remedy."""
-    for kind in outages.KINDS:
+    for kind in outages.OUTAGE_ERRORS:
         app.register_error_handler(kind, _database)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(Exception, _any)
@@ -152,7 +152,7 @@ def _to_program(error: Failure) -> Response:
     found: Sequence[Any] = getattr(error, "problems", ())
     listed = [problems.to_dict(one) if isinstance(one, Problem) else one for one in found]
     remedy = error.program_remedy or OF_PROGRAMS.get(error.remedy, error.remedy)
-    detail = error.advice() if found else gettext(remedy) % error.said
+    detail = error.advice() if found else gettext(remedy) % error.placeholders
     if isinstance(error, UnusableForm):
         detail = " ".join(error.messages.values())
     return _problem(error.sentence(), error.status, detail, listed, error.retry_after)

@@ -202,7 +202,7 @@ def healthz() -> Response:
         database.check_file()
         with database.reading() as session:
             session.execute(text("SELECT version_num FROM alembic_version"))
-    except outages.KINDS as failure:
+    except outages.OUTAGE_ERRORS as failure:
         reason = outages.outage(failure) or "broken"
         return Response(f"database: {reason}\n", 503, mimetype="text/plain")
     return Response("ok\n", mimetype="text/plain")
