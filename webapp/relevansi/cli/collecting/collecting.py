@@ -45,20 +45,16 @@ def _method(_context: click.Context, _option: click.Parameter, value: str) -> st
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("data/evaluation"),
-    show_default=True,
     help="Folder for METHOD/test_results_*.json.",
 )
 @click.option("--resume", is_flag=True, help="Go on with the collection that was interrupted.")
 @click.option(
-    "--mapping",
-    type=FILE,
-    help="How another chatbot is spoken to; see docs/chatbots.md.",
+    "--mapping", type=FILE, help="How another chatbot is spoken to; see docs/chatbots.md."
 )
 @click.option(
     "--api",
     type=click.Choice(["contract", "openai"]),
     default="contract",
-    show_default=True,
     help="openai: an OpenAI-compatible endpoint; its key in RELEVANSI_CHATBOT_KEY.",
 )
 @click.option("--model", help="Model to ask for with --api openai; that of --llm without it.")

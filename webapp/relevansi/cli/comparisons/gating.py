@@ -69,7 +69,6 @@ FLOORS = {
     "--min-judged",
     type=options.FiniteRange(0, 1),
     default=1.0,
-    show_default=True,
     help="The share to be judged where the lists differ.",
 )
 @click.option("--allow-missing", is_flag=True, help="Leave out questions that the run lacks.")

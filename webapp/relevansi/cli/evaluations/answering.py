@@ -45,11 +45,7 @@ def answer_command() -> None:
 @timeout_option
 @tries_option
 @click.option(
-    "--at-once",
-    type=click.IntRange(1, 16),
-    default=1,
-    show_default=True,
-    help="Calls on their way at the same time.",
+    "--at-once", type=click.IntRange(1, 16), default=1, help="Calls on their way at the same time."
 )
 @click.option("--print-prompt", is_flag=True, help="Print the fixed prompt; with -o write it.")
 def json_v2_command(
@@ -164,7 +160,7 @@ def eval_set_command() -> None:
 @eval_set_command.command("make")
 @click.argument("questions", type=FILE)
 @click.option("--n", type=click.IntRange(min=1), required=True, help="How many questions.")
-@click.option("--seed", type=int, default=42, show_default=True, help="Same seed, same set.")
+@click.option("--seed", type=int, default=42, help="Same seed, same set.")
 @click.option(
     "-o",
     "--output",

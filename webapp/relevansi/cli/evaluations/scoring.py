@@ -175,8 +175,8 @@ def score_command() -> None:
 @click.option("--prompt", type=FILE, help="The prompt: its SHA-256 must be prompt_sha256.")
 @click.option("--subset", type=FILE, help="A dev set (ids), scored first; the gate is its.")
 @click.option("--gate", is_flag=True, help="Exit with 1 when the gate is not passed.")
-@click.option("--min-average", type=up_to(100), default="95", show_default=True)
-@click.option("--min-pass-rate", type=up_to(1), default="0.98", show_default=True)
+@click.option("--min-average", type=up_to(100), default="95")
+@click.option("--min-pass-rate", type=up_to(1), default="0.98")
 @replies(*ALL_FORMATS)
 def json_v2_command(
     *,
@@ -272,7 +272,6 @@ def _file(path: Path) -> NamedBytes:
     "--missing",
     type=click.Choice([str(choice) for choice in MissingRule]),
     default=str(MissingRule.COUNTED),
-    show_default=True,
     help="What is asked but not on a card: not passed, or left out.",
 )
 @replies("table", "json")

@@ -190,11 +190,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {
 @click.argument("run_id", metavar="[ID]", required=False)
 @by_rule
 @click.option(
-    "--format",
-    "file_format",
-    type=click.Choice([*exports.FORMATS, PACK, PAGE]),
-    default="csv",
-    show_default=True,
+    "--format", "file_format", type=click.Choice([*exports.FORMATS, PACK, PAGE]), default="csv"
 )
 @click.option(
     "--excel",
@@ -315,10 +311,7 @@ TOKEN = "RELEVANSI_PUSH_TOKEN"  # noqa: S105 - the name of a variable
 @click.option("--endpoint", required=True, metavar="URL", help="Where its server is.")
 @click.option("--run", "run_id", required=True, metavar="ID")
 @click.option(
-    "--rule",
-    default=reports.ADJUDICATED,
-    show_default=True,
-    help="How several raters' judgments become one.",
+    "--rule", default=reports.ADJUDICATED, help="How several raters' judgments become one."
 )
 @replies("table", "json")
 def push_command(to: str, endpoint: str, run_id: str, rule: str, reply: Reply) -> None:

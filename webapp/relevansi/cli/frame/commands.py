@@ -116,7 +116,9 @@ class _Commands(click.Group):
             formatter.write_dl([(name, gettext(about)) for name, about in COMMANDS.items()])
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
 @click.version_option(package_name="relevansi")
 def relevansi() -> None:
     """Judge what a chatbot retrieved; get figures that survive an examiner."""

@@ -47,10 +47,9 @@ timeout_option = click.option(
     "--timeout",
     type=FiniteRange(min=0, min_open=True),
     default=120,
-    show_default=True,
     help="Seconds that an answer may take.",
 )
-tries_option = click.option("--tries", type=click.IntRange(1, 20), default=3, show_default=True)
+tries_option = click.option("--tries", type=click.IntRange(1, 20), default=3)
 
 
 @contextmanager
@@ -113,9 +112,8 @@ def replies(*formats: str) -> Callable[[Command], Command]:
             as_json = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
             return cast("Command", as_json(replying))
         choice = click.option(
-            "--format", "file_format", type=click.Choice(formats), default=formats[0],
-            show_default=True,
-        )  # fmt: skip
+            "--format", "file_format", type=click.Choice(formats), default=formats[0]
+        )
         return cast("Command", choice(output_option(replying)))
 
     return with_reply

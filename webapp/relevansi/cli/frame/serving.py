@@ -133,7 +133,7 @@ def _answers(base_url: str) -> bool:
 
 
 @click.command("serve")
-@click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on.")
+@click.option("--host", default=LOOPBACK, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port; the first free from 8800.")
 @click.pass_obj
 def serve_command(create_app: AppFactory, host: str, port: int | None) -> None:

@@ -164,7 +164,7 @@ def estimate_command(name: str, *, reply: Reply, **limits: Any) -> None:
 @click.option(
     "--max-calls", "most_calls", type=LEAST, help="Stop after so many calls, tries included."
 )
-@click.option("--at-once", type=click.IntRange(1, MOST_AT_ONCE), default=2, show_default=True)
+@click.option("--at-once", type=click.IntRange(1, MOST_AT_ONCE), default=2)
 @click.option("--yes", is_flag=True, help="Start without asking after the cost is shown.")
 def run_command(name: str, *, yes: bool, **limits: Any) -> None:
     """Let the judge NAME judge what is left, after its cost was shown and agreed to.

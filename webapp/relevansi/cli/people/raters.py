@@ -32,13 +32,13 @@ from relevansi.services.study import assignments
 @click.command("invite")
 @click.argument("name")
 @click.option(
-    "--days", type=click.IntRange(1, MOST_DAYS), default=DAYS, show_default=True,
-    help="How long the link holds.",
-)  # fmt: skip
+    "--days", type=click.IntRange(1, MOST_DAYS), default=DAYS, help="How long the link holds."
+)
 @click.option(
-    "--base-url", envvar="RELEVANSI_BASE_URL",
+    "--base-url",
+    envvar="RELEVANSI_BASE_URL",
     help="The address by which the rater reaches Relevansi; by default that of the server.",
-)  # fmt: skip
+)
 def invite_command(name: str, days: int, base_url: str | None) -> None:
     """Print a link, and its QR code, by which the rater NAME comes in."""
     name = name_line(name)
@@ -71,9 +71,10 @@ def invite_command(name: str, days: int, base_url: str | None) -> None:
 @click.command("raters")
 @replies()
 @click.option(
-    "--forget-password", is_flag=True,
+    "--forget-password",
+    is_flag=True,
     help="Forget the owner's password, so that a new one can be set on this computer.",
-)  # fmt: skip
+)
 def raters_command(*, reply: Reply, forget_password: bool) -> None:
     """List the study's raters: how they stand, what they get and how they may come in."""
     if forget_password:
@@ -175,9 +176,11 @@ def token_command() -> None:
 @click.option("--rater", help="Whose it is; the owner's if not said.")
 @click.option("--name", default="", help="What it is for, to know it again in the list.")
 @click.option(
-    "--days", type=click.IntRange(1, tokens.MOST_DAYS), default=tokens.DAYS, show_default=True,
+    "--days",
+    type=click.IntRange(1, tokens.MOST_DAYS),
+    default=tokens.DAYS,
     help="How long it holds.",
-)  # fmt: skip
+)
 @replies()
 def new(
     scopes: tuple[Scope, ...], rater: str | None, name: str, days: int, *, reply: Reply

@@ -38,16 +38,15 @@ def _question_set(session: Session, study: Study, number: int | None) -> Questio
 
 
 @click.command("plan")
-@click.option("--figure", type=click.Choice(FIGURES), default=FIGURES[0], show_default=True)
+@click.option("--figure", type=click.Choice(FIGURES), default=FIGURES[0])
 @click.option(
     "--difference",
     type=options.FiniteRange(0, 5, min_open=True),
     default=0.1,
-    show_default=True,
     help="The smallest difference that is worth seeing.",
 )
-@click.option("--power", type=options.FiniteRange(0.05, 0.999), default=0.8, show_default=True)
-@click.option("--level", type=options.FiniteRange(0.0001, 0.5), default=0.05, show_default=True)
+@click.option("--power", type=options.FiniteRange(0.05, 0.999), default=0.8)
+@click.option("--level", type=options.FiniteRange(0.0001, 0.5), default=0.05)
 @click.option("--runs", "pair", nargs=2, metavar="ID ID", help="Take the deviation from these.")
 @click.option(
     "--sd",
@@ -163,7 +162,7 @@ def sample_command(
 @click.command("estimate")
 @click.option("--run", "run_id", required=True, metavar="ID", help="The run.")
 @click.option("--against", metavar="ID", help="Another run: the difference, first minus second.")
-@click.option("--figure", type=click.Choice(HEADLINES), default=HEADLINES[0], show_default=True)
+@click.option("--figure", type=click.Choice(HEADLINES), default=HEADLINES[0])
 @click.option("--machine", metavar="JUDGE", help="Let this machine judge help.")
 @options.rule_option
 @replies("table", "json")

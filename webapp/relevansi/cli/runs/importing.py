@@ -59,7 +59,6 @@ def reading_options(command: Command) -> Command:
             "--depth",
             type=click.IntRange(1, MOST_DEPTH),
             default=DEPTH,
-            show_default=True,
             help="So many results of each list are judged; deeper ones are kept as ids.",
         ),
         click.option("--columns", help="Which column is what: query=Frage,doc_id=Nummer,..."),

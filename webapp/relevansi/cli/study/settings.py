@@ -61,9 +61,10 @@ TOPS = {BINARY: 1, "0-2": 2, "0-3": 3, "0-4": 4}
     help="Mark the words of the question in texts.",
 )
 @click.option(
-    "--cannot-tell", type=click.Choice(["not-relevant", "left-out"]),
+    "--cannot-tell",
+    type=click.Choice(["not-relevant", "left-out"]),
     help='What a card marked "cannot tell" is in the precisions; all figures are made anew.',
-)  # fmt: skip
+)
 @replies()
 def study_command(*, reply: Reply, **changes: Any) -> None:
     """Show the settings of the study, or change some; every change is logged."""
