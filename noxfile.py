@@ -74,6 +74,15 @@ def browser(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def below(session: nox.Session) -> None:
+    """Run the tests that drive a real Chromium once more, served below a path."""
+    install(session)
+    where = {"RELEVANSI_PREFIX": "/nilai", "RELEVANSI_CHROMIUM": chromium(session, CHROMIUM_SHELL)}
+    which = ("-m", "browser and not journey", *EVERY_CORE, *REPEATED)
+    session.run("pytest", *which, *session.posargs, env={**where, **COMPILED})
+
+
+@nox.session(default=False)
 def browsers(session: nox.Session) -> None:
     """Rate in Firefox and in WebKitGTK, the engine of Safari, longer than the tests do."""
     install(session)

@@ -4,9 +4,10 @@
 import { discard, remembered, watch } from "./outbox.js";
 
 const { rater, worker } = document.documentElement.dataset;
-const HERE = "relevansi here";
+const BASE = (worker ?? "").replace(/[^/]*$/, ""); // one host may serve several studies below paths
+const HERE = `relevansi here ${BASE}`;
 const NOTE = "/relevansi-here";
-const PAGES = "relevansi pages ";
+const PAGES = `relevansi pages ${BASE} `;
 const AHEAD = 3; // questions
 const QUIET = 1_500; // after the last click
 const LONGEST = 20_000; // for somebody who clicks on and on

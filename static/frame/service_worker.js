@@ -6,10 +6,11 @@
 // the rater at work, by the name that comes with every answer; only theirs are kept or shown.
 // What a page sends to the server never passes here; what no page is left to send, this sends.
 
-const FILES = `relevansi files ${SHELL.version}`;
-const HERE = "relevansi here"; // who is at work, as the last page said
+const OF_FILES = `relevansi files ${SHELL.base} `;
+const FILES = OF_FILES + SHELL.version;
+const HERE = `relevansi here ${SHELL.base}`; // who is at work, as the last page said
 const NOTE = "/relevansi-here";
-const PAGES = "relevansi pages ";
+const PAGES = `relevansi pages ${SHELL.base} `;
 const KEEPABLE = /^(?:runs\/[^/]+\/queries\/\d+|rate\/[\w-]{6,}|ask\/\d+)$/;
 const RATER = "Relevansi-Rater";
 const KEEP = "Relevansi-Keep"; // a page that is asked for only to be kept
@@ -46,7 +47,7 @@ addEventListener("message", (event) => {
 });
 
 async function forget() {
-  const old = (await caches.keys()).filter((name) => name.startsWith("relevansi files ") && name !== FILES);
+  const old = (await caches.keys()).filter((name) => name.startsWith(OF_FILES) && name !== FILES);
   await Promise.all(old.map((name) => caches.delete(name)));
 }
 

@@ -22,7 +22,7 @@ from tests.cli.relevansi import document, relevansi
 ROOT = Path(__file__).parents[2]
 SEEDS = ROOT / "seeds" / "runs"
 HYBRID = SEEDS / "hybrid" / "test_results.json"
-PASSED_ON = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP")
+PASSED_ON = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP", "RELEVANSI_PREFIX")
 
 
 class Server:
@@ -34,7 +34,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://127.0.0.1:{self.port}{os.environ.get('RELEVANSI_PREFIX', '')}"
 
     def start(self) -> None:
         with self.log.open("a", encoding="utf-8") as log:

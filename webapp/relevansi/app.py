@@ -30,6 +30,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         MAX_CONTENT_LENGTH=settings.max_upload_bytes,
         JUDGE=settings.judge,
         TRUSTED_PROXIES=settings.trusted_proxies,
+        PREFIX=settings.prefix,
         IS_DEMO=settings.is_demo,
         OTHER_DEMO=settings.other_demo,
     )
@@ -45,8 +46,8 @@ def served() -> Flask:
     from relevansi.cli.frame.serving import tell_setup_link
     from relevansi.config import Settings
 
-    app = create_app()
-    tell_setup_link(app.extensions["database"], Settings.from_environment(), "/")
+    app, settings = create_app(), Settings.from_environment()
+    tell_setup_link(app.extensions["database"], settings, f"{settings.prefix}/")
     app.extensions["workers"].serve()
     return app
 

@@ -58,13 +58,18 @@ class JudgeEndpoint:
         return cls(url, model, variable)
 
 
+PREFIX = re.compile(r"[A-Za-z0-9_][\w.-]*(?:/[A-Za-z0-9_][\w.-]*)*", re.ASCII)
+"""A path below which everything is served, without the slashes around it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How one process is set up.
 
     ``database_url`` names its driver, ``instance`` is the absolute folder of everything the product
     writes by itself, which need not exist yet. Without ``judge`` no machine judges. What
-    ``trusted_proxies`` (addresses and networks) say of who sends a request is believed.
+    ``trusted_proxies`` (addresses and networks) say of who sends a request is believed. ``prefix``
+    is the path below which everything is served, as in "/relevansi"; usually none.
     """
 
     database_url: str
@@ -72,6 +77,7 @@ class Settings:
     max_upload_bytes: int = 32 * 2**20
     judge: JudgeEndpoint | None = None
     trusted_proxies: tuple[str, ...] = ()
+    prefix: str = ""
     is_demo: bool = False
 
     @classmethod
@@ -96,7 +102,14 @@ class Settings:
                     f"RELEVANSI_TRUSTED_PROXIES has {proxy!r}; it takes addresses and networks "
                     "with commas between, such as 127.0.0.1, 10.0.0.0/8."
                 ) from error
-        settings = cls(with_driver(url), instance, int(limit) * 2**20, judge, proxies)
+        path = environ.get("RELEVANSI_PREFIX", "").strip(" /")
+        if path and not PREFIX.fullmatch(path):
+            raise UnusableSetting(
+                f"RELEVANSI_PREFIX is {path!r}; it takes a path of letters, digits and . _ - such "
+                "as /relevansi."
+            )
+        prefix = f"/{path}" if path else ""
+        settings = cls(with_driver(url), instance, int(limit) * 2**20, judge, proxies, prefix)
         demos = (settings.demo_database_url, settings.documents_database_url)
         return replace(settings, is_demo=settings.database_url in demos)
 

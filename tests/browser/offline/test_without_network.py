@@ -23,7 +23,7 @@ FOLLOWED_AS_THE_NETWORK_COMES_AND_GOES = """(link) => {
 COPIES = """async () => {
   const names = (await caches.keys()).filter((name) => name.startsWith("relevansi pages "));
   const found = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
-  return found.flat().map(({ url }) => new URL(url).pathname);
+  return found.flat().map(({ url }) => url);
 }"""
 UNKEPT = """async () => {
   const names = (await caches.keys()).filter((name) => name.startsWith("relevansi pages "));
@@ -133,7 +133,7 @@ def test_a_blind_rater_goes_on_offline_and_leaves_nothing_behind_on_signing_out(
     expect(page.locator("html")).to_have_attribute("data-rater", "")
     wait_for(page, COPIES, lambda found: found == [])
     context.set_offline(True)
-    page.goto(blind_server.url + own[0])
+    page.goto(own[0])
     expect(page.locator("h1")).to_have_text("Server tidak dapat dihubungi")
     expect(page.locator("#kept li")).to_have_count(0)
 
@@ -163,4 +163,4 @@ def test_pages_of_the_owner_are_not_kept(
     for path in ("/", f"/runs/{run_id}", "/study/", "/history/", f"/runs/{run_id}/queries/1"):
         page.goto(server.url + path)
     found = wait_for(page, COPIES, lambda copies: len(copies) == 4)
-    assert {path.rpartition("/")[0] for path in found} == {f"/runs/{run_id}/queries"}
+    assert {path.rpartition("/")[0] for path in found} == {f"{server.url}/runs/{run_id}/queries"}

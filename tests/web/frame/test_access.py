@@ -166,7 +166,7 @@ def test_an_odd_host_is_a_plain_400(
 
 
 @pytest.mark.parametrize(("prefix", "status"), [("/nilai", 400), ("/a, /b", 400), ("/", 200)])
-def test_a_path_below_which_a_proxy_serves_is_refused_in_a_line(
+def test_a_path_that_no_trusted_proxy_names_is_refused_in_a_line(
     client: FlaskClient, prefix: str, status: int
 ) -> None:
     answer = client.get("/healthz", headers={"X-Forwarded-Prefix": prefix})

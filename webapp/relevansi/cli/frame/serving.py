@@ -164,7 +164,7 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
     listener = listen(host, port)
     listener.listen(BACKLOG)
     host_part = f"[{host}]" if ":" in host else host
-    address = f"http://{host_part}:{listener.getsockname()[1]}/"
+    address = f"http://{host_part}:{listener.getsockname()[1]}{settings.prefix}/"
     database = app.extensions["database"]
     say(gettext("Relevansi is at %(address)s", address=address))
     say(gettext("Database: %(name)s", name=database.description))

@@ -438,15 +438,10 @@ def is_host(text: str) -> bool:
         return False
 
 
-def why_refused(environ: Mapping[str, str]) -> bytes | None:
-    """Return why a request is refused that names no host, or a path before all addresses."""
+def why_refused(environ: Mapping[str, str]) -> str | None:
+    """Return why a request is refused that names no host."""
     if not is_host(environ.get("HTTP_HOST", "localhost")):
-        return b"The Host header does not name a host.\n"
-    if environ.get("HTTP_X_FORWARDED_PREFIX", "").strip(" /"):
-        return (
-            b"Relevansi cannot be served below a path (X-Forwarded-Prefix). Let the proxy serve it "
-            b"under a host name or a port of its own: docs/operations.md.\n"
-        )
+        return "The Host header does not name a host.\n"
     return None
 
 

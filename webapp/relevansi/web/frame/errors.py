@@ -133,7 +133,7 @@ def _let_go(_error: object) -> None:
 
 
 def _any(error: Exception) -> Response:
-    wanted = request.full_path.rstrip("?")
+    wanted = request.script_root + request.full_path.rstrip("?")
     if isinstance(error, OpenedElsewhere):
         button = gettext(BUTTONS.get(request.endpoint or "", mark("Go on")))
         page = render_template("frame/errors/one_more_step.html", address=wanted, button=button)
@@ -212,7 +212,8 @@ def _translated(said: ServerMessage, status: int, *details: str) -> Response:
 
 def _shown(said: ServerMessage, *details: str) -> Response:
     before = page_before()
-    is_same = request.method == "GET" and before == request.full_path.rstrip("?")
+    here = request.script_root + request.full_path.rstrip("?")
+    is_same = request.method == "GET" and before == here
     answer = htmx.respond(
         *("frame/errors/page.html", "frame/errors/_error.html"),
         {**said._asdict(), "details": details, "back": None if is_same else before},

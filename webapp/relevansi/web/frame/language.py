@@ -65,7 +65,8 @@ def _kept(cookie: str, wanted: str | None, known: tuple[str, ...]) -> Response:
     if wanted not in known:
         raise BadRequest
     response = see_other(page_before() or url_for("home.show"))
-    response.set_cookie(cookie, wanted, max_age=YEAR, httponly=True, samesite="Lax")
+    path = f"{request.script_root}/"
+    response.set_cookie(cookie, wanted, max_age=YEAR, path=path, httponly=True, samesite="Lax")
     return response
 
 

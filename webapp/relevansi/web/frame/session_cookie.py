@@ -76,6 +76,9 @@ class _Sessions(SecureCookieSessionInterface):
                 samesite="Lax",
             )
 
+    def get_cookie_path(self, app: Flask) -> str:  # noqa: ARG002
+        return f"{request.script_root}/"
+
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
         return request.scheme == "https"
 

@@ -19,7 +19,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from werkzeug.routing import IntegerConverter, Map
 
 from relevansi import labels, notation
-from relevansi.config import new_private_folder
+from relevansi.config import PREFIX, new_private_folder
 from relevansi.db import engine
 from relevansi.db.engine import Database
 from relevansi.exporters.frame import charts
@@ -70,7 +70,8 @@ BLUEPRINTS = (
         )
     ),
 )
-FORWARDED = frozenset({"HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO"})
+PREFIX_HEADER = "HTTP_X_FORWARDED_PREFIX"
+FORWARDED = frozenset({"HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", PREFIX_HEADER})
 """What proxies say of a request, by the names in the server's environ."""
 LEAST = 1_000
 LEVEL = 5
@@ -131,8 +132,8 @@ def _behind_proxies(app: Flask) -> WSGIApplication:
 
     What anybody else says of that counts for nothing, and is logged the first time.
     """
-    answer = app.wsgi_app
-    proxied = ProxyFix(answer, x_for=1, x_proto=1)
+    answer = _below(app.config["PREFIX"], app.wsgi_app)
+    proxied = ProxyFix(answer, x_for=1, x_proto=1, x_prefix=1)
     trusted = [ip_network(one, strict=False) for one in app.config["TRUSTED_PROXIES"]]
     told: set[str] = set()
 
@@ -148,9 +149,46 @@ def _behind_proxies(app: Flask) -> WSGIApplication:
                 told.add(sender)
                 why = "X-Forwarded-* of %r is ignored: RELEVANSI_TRUSTED_PROXIES does not name it"
                 app.logger.warning(why, sender)
+            if environ.get(PREFIX_HEADER, "").strip(" /"):
+                # Every link of a page would lead past the path that the reader came by.
+                return _refused(start, "400 Bad Request", UNTRUSTED_PREFIX)
         return answer(environ, start)
 
     return answered
+
+
+UNTRUSTED_PREFIX = (
+    "X-Forwarded-Prefix counts only from a proxy that RELEVANSI_TRUSTED_PROXIES names: "
+    "docs/operations.md.\n"
+)
+
+
+def _below(prefix: str, answer: WSGIApplication) -> WSGIApplication:
+    """Return `answer` below a path: that of the setting, else what a trusted proxy says.
+
+    A proxy may pass the whole path on or take it off. ``/healthz`` answers without it too.
+    """
+
+    def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        path, said = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "").strip("/")
+        base = f"/{said}" if said and PREFIX.fullmatch(said) else prefix
+        if base and path == base:
+            query = environ.get("QUERY_STRING")
+            start("308 Permanent Redirect", [("Location", f"{base}/{'?' * bool(query)}{query}")])
+            return []
+        if base and path.startswith(f"{base}/"):
+            path = path.removeprefix(base)
+        elif base and not said and path != "/healthz":
+            return _refused(start, "404 Not Found", f"Relevansi is at {base}/ here.\n")
+        environ |= {"SCRIPT_NAME": base, "PATH_INFO": path}
+        return answer(environ, start)
+
+    return answered
+
+
+def _refused(start: StartResponse, status: str, text: str) -> Iterable[bytes]:
+    start(status, [("Content-Type", "text/plain; charset=utf-8")])
+    return [text.encode()]
 
 
 def _apart(answer: WSGIApplication) -> WSGIApplication:
@@ -161,8 +199,7 @@ def _apart(answer: WSGIApplication) -> WSGIApplication:
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         if why := access.why_refused(environ):
-            start("400 Bad Request", [("Content-Type", "text/plain; charset=utf-8")])
-            return [why]
+            return _refused(start, "400 Bad Request", why)
         with engine.shared(), bounded.within(bounded.PAGE):
             return copy_context().run(answer, environ, start)
 

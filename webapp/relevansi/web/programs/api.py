@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from flask import Response, current_app, url_for
+from flask import Response, current_app, request, url_for
 from msgspec import UNSET, Meta, MsgspecError, Struct, UnsetType, convert, json
 from msgspec.structs import replace
 
@@ -631,7 +631,7 @@ def rate_task(task_id: str, body: NewTaskRating) -> Task:
 @blueprint.get("/openapi.json")
 def openapi() -> Response:
     """Return the description of every address here."""
-    return Response(json.encode(document()), content_type=JSON)
+    return Response(json.encode(document(request.script_root)), content_type=JSON)
 
 
 def _begin(kind: str, wanted: Mapping[str, Any]) -> JobRow:

@@ -22,8 +22,8 @@ _PART = re.compile(r"<(?:(int):)?(\w+)>")
 _BYTES = {"type": "string", "format": "binary"}
 
 
-def document() -> dict[str, Any]:
-    """Return the document; it is the same for every study and reader."""
+def document(base: str = "") -> dict[str, Any]:
+    """Return the document, the same for every study and reader, for a server below `base`."""
     schemas: dict[str, Any] = {}
     paths: dict[str, dict[str, Any]] = {}
     for one in sorted(OPERATIONS.values(), key=lambda one: one.rule):
@@ -33,7 +33,7 @@ def document() -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Relevansi", "version": "1"},
-        "servers": [{"url": blueprint.url_prefix}],
+        "servers": [{"url": f"{base}{blueprint.url_prefix}"}],
         "security": [{"token": []}],
         "paths": paths,
         "components": {
