@@ -262,6 +262,7 @@ def show_names(session: Session, rater: Rater, *, is_shown: bool, now: datetime)
 def _lock_dispute(
     session: Session, study: Study, item_id: int
 ) -> tuple[JudgedItem, Adjudication | None]:
+    # Two adjudicators of one item queue: the second sees what the first settled.
     item = session.scalar(select(JudgedItem).where(JudgedItem.id == item_id).with_for_update())
     of_question = Query.question_id == (item.question_id if item else None)
     cast = reports.votes(session, study, in_study(study) & of_question).get(item_id)

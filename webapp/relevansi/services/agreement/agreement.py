@@ -94,6 +94,7 @@ def items(
     subject, changed = Event.judged_item_id, "verdict"
     if kind is ItemKind.QUALITY:
         subject, changed = Event.query_key, "quality"
+    # A clock that runs ahead cannot date a verdict later than its arrival.
     is_early = Event.client_time < Event.received_at
     made_at = case((is_early, Event.client_time), else_=Event.received_at)
     first_judged = (

@@ -194,6 +194,7 @@ def _ask(
     earlier = tuple(
         (answer.question, answer.response) for answer in run.answers if not answer.error
     )
+    # A chatbot that names its sessions gets none before its first answer.
     session = run.thread_id if earlier or not theirs else ""
     message = Message(question.text, session, run.user_id, run.search_method, earlier)
     try:

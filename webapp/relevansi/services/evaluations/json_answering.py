@@ -176,6 +176,7 @@ class Answering(Struct):
         with self.path.open("ab") as file:
             file.writelines(json.dumps(entry).encode() + b"\n" for entry in lines)
             file.flush()
+            # An answer that cost money must outlive a crash of the machine too.
             os.fsync(file.fileno())
         self.answered.add(question.row_id)
 
@@ -234,6 +235,7 @@ def begin(
         raise AnswersThere(path)
     with path.open("r+b") as file:
         data = file.read()
+        # A line that was cut off by a crash is asked again.
         file.truncate(data.rfind(b"\n") + 1)
         file.seek(0)
         for line in cited_answers.read_lines(path.name, file):

@@ -161,6 +161,7 @@ def score_rows(
     n_rows, left_out, last = 0, 0, None
     for entry in reader(name, file):
         line = entry.line if isinstance(entry, Problem) else entry[0]
+        # One line may yield several problems: it is one row.
         n_rows += line != last
         if settings.first is not None and n_rows > settings.first:
             break

@@ -114,6 +114,7 @@ class RatedRun(NamedTuple):
         day = stated_day if stated_day.isdecimal() else file_day(self.run.imported_at)
         stem, _, ending = name.partition(".")
         in_run, end = Query.run_id == self.run_id, ""
+        # A run file holds lists and no verdicts, so it is never unfinished.
         if stem != "run":
             state = reports.state(self.session, self.study, in_run, self.rule)
             end = labels.file_ending(state)

@@ -113,6 +113,7 @@ def _post(batch: Sequence[Mapping[str, Any]], address: str, token: str) -> list[
         return []
     if len(batch) == 1 or not any(annotation["span_id"] in answer.text for annotation in batch):
         return [refusal]
+    # It names a span that it does not know and takes none of the batch: halves find which it is.
     middle = len(batch) // 2
     halves = batch[:middle], batch[middle:]
     return [refusal for half in halves for refusal in _post(half, address, token)]

@@ -68,6 +68,7 @@ def aim_changes(
             problems.append(problem)
             reported.add(where)
         if target is not None:
+            # A page without a device of its own is told from others by its run.
             device = read.device or read.identity[:64]
             event = NewEvent(
                 change.event_id, change.value, device, change.sequence, change.made_at, now

@@ -10,11 +10,11 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import ColumnElement, Row, exists, func, select
+from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.evaluations import GoldVersion
@@ -49,8 +49,14 @@ class UnknownGoldQuestion(Missing):
     remedy = mark("The page of the gold questions lists all that there are.")
 
 
-Version = Row[Any]
-"""One saved version: its id, number from 1, the name of its file, who saved it (by) and when."""
+class Version(NamedTuple):
+    """One saved version of a set's gold questions, numbered from 1; ``name`` is its file's."""
+
+    id: int
+    number: int
+    name: str
+    by: str
+    at: datetime
 
 
 class Gold(GoldFile, frozen=True, kw_only=True):
@@ -126,7 +132,7 @@ def versions(session: Session, question_set_id: int) -> Sequence[Version]:
         .where(GoldVersion.question_set_id == question_set_id)
         .order_by(GoldVersion.id.desc())
     )
-    return session.execute(newest_first).all()
+    return [Version(*row) for row in session.execute(newest_first)]
 
 
 def import_file(
@@ -228,6 +234,7 @@ def take_places(
     """Put the known places of a locations.json into the newest version; may be refused."""
     document = find_gold(session, rater.study, question_set_id).document
     listed = bounded.call(name, gold_questions.read_places, name, data)
+    # The places join the file in force, so the version stays one whole file.
     changed = json.dumps({**document, gold_questions.PLACES: listed}).encode()
     import_file(session, rater, question_set_id, WITH_PLACES, changed, now)
 

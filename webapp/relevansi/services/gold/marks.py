@@ -193,6 +193,7 @@ def _as_one(task: Task, same: Sequence[tuple[GoldQuestion, CheckedCard]]) -> Che
     """
     question, card = min(same, key=lambda pair: _ignorance(pair[1]))
     every = sorted((step for _, pair in same for step in pair.steps), key=lambda step: step.id)
+    # One decision was written for every run that lists the card: it is one step here.
     once = {(step.at, step.rater_id, step.subject, step.outcome): step for step in every}
     steps = tuple(
         replace(

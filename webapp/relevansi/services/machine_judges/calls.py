@@ -171,6 +171,7 @@ def running(session: Session, rater_id: int) -> MachineSession | None:
 
 
 def _lock_session(session: Session, where: ColumnElement[bool]) -> MachineSession | None:
+    # The row in memory may be older than the lock: another process may have ended the session.
     newest = select(MachineSession).where(where).with_for_update()
     return session.scalar(newest.execution_options(populate_existing=True))
 

@@ -107,6 +107,7 @@ def make(
     )
     session.add(judge)
     session.flush()
+    # A rater without summaries would be missing from every report until the first verdict.
     live_metrics.refresh(session, [judge.rater_id], in_study(study))
     log(session, judge, "make machine judge", f"{name}: {judge.model}, prompt {digest}", now)
     return judge

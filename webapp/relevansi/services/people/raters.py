@@ -156,6 +156,7 @@ def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
     gone = ", ".join(f"{count} {name}" for name, count in cost.items())
     studies.log(session, study, "delete rater", subject, gone, None, now)
     session.flush()
+    # Rows in memory may name the rater who is gone.
     session.expire_all()
 
 

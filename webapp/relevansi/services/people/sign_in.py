@@ -234,6 +234,7 @@ class PasswordQueue:
         if not self._places.acquire(blocking=False):
             raise TooBusy
         try:
+            # One at a time: scrypt takes a whole processor, which clicks wait for.
             with self._turn:
                 yield
         finally:
@@ -271,6 +272,7 @@ def setup_key(study: Study, secret: str) -> str:
 
 def is_setup_key(study: Study, secret: str, key: str) -> bool:
     expected = setup_key(study, secret).encode()
+    # The link is good once: a password that is set voids it.
     return study.password is None and hmac.compare_digest(expected, key.encode(errors="replace"))
 
 

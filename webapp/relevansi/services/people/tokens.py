@@ -6,10 +6,10 @@ import secrets
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from msgspec import Struct
-from sqlalchemy import Row, Select, bindparam, func, or_, select, update
+from sqlalchemy import Select, bindparam, func, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from relevansi import labels
@@ -129,20 +129,34 @@ def open_ones(session: Session, rater: Rater, now: datetime) -> Sequence[Token]:
     return session.scalars(unwithdrawn.where(Token.expires_at > now)).all()
 
 
-def recognise(session: Session, text: str, now: datetime) -> Row[Any] | None:
+class KnownToken(NamedTuple):
+    """A token that lets a program in now, and the rater whom it acts for."""
+
+    id: int
+    scopes: str
+    used_at: datetime | None
+    rater_id: int
+    study_id: int
+    is_owner: bool
+
+
+def recognise(session: Session, text: str, now: datetime) -> KnownToken | None:
     """Return the token of a program, its rater and study, in one statement; else ``None``.
 
     The study is the one that is open; pages and numbers speak in its words from then on.
     """
     values = {"token_hash": hashed(text), "now": now}
-    row: Row[Any] | None = tables(session).execute(_token_query(), values).first()
-    if row is not None:
-        labels.about(row.kind, Scale.stored(row.scale), row.merging)
-    return row
+    row = tables(session).execute(_token_query(), values).first()
+    if row is None:
+        return None
+    *token, kind, scale, merging = row
+    labels.about(kind, Scale.stored(scale), merging)
+    return KnownToken(*token)
 
 
 def note_use(session: Session, token_id: int, now: datetime) -> None:
     """Keep when a token was used last, to the minute."""
+    # A write for each request would make every read of a program wait for the database.
     is_due = or_(Token.used_at.is_(None), Token.used_at <= now - SEEN_EVERY)
     session.execute(update(Token).where(Token.id == token_id, is_due).values(used_at=now))
 
@@ -165,8 +179,8 @@ def _log(session: Session, token: Token, action: str, now: datetime) -> None:
 def _token_query() -> Select[Any]:
     first = select(func.min(aliased(Study).id)).scalar_subquery()
     return (
-        select(Token.id, Token.scopes, Token.used_at, Rater.id.label("rater_id"), Rater.is_owner)
-        .add_columns(Rater.study_id, Study.kind, Study.scale, Study.merging)
+        select(Token.id, Token.scopes, Token.used_at, Rater.id, Rater.study_id, Rater.is_owner)
+        .add_columns(Study.kind, Study.scale, Study.merging)
         .join_from(Token, Rater, Rater.id == Token.rater_id)
         .join(Study, Study.id == Rater.study_id)
         .where(

@@ -144,6 +144,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         row = session.get(OwnQuestion, call.lease.key)
         if row is None:
             return
+        # First the rater, then the question, as everybody locks them: no deadlock.
         events.lock(session, rater(row.participant))
         row = loop.lock_row(session, OwnQuestion, call.lease)
         if row is None:

@@ -450,6 +450,7 @@ def withdraw(session: Session, participant: Participant, now: datetime) -> None:
     data, so that the file holds no trace of it either.
     """
     study, about = participant.study, subject(participant)
+    # The log keeps that something was coded, not what: it quotes the person.
     tags = (LogEntry.study_id == study.id) & LogEntry.subject.startswith(f"{about}, ")
     session.execute(update(LogEntry).where(tags).values(old=None, new=None))
     user_studies.lock(session, study).withdrawn += 1

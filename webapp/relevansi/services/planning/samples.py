@@ -112,6 +112,7 @@ def choose(
     Without a `seed` one is drawn. A machine's help can be chosen after the first verdict, and its
     reports say so. Raises ``ChosenTooLate``.
     """
+    # Two rules chosen at once would both be in force.
     session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
     before = verdicts(session, question_set_id)
     if before and kind is not RuleKind.MACHINE_HELP:

@@ -197,6 +197,7 @@ def _merged(
         item_states[yes - no > to_come] = RELEVANT
         item_states[no - yes > to_come] = NOT_RELEVANT
         is_card = pooled.lists.every_rank.any(axis=1).ravel()
+        # A tie goes to the lower grade, so votes that can only tie settle a card.
         item_states[is_card & (yes + no > 0) & (no - yes == to_come)] = NOT_RELEVANT
     else:  # each grade has votes of its own
         second, first = np.sort(decided, axis=0)[-2:]

@@ -341,6 +341,7 @@ def _page(
     session: Session, rows: Select[Any], key: InstrumentedAttribute[int], page: InPages
 ) -> tuple[Sequence[int], int | None]:
     """Return the keys of the page that is wanted, and where the one behind it begins."""
+    # By keys, not offsets: what is stored meanwhile moves no row to another page.
     after = rows.with_only_columns(key).where(key >= page.cursor).distinct()
     keys = session.scalars(after.order_by(key).limit(page.limit + 1)).all()
     behind = keys[page.limit] if len(keys) > page.limit else None

@@ -200,6 +200,7 @@ class _Comparison:
         # Definitions are those of the version that made the pack.
         facts = json.loads(json_file(packs.facts(session, study, packed, rule)))
         document: Any = self.pack.json(proof_files.MANIFEST)
+        # A pack of an earlier version lacks what its manifest did not state.
         in_manifest = {key: document[key] for key in facts if key in document}
         self._add_all(DifferenceKind.CELL, proof_files.MANIFEST, documents(in_manifest, facts))
         remade = {proof_files.README, *map(proof_files.of_table, packs.NAMES)}

@@ -153,8 +153,10 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
         if row is None:
             return
         if callable(outcome):
+            # What it stores is logged as written by the program that ordered it.
             session.info[PROGRAM] = row.token_id
             try:
+                # What failed half way leaves nothing, and the job still ends in this transaction.
                 with session.begin_nested():
                     row.result = outcome(session, session.get_one(Study, call.study_id), now)
             except Failure as failure:

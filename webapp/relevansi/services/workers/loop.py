@@ -81,6 +81,7 @@ def renew(session: Session, leases: Iterable[Lease], now: datetime) -> None:
 
 def lock_row(session: Session, table: type[RowT], lease: Lease) -> RowT | None:
     """Return the row of a lease, which stays as it is now until the transaction ends."""
+    # A lease that was lost and taken over is no longer good, whatever is in memory.
     row = session.get(table, lease.key, populate_existing=True, with_for_update=True)
     if row is None or (row.state, row.attempt) != (ASKING, lease.attempt):
         return None
