@@ -54,7 +54,7 @@ MARKED = [
     ("rater", "rate.show", "rate.next_one"),
     ("owner", "study.standing", "study.show"),
     ("study", "study.preview", "study.show"),
-    ("study", "history.show", "study.standing"),
+    ("study", "history.show", "study.more"),
     ("study", "evaluations.show", "study.more"),
     ("study", "raters.ask_to_remove", "raters.index"),
     ("study", "assignments.show", "raters.index"),
@@ -73,7 +73,7 @@ def test_every_page_of_the_study_is_a_link_on_the_pages_of_its_group(
     app: Flask, client: FlaskClient
 ) -> None:
     for group in MENUS["study"]:
-        entries = MENUS[group.pages]
+        entries = MENUS[group.pages] if group.pages else ()
         for shown in (group, *entries):
             beside = entries if not shown.pages or shown is group else MENUS[shown.pages]
             with app.test_request_context():

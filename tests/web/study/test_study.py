@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 
 import pytest
 from flask import Flask
@@ -22,7 +21,7 @@ from relevansi.services.rating import tasks
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.studies import Switches
 from relevansi.web.frame.forms import sent, typed
-from relevansi.web.study.study import StudyForm
+from relevansi.web.study.study import PARTS, StudyForm
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.rating.blind_raters import Robot
@@ -41,9 +40,14 @@ FORM = {
     "overlap": "",
     "pool_depth": "",
     "repeat_percent": "5",
+    "confirmed": "1",
 }
-SWITCHES = "form:has([name=blind])"
 ASSIGNMENTS = "/study/assignments/"
+
+
+def settings(client: FlaskClient, part: str) -> Page:
+    """The page of one group of settings."""
+    return Page(client.get(f"/study/?part={part}"))
 
 
 def kept(database: Database) -> Switches:
@@ -66,14 +70,12 @@ def add(database: Database, name: str, *verdicts: Relevance) -> int:
 
 
 def test_a_new_study_shows_what_is_in_force(client: FlaskClient, web_database: Database) -> None:
-    page = Page(client.get("/study/"))
-
-    shown = {"blind": "auto", "figures": "progress", "repeat_percent": "5", "overlap": ""}
-    assert shown.items() <= page.fields(SWITCHES).items()
+    blind = settings(client, "blind").fields(".set")
+    assert (blind["blind"], blind["figures"], blind["repeat_percent"]) == ("auto", "progress", "5")
+    assert settings(client, "raters").fields(".set")["overlap"] == ""
     with open_study(web_database) as (_session, study):
-        secret = study.order_secret
-    assert f"same: {sha256(secret.encode()).hexdigest()}" in page
-    assert secret not in page.source
+        for part in PARTS:
+            assert study.order_secret not in settings(client, part).source
 
 
 def test_a_translated_name_is_not_stored(client: FlaskClient, web_database: Database) -> None:
@@ -96,6 +98,7 @@ def test_every_switch_is_stored_and_logged(client: FlaskClient, web_database: Da
         "allow_bulk": "1",
         "show_pictures": "1",
         "cannot_tell": "left_out",
+        "reason_required": "1",
     }
 
     for _again in range(2):
@@ -112,10 +115,11 @@ def test_every_switch_is_stored_and_logged(client: FlaskClient, web_database: Da
         figures="all",
         cannot_tell="left_out",
         repeat_percent=0,
+        reason_required=True,
         guidelines="# Aturan",
     )
     with web_database.reading() as session:
-        assert len(session.query(LogEntry).all()) == 12  # new guidelines end the starter too
+        assert len(session.query(LogEntry).all()) == 13  # new guidelines end the starter too
 
 
 @pytest.mark.parametrize(
@@ -167,16 +171,33 @@ def test_what_cannot_be_is_marked_and_nothing_is_stored_nor_lost(
 ) -> None:
     before = kept(web_database)
 
-    form = {"blind": "no", "overlap": "<b>"} | {field: value}
-    answer = client.post("/study/", data=FORM | {"name": "Other"} | form)
+    answer = client.post("/study/", data=FORM | {"name": "Other", field: value})
     page = Page(answer)
 
     assert answer.status_code == 422
     assert page.one(f"#{field}-error").text == said
-    kept_fields = page.fields(SWITCHES)
-    assert field == "overlap" or kept_fields["overlap"] == "<b>"
-    assert field == "blind" or kept_fields["blind"] == "no"
     assert kept(web_database) == before
+    if field in {"overlap", "pool_depth", "repeat_percent", "word_2"}:
+        assert page.one(f"[name={field}]")["value"] == value
+
+
+def test_what_changes_judgments_is_confirmed_and_the_rest_is_saved(
+    client: FlaskClient, web_database: Database
+) -> None:
+    run_id = stored(web_database, [query(1, card("a"))])
+    change = {"overlap": "2", "reason_required": "1"}
+    assert client.post("/study/", data={"overlap": "3"}).status_code == 303  # nothing is judged
+    client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
+
+    asked = client.post("/study/?part=raters", data=change)
+    assert (kept(web_database).overlap, kept(web_database).reason_required) == (3, True)
+    page = Page(asked)
+    assert page.has(".effect [name=confirmed]")
+    assert page.one("[name=overlap]")["value"] == "2"
+    part = Page(client.post("/study/?part=raters", data=change, headers=PART))
+    assert part.partials["#settings"].has(".effect")
+    client.post("/study/?part=raters", data=change | {"confirmed": "1"})
+    assert kept(web_database).overlap == 2
 
 
 def test_the_scale_is_set_with_words_for_its_grades(
@@ -186,7 +207,7 @@ def test_the_scale_is_set_with_words_for_its_grades(
 
     client.post("/study/", data=FORM | words | {"top": "2", "relevant_from": "2"})
     assert kept(web_database).scale == Scale(2, 2, ("no", "", "yes"), ("", "In part.", ""))
-    shown = Page(client.get("/study/")).fields(SWITCHES)
+    shown = settings(client, "scale").fields(".set")
     assert (shown["top"], shown["relevant_from"], shown["word_2"]) == ("2", "2", "yes")
     refused = client.post("/study/", data=FORM | {"top": "2", "relevant_from": "3"})
     assert refused.status_code == 422
@@ -201,10 +222,10 @@ def test_with_verdicts_the_scale_is_shown_but_its_words_change(
 ) -> None:
     set_study(web_database, scale=Scale(2, 2))
     run_id = stored(web_database, [query(1, card("a"))])
-    assert not Page(client.get("/study/")).has("[name=top][disabled]")
+    assert not settings(client, "scale").has("[name=top][disabled]")
     client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
 
-    page = Page(client.get("/study/"))
+    page = settings(client, "scale")
     assert page.count("[name=top][disabled]") == 4
     assert page.has("select[name=relevant_from][disabled]")
     assert page.values("[name=top][checked]") == ["2"]
@@ -218,7 +239,7 @@ def test_with_verdicts_the_scale_is_shown_but_its_words_change(
 
 def placed(client: FlaskClient, **places: str) -> dict[str, object]:
     """Return the form with the figures at the places as shown, and some moved or added."""
-    page = Page(client.get("/study/"))
+    page = settings(client, "scale")
     names, shown = (page.values(f"[name={name}]") for name in ("figure", "place"))
     moved = [places.get(name, place) for name, place in zip(names, shown, strict=True)]
     return FORM | {"figure": names, "place": moved}
@@ -252,12 +273,12 @@ def test_figures_are_put_in_order(client: FlaskClient, web_database: Database) -
 def test_marks_are_offered_where_items_are_texts(
     client: FlaskClient, web_database: Database
 ) -> None:
-    assert not Page(client.get("/study/")).has("[name=marks_words]")
+    assert not settings(client, "blind").has("[name=marks_words]")
     with web_database.writing() as session:
         studies.open_or_make(session, NOW).kind = "document"
         session.commit()
-    assert Page(client.get("/study/")).values("[name=marks_words][checked]") == ["yes"]
-    client.post("/study/", data=FORM | {"marks_words": "no", "asks_quality": "no"})
+    assert settings(client, "blind").values("[name=marks_words][checked]") == ["1"]
+    client.post("/study/", data=FORM | {"marks_words": "", "asks_quality": ""})
     assert (kept(web_database).marks_words, kept(web_database).asks_quality) == (False, False)
     client.post("/study/", data=FORM)
     assert not kept(web_database).marks_words
@@ -267,15 +288,14 @@ def test_the_preview_is_a_part_or_a_page_and_runs_nothing(client: FlaskClient) -
     hostile = "# Aturan <script>alert(1)</script>[x](javascript:alert(1))<img src=x onerror=a>"
     form = FORM | {"guidelines": hostile}
     part = Page(client.post("/study/guidelines", data=form, headers=PART))
-    page = Page(client.post("/study/guidelines", data=FORM | {"name": "Half typed"}))
+    page = Page(client.post("/study/guidelines", data=FORM))
 
     assert part.is_part
     assert part.one("#preview h4").text.startswith("Aturan")
     assert not part.has("script, img, [href^=javascript]")
     assert page.texts("#preview h4") == ["Aturan"]
-    assert page.one("[name=name]")["value"] == "Half typed"
-    assert "Aturan" not in client.get("/study/").text  # nothing was stored
-    assert client.get("/study/guidelines").location == "/study/#guidelines-part"
+    assert "Aturan" not in settings(client, "guidelines")  # nothing was stored
+    assert client.get("/study/guidelines").location == "/study/?part=guidelines"
     for code, word in (("id", "Tidak yakin"), ("en", "Cannot tell")):
         address = f"/study/guidelines?starter={code}"
         part = Page(client.post(address, data=FORM, headers=PART)).one("#guidelines-part")
@@ -293,7 +313,7 @@ def test_starter_guidelines_are_translated(client: FlaskClient, web_database: Da
 
     with open_study(web_database) as (_session, study):
         english = studies.starters(study)["en"]
-    assert english in Page(client.get("/study/")).fields(SWITCHES)["guidelines"]
+    assert english in settings(client, "guidelines").fields(".set")["guidelines"]
     assert shown() == [True, False]
     client.post("/study/", data=FORM | {"blind": "yes", "guidelines": f"{english}\r\n"})
     client.post("/language", data={"to": "id"})

@@ -73,14 +73,13 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
         MenuEntry("history.show", mark("History")),
     ),
     "study": (
-        MenuEntry("study.show", mark("Set-up"), pages="set-up"),
+        MenuEntry("study.show", mark("Settings"), also=("question_notes",)),
         MenuEntry("raters.index", mark("People"), pages="people"),
-        MenuEntry("study.standing", mark("Results"), pages="results"),
+        MenuEntry("study.standing", mark("Progress")),
+        MenuEntry("agreement.show", mark("Agreement")),
+        MenuEntry("adjudications.show", mark("Ties")),
+        MenuEntry("planning.show", mark("Rating plan")),
         MenuEntry("study.more", mark("More"), pages="more"),
-    ),
-    "set-up": (
-        MenuEntry("study.show", mark("Guidelines and rules")),
-        MenuEntry("question_notes.show", mark("Notes on questions")),
     ),
     "people": (
         MenuEntry("raters.index", mark("Raters")),
@@ -93,16 +92,10 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
         MenuEntry("findings.questions", mark("Questions")),
         MenuEntry("findings.comments", mark("Comments")),
     ),
-    "results": (
-        MenuEntry("study.standing", mark("Progress")),
-        MenuEntry("agreement.show", mark("Agreement")),
-        MenuEntry("adjudications.show", mark("Adjudication")),
-        MenuEntry("history.show", mark("History")),
-    ),
     "more": (
+        MenuEntry("history.show", mark("History")),
         MenuEntry("evaluations.index", mark("Evaluation")),
         MenuEntry("machine_judges.index", mark("Machine judges")),
-        MenuEntry("planning.show", mark("Rating plan")),
         MenuEntry("tokens.index", mark("Tokens")),
     ),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, zip_longest
 from typing import Any, get_args
@@ -14,7 +14,7 @@ from msgspec.structs import asdict, replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
-from wtforms import BooleanField, Field, Form
+from wtforms import Field, Form
 from wtforms.validators import ValidationError
 
 from relevansi import labels
@@ -26,8 +26,8 @@ from relevansi.i18n import gettext
 from relevansi.kinds import KINDS
 from relevansi.metrics.judging.graded import headline_of, ranking_figure
 from relevansi.metrics.judging.registry import MEASURES, label_on, ranking_measure
-from relevansi.records import BINARY, CannotTell, Scale
-from relevansi.services.rating import asked_again, particulars, pool
+from relevansi.records import BINARY, Blindness, CannotTell, Scale
+from relevansi.services.rating import asked_again, particulars
 from relevansi.services.rating.particulars import LONGEST_NOTE
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
@@ -40,6 +40,7 @@ from relevansi.web.frame.forms import (
     LONGEST_LABEL,
     NOT_WHOLE,
     ChoiceField,
+    KindField,
     LineField,
     ListField,
     TextField,
@@ -55,6 +56,36 @@ LONGEST_WORD = 40
 TOP = 4
 
 
+PARTS = {
+    "general": ("name", "show_pictures"),
+    "scale": (
+        *("top", "relevant_from", "cannot_tell", "merging", "asks_quality", "place", "further"),
+        *("pool_depth", *(f"{of}_{grade}" for of in ("word", "guidance") for grade in range(5))),
+    ),
+    "raters": ("overlap", "order", "reason_required"),
+    "blind": (
+        *("blind", "figures", "suggest_quality", "badges_while_blind", "repeat_percent"),
+        *("show_record", "allow_bulk", "marks_words"),
+    ),
+    "guidelines": ("guidelines",),
+}
+"""The groups of settings, one on a screen, and their fields."""
+EFFECTIVE = ("blind", "overlap", "pool_depth", "merging", "cannot_tell", "asks_quality")
+"""The settings that change what is already judged, or what it comes to: they are confirmed."""
+
+
+class SwitchField(KindField):
+    """On or off; the page sends an empty value before the one that a browser adds when it is on."""
+
+    def process_formdata(self, valuelist: Sequence[str]) -> None:
+        if valuelist:
+            self.data = bool(valuelist[-1])
+
+    def written(self, value: Any) -> str:
+        """Return what a browser sends of it."""
+        return "1" if value else ""
+
+
 class StudyForm(Form):
     name = LineField(LONGEST_LABEL, required=True)
     guidelines = TextField(LONGEST_ANSWER)
@@ -65,16 +96,17 @@ class StudyForm(Form):
     pool_depth = WholeField(1, DEEPEST)
     cannot_tell = ChoiceField(get_args(CannotTell), default="not_relevant")
     repeat_percent = WholeField(0, 100, required=True)
-    allow_bulk = BooleanField()
-    show_pictures = BooleanField()
-    badges_while_blind = BooleanField()
-    show_record = BooleanField()
+    allow_bulk = SwitchField()
+    show_pictures = SwitchField()
+    badges_while_blind = SwitchField()
+    show_record = SwitchField()
     suggest_quality = ChoiceField({"open": None, "yes": True, "no": False})
     top = ChoiceField({str(grade): grade for grade in range(1, TOP + 1)}, default=1)
     relevant_from = ChoiceField({str(grade): grade for grade in range(1, TOP + 1)}, default=1)
     merging = ChoiceField({"usual": None, "median": "median", "majority": "majority"})
-    asks_quality = ChoiceField({"yes": True, "no": False}, default=True)
-    marks_words = ChoiceField({"yes": True, "no": False}, default=True)
+    asks_quality = SwitchField(default=True)
+    marks_words = SwitchField(default=True)
+    reason_required = SwitchField()
     figure, place = ListField(), ListField()
     further = LineField(LONGEST_LABEL)
 
@@ -157,25 +189,47 @@ blueprint = Blueprint("study", __name__, url_prefix="/study")
 
 
 @blueprint.get("/")
-def show() -> str:
+def show() -> Response:
     with access.reading() as (session, rater):
         form = StudyForm(data=StudyForm.stored(rater.study))
         page = _page(session, rater.study, form, saved="saved" in request.args)
-    return render_template("study/page.html", **page)
+        return htmx.respond("study/page.html", "study/_settings.html", page)
 
 
 @blueprint.post("/")
 def save() -> Response:
+    """Store the settings that a form sends; those with an effect on judgments once confirmed."""
     with access.writing() as (session, rater):
         study = rater.study
         form = _sent(study)
         if not form.validate():
             page = _page(session, study, form, errors=forms.messages(form))
-            return make_response(render_template("study/page.html", **page), 422)
-        wanted = form.switches(study)
-        studies.set_switches(session, study, wanted, access.now())
+            return htmx.respond("study/page.html", "study/_changed.html", page, 422)
+        before, wanted = studies.switches(study), form.switches(study)
+        is_confirmed = "confirmed" in request.form
+        unconfirmed = [] if is_confirmed else _effective(session, study, wanted)
+        unchanged = {name: getattr(before, name) for name in unconfirmed}
+        studies.set_switches(session, study, replace(wanted, **unchanged), access.now())
         session.commit()
-    return see_other(url_for("study.show", saved=1))
+        is_saved = studies.switches(study) != before
+        if unconfirmed or htmx.wants_part():
+            page = _page(session, study, form, saved=is_saved, unconfirmed=unconfirmed)
+            return htmx.respond("study/page.html", "study/_changed.html", page)
+    return htmx.see_other(url_for("study.show", part=_part(), saved=1))
+
+
+def _effective(session: Session, study: Study, wanted: Switches) -> list[str]:
+    """Return the settings that would change with an effect on what is judged."""
+    before = studies.switches(study)
+    changed = [name for name in EFFECTIVE if getattr(before, name) != getattr(wanted, name)]
+    return changed if changed and studies.has_verdicts(session, study) else []
+
+
+def _part(errors: Mapping[str, str] | None = None) -> str:
+    """Return the group of settings to show: that of the address, or of the first error."""
+    of_errors = (part for part, names in PARTS.items() if {*names} & {*(errors or {})})
+    part = next(of_errors, request.args.get("part"))
+    return part if part in PARTS else next(iter(PARTS))
 
 
 @blueprint.post("/guidelines")
@@ -189,7 +243,7 @@ def preview() -> Response:
             if text is None:
                 raise BadRequest
             form.guidelines.data = "\n\n".join(filter(None, [form.guidelines.data, text]))
-        page = _page(session, rater.study, form)
+        page = _page(session, rater.study, form, part="guidelines")
     part = "study/_preview.html" if starter is None else "study/_guidelines.html"
     return htmx.respond("study/page.html", part, page)
 
@@ -197,7 +251,7 @@ def preview() -> Response:
 @blueprint.get("/guidelines")
 def guidelines() -> Response:
     """Go to the set-up: a reload or a change of language comes here after a preview."""
-    return see_other(url_for("study.show", _anchor="guidelines-part"))
+    return see_other(url_for("study.show", part="guidelines"))
 
 
 @blueprint.get("/standing", endpoint="standing")
@@ -258,15 +312,25 @@ def _page(
     *,
     errors: dict[str, str] | None = None,
     saved: bool = False,
+    unconfirmed: Sequence[str] = (),
+    part: str = "",
 ) -> dict[str, Any]:
+    in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+    has_verdicts = studies.has_verdicts(session, study)
+    majority = Rule(reports.MAJORITY)
+    given = reports.blindness(session, study, in_study, majority) if has_verdicts else Blindness()
     return {
         "form": form,
+        "part": part or _part(errors),
+        "stored": StudyForm(data=StudyForm.stored(study)),
         "errors": errors or {},
         "saved": saved,
+        "revision": study.revision,
+        "unconfirmed": unconfirmed,
+        "given": given,
         "is_blind": studies.is_blind(session, study),  # under the stored settings
-        "commitment": pool.commitment(study.order_secret),
         "item": KINDS[study.kind],
-        "has_verdicts": studies.has_verdicts(session, study),
+        "has_verdicts": has_verdicts,
         "figures": _figures(study, form),
         "headline": headline_of(study),
         "starters": tuple(studies.starters(study)),
