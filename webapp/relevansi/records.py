@@ -291,8 +291,8 @@ class ReadRun(Struct, frozen=True):
 
     ``file_format`` is "v1" (test_results.json) or "v2" (results.json), else a name of
     ``importers.results``. ``search_method`` and ``llm`` are ``None`` where the file does not
-    state them. ``key`` is a SHA-256 over questions, items and answers of such a run, equal for
-    equal lists of one collection.
+    state them. ``key`` is a SHA-256 over numbers, questions and answers, equal for the files of
+    one session; of results over questions, items and answers, equal for equal lists.
     """
 
     file_format: str
@@ -308,6 +308,11 @@ class ReadRun(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
     extra: Mapping[str, object] = field(default_factory=dict)
     key: str = ""
+
+    @property
+    def is_of_results(self) -> bool:
+        """Whether it is of results of any system, and not of a chatbot's answers."""
+        return self.file_format not in ("v1", "v2")
 
 
 class Click(NamedTuple):

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from relevansi.importers.runs import property_cards
 from relevansi.importers.runs.json_documents import FromFile, Whole, Words, load, read_object
@@ -84,13 +85,11 @@ def _check_query(query: ReadQuery) -> Iterator[tuple[str, dict[str, str | int]]]
     # A count of 0 beside cards is that of a chatbot which counts a list that it does not fill.
     elif claimed and claimed != len(cards):
         yield "count_differs", {"claimed": claimed, "count": len(cards)}
-    ranks: dict[str, list[int]] = {}
-    for rank, card in enumerate(cards, start=1):
-        ranks.setdefault(card.identity, []).append(rank)
-    for first, *others in ranks.values():
-        if others:
-            title = cards[first - 1].title
-            yield "card_repeated", {"title": title, "ranks": _listed([first, *others])}
+    identities = [card.identity for card in cards]
+    for first, identity in enumerate(identities, 1) if len(set(identities)) < len(cards) else ():
+        ranks = [rank for rank, other in enumerate(identities, 1) if other == identity]
+        if len(ranks) > 1 and ranks[0] == first:
+            yield "card_repeated", {"title": cards[first - 1].title, "ranks": _listed(ranks)}
     without = [rank for rank, card in enumerate(cards, start=1) if not card.slug]
     if without:
         yield "card_without_slug", {"ranks": _listed(without)}
@@ -232,7 +231,7 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
             for code, details in _check_query(query)
         ),
     )
-    return ReadRun(
+    run = ReadRun(
         file_format=file_format,
         name=name,
         sha256=hashlib.sha256(data).hexdigest(),
@@ -246,6 +245,7 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
         problems=(*problems, *checks),
         extra=_extra(RunFileHead, document),
     )
+    return replace(run, key=session_key(run))
 
 
 def read_collected(name: str, data: bytes) -> CollectedRun:

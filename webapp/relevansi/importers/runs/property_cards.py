@@ -342,16 +342,18 @@ class _Item(Struct):
 
 def parse(response: str) -> tuple[Card, ...]:
     """The cards of a chatbot's answer in rank order; any text at all is read without error."""
-    return tuple(card for card, _ in read(response))
+    return tuple(item.card() for item in _listed(response))
 
 
 def read(response: str) -> tuple[tuple[Card, ListedText], ...]:
     """The cards that ``parse`` finds, each with the answer's other words on it."""
-    return tuple(
-        (item.card(), ListedText(item.section, tuple(item.lines)))
-        for item in _parts(response)
-        if isinstance(item, _Item) and item.speaks_for_itself
-    )
+    listed = _listed(response)
+    return tuple((item.card(), ListedText(item.section, tuple(item.lines))) for item in listed)
+
+
+def _listed(response: str) -> list[_Item]:
+    parts = _parts(response)
+    return [part for part in parts if isinstance(part, _Item) and part.speaks_for_itself]
 
 
 def prose(response: str) -> tuple[str, str]:

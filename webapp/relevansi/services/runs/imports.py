@@ -43,8 +43,8 @@ class ImportReport(Struct, frozen=True):
 
     ``run_id`` is the run that already holds the file (``already_imported``) or the same
     session (``enriches``). ``undecided`` are the questions of which it is not stated whether
-    they depend on their conversation. ``session_key`` is equal for two files of one session,
-    ``question_keys`` for two runs of the same questions. ``refused`` is why the file cannot be
+    they depend on their conversation. ``question_keys`` are equal for two runs of the same
+    questions. ``refused`` is why the file cannot be
     stored here.
     """
 
@@ -56,7 +56,6 @@ class ImportReport(Struct, frozen=True):
     already_imported: bool = False
     enriches: bool = False
     undecided: tuple[ReadQuery, ...] = ()
-    session_key: str = ""
     question_keys: tuple[str, ...] = ()
     refused: Any = None  # a ``Refused``
 
@@ -81,7 +80,6 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
             sum(len(query.cards) for query in run.queries),
         ),
         undecided=tuple(query for query in run.queries if query.context_dependent is None),
-        session_key=json_runs.session_key(run),
         question_keys=tuple(json_runs.question_key(query.question) for query in run.queries),
     )
 
@@ -103,7 +101,7 @@ def joined(report: ImportReport, answers: bytes) -> ImportReport:
 
 def examine(session: Session, study: Study, report: ImportReport) -> ImportReport:
     """Return the report of a file beside the runs of the study, as they are now."""
-    run = holding(session, study, report.read, report.session_key)
+    run = holding(session, study, report.read, report.read.key)
     already = run is not None and has_file(run, report.read)
     return replace(
         report,
@@ -129,4 +127,4 @@ def turns_blind(session: Session, study: Study, reports: Iterable[ImportReport])
 def _is_same_session(report: ImportReport, earlier: ImportReport) -> bool:
     methods = {report.read.search_method, earlier.read.search_method} - {None}
     times = {report.read.timestamp, earlier.read.timestamp} - {None}
-    return report.session_key == earlier.session_key and len(methods) < 2 and len(times) < 2
+    return report.read.key == earlier.read.key and len(methods) < 2 and len(times) < 2

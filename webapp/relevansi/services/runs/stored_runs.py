@@ -111,7 +111,7 @@ def store_together(
     than before is the same, and has its new text. `tell` is called with how many questions are
     done. Raises as ``store`` does.
     """
-    is_of_results = bool(reads[0].key)
+    is_of_results = reads[0].is_of_results
     begin(session, study, Document.kind if is_of_results else Card.kind, now)
     questions: list[Question] = []
     new: dict[str, Iterator[tuple[Question, ReadQuery]]] = {}
@@ -184,7 +184,7 @@ def counts_of(states: Mapping[str, int], cards: int) -> Counts:
 
 def holding(session: Session, study: Study, read: ReadRun, session_key: str) -> Run | None:
     by_file = select(Run).join(RunFile).where(RunFile.sha256 == read.sha256)
-    if read.key:  # several systems may be in one file
+    if read.is_of_results:  # several systems may be in one file
         by_file = by_file.where(
             Run.session_key == read.key, Run.stated_search_method == read.search_method
         )
