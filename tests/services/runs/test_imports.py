@@ -21,7 +21,7 @@ from relevansi.services.judging import live_metrics, verdicts
 from relevansi.services.runs import file_formats, imports, stored_runs, waiting_files
 from relevansi.services.runs.file_formats import RATED_CSV, RATINGS, RUN, FileFormat, OpenedFile
 from relevansi.services.runs.imports import ImportReport
-from relevansi.services.runs.waiting_files import UnknownUpload
+from relevansi.services.runs.waiting_files import UnknownUpload, new_upload
 from relevansi.services.workers import kinds
 from tests.conftest import NOW
 from tests.services.exports.offline_files import change, ratings
@@ -105,14 +105,14 @@ def test_a_file_waits_for_a_day_in_its_study_until_it_is_forgotten(
     other = Study(name="Other", created_at=NOW)
     session.add(other)
     session.flush()
-    old = waiting_files.keep(session, study, "old.json", b"\x00{}", NOW).id
+    old = waiting_files.keep(session, study, new_upload("old.json", b"\x00{}"), NOW).id
     later = NOW + timedelta(seconds=1)
-    just = waiting_files.keep(session, study, "just.json", b"", later).id
-    elsewhere = waiting_files.keep(session, other, "run.json", b"", later).id
+    just = waiting_files.keep(session, study, new_upload("just.json", b""), later).id
+    elsewhere = waiting_files.keep(session, other, new_upload("run.json", b""), later).id
     session.flush()
-    assert waiting_files.find(session, study, old).data == b"\x00{}"
+    assert waiting_files.find(session, study, old).content == b"\x00{}"
 
-    waiting_files.keep(session, study, "new.json", b"", later + waiting_files.KEPT_FOR)
+    waiting_files.keep(session, study, new_upload("new.json", b""), later + waiting_files.KEPT_FOR)
     session.expire_all()
     session.delete(waiting_files.find(session, study, just))
     session.flush()
@@ -127,7 +127,8 @@ def test_the_questions_of_all_files_are_counted_as_they_are_read_once(
     session: Session, study: Study
 ) -> None:
     files = [
-        waiting_files.keep(session, study, f"run_{n}.json", run_file(), NOW, RUN) for n in range(2)
+        waiting_files.keep(session, study, new_upload(f"run_{n}.json", run_file(), RUN), NOW)
+        for n in range(2)
     ]
     session.flush()
     told: list[tuple[int, int]] = []
@@ -162,10 +163,10 @@ def test_what_was_read_of_a_file_waits_as_it_is(
     session: Session, study: Study, form: FileFormat, data: bytes
 ) -> None:
     """A file that waited before files were read once is read when it is asked for."""
-    upload = waiting_files.keep(session, study, "test", data, NOW)
+    upload = waiting_files.keep(session, study, new_upload("test", data), NOW)
     read = file_formats.opened(form, "test", data)
     first = waiting_files.opened(upload)
-    waiting_files.keep_read(upload, read)
+    waiting_files.keep_read(upload, waiting_files.read_file(read))
     session.flush()
     session.expire_all()
 
@@ -178,8 +179,9 @@ def test_what_was_read_of_a_file_waits_as_it_is(
 def test_a_file_that_another_version_read_goes_on_waiting_or_is_to_be_chosen_again(
     session: Session, study: Study
 ) -> None:
-    upload = waiting_files.keep(session, study, "test", run_file(), NOW)
-    waiting_files.keep_read(upload, file_formats.opened(RUN, "test", run_file()))
+    upload = waiting_files.keep(session, study, new_upload("test", run_file()), NOW)
+    read = file_formats.opened(RUN, "test", run_file())
+    waiting_files.keep_read(upload, waiting_files.read_file(read))
     assert upload.report is not None
     report = json.loads(upload.report)
     upload.report = json.dumps({**report, "refused": "", "remedy": ""}).encode()

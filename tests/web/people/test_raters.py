@@ -177,7 +177,8 @@ def test_a_deleted_name_is_nowhere(
         done = jobs.find(session, study, jobs.enqueue(session, study, jobs.READING, {}, now))
         done.state, done.result = "done", {"grades": {name: 2}}
         for text in (f'{{"rater": "{name}"}}', json.dumps({"rater": name}), "of nobody"):
-            waiting_files.keep(session, study, "ratings.json", text.encode(), now)
+            upload = waiting_files.new_upload("ratings.json", text.encode())
+            waiting_files.keep(session, study, upload, now)
     judge(own, run_id, 1)
     assert name.encode() in bytes_of(web_database)
 
@@ -190,7 +191,7 @@ def test_a_deleted_name_is_nowhere(
         assert [one.wanted for one in session.scalars(select(LongWork))] == [
             {"run": run_id, "rule": "majority"}
         ]
-        assert [one.data for one in session.scalars(select(Upload))] == [b"of nobody"]
+        assert [one.content for one in session.scalars(select(Upload))] == [b"of nobody"]
     assert b"zedek" not in bytes_of(web_database).lower()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +115,8 @@ class Upload(Base):
     """A file dropped on the page, waiting for its owner's word after the import report.
 
     A file to import has its ``format`` and about how many ``questions`` it has. Once it is read,
-    ``report`` is what the page shows of it, and ``data`` the answers that are stored of it.
+    ``report`` is what the page shows of it, and ``content`` the answers that are stored of it.
+    ``data`` is the content compressed, since whoever judges waits while it is written.
     """
 
     __tablename__ = "uploads"
@@ -127,6 +129,13 @@ class Upload(Base):
     format: Mapped[str | None] = mapped_column(String(16))
     questions: Mapped[int] = mapped_column(default=0, server_default="0")
     report: Mapped[bytes | None] = mapped_column(LargeBinary)
+
+    @property
+    def content(self) -> bytes:
+        try:
+            return zlib.decompress(self.data) if self.data else b""
+        except zlib.error:  # kept by a version that compressed nothing
+            return self.data
 
 
 class LongWork(Base):

@@ -36,7 +36,7 @@ from relevansi.services.runs.results import ResultsReport
 from relevansi.services.runs.stored_results import StoredResults
 from relevansi.services.runs.stored_runs import Labels
 
-BYTES_A_QUESTION = 20_000
+BYTES_A_QUESTION = 15_000
 """Results of about so many bytes are stored in the time of a question with its cards."""
 CHANGES_A_QUESTION = 10
 """So many changes of a rater are stored in the time of a question with its cards."""

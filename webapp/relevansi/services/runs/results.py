@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from msgspec import DecodeError, Raw, Struct, field, json
+from msgspec import DecodeError, Raw, Struct, field, json, msgpack
 from msgspec.structs import replace
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
@@ -109,11 +109,11 @@ class ResultsReport(Struct, frozen=True):
 
 def packed(files: Iterable[tuple[str, bytes]], choices: Choices | None = None) -> bytes:
     """Return files of one import as one that waits."""
-    return json.encode((tuple(files), choices or Choices()))
+    return msgpack.encode((tuple(files), choices or Choices()))
 
 
 def unpacked(data: bytes) -> tuple[tuple[tuple[str, bytes], ...], Choices]:
-    return json.decode(data, type=tuple[tuple[tuple[str, bytes], ...], Choices])
+    return msgpack.decode(data, type=tuple[tuple[tuple[str, bytes], ...], Choices])
 
 
 def read(name: str, data: bytes, tell: Tell = nobody) -> ResultsReport:

@@ -6,9 +6,10 @@ A file is read once: what was read of it waits in the place of its bytes.
 from __future__ import annotations
 
 import secrets
+import zlib
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import ValidationError, json
 from sqlalchemy import delete
@@ -38,49 +39,65 @@ class UnknownUpload(Missing):
     remedy = mark("It was stored, given up, or kept for longer than a day. Choose the file again.")
 
 
-def keep(
-    session: Session,
-    study: Study,
-    name: str,
-    data: bytes,
-    now: datetime,
-    form: FileFormat | None = None,
-) -> Upload:
-    """Return the file as it waits, to be imported as `form`; clears away abandoned files."""
-    session.execute(delete(Upload).where(Upload.created_at < now - KEPT_FOR))
-    token = secrets.token_hex(16)
-    upload = Upload(id=token, study_id=study.id, name=name, data=data, created_at=now)
+def new_upload(name: str, content: bytes, form: FileFormat | None = None) -> Upload:
+    """A file as it will wait, to be imported as `form`; made before its transaction."""
+    upload = Upload(id=secrets.token_hex(16), name=name, data=_compressed(content))
     if form is not None:
-        upload.format, upload.questions = form.name, form.size(data)
+        upload.format, upload.questions = form.name, form.size(content)
+    return upload
+
+
+def keep(session: Session, study: Study, upload: Upload, now: datetime) -> Upload:
+    """The file as it waits from `now` on; clears away abandoned files."""
+    session.execute(delete(Upload).where(Upload.created_at < now - KEPT_FOR))
+    upload.study_id, upload.created_at = study.id, now
     session.add(upload)
     return upload
 
 
-def keep_read(upload: Upload, file: OpenedFile) -> None:
-    """Let what was read of a file wait in its place: its report, and what else is stored of it."""
-    upload.format = file.format.name
-    report: Any
-    if isinstance(file.read, ImportRefused):
-        report, upload.data = file.read.problems, b""
-    else:
-        report, upload.data = file.format.parted(file.read)
-    upload.report = json.encode(report)  # an integer may be too long for MessagePack
+class ReadFile(NamedTuple):
+    """What was read of a file, as it waits in its place: its report, and what else is stored."""
+
+    format: str
+    report: bytes
+    data: bytes
+
+
+def read_file(file: OpenedFile) -> ReadFile:
+    """What waits of a file that was read; made before the transaction that keeps it."""
+    report, rest = (
+        (file.read.problems, b"")
+        if isinstance(file.read, ImportRefused)
+        else file.format.parted(file.read)
+    )
+    # As JSON: an integer may be too long for MessagePack.
+    return ReadFile(file.format.name, json.encode(report), _compressed(rest))
+
+
+def _compressed(content: bytes) -> bytes:
+    return zlib.compress(content, 1) if content else b""
+
+
+def keep_read(upload: Upload, file: ReadFile) -> None:
+    """Let what was read of a file wait in its place."""
+    upload.format, upload.report, upload.data = file
 
 
 def opened(upload: Upload, tell: Tell = nobody, *, complete: bool = True) -> OpenedFile:
     """Return what was read of a waiting file, else read it; not `complete` is for looking only."""
     form = next((each for each in FORMATS if each.name == upload.format), None)
     if form is None or upload.report is None:
-        form = form or file_formats.recognised(upload.name, upload.data)
-        return file_formats.opened(form, upload.name, upload.data, tell)
+        content = upload.content
+        form = form or file_formats.recognised(upload.name, content)
+        return file_formats.opened(form, upload.name, content, tell)
     try:
         report: Any = json.decode(upload.report, type=form.kind | tuple[Problem, ...])
     except ValidationError as wrong:  # it was read by another version
         raise UnknownUpload(upload.id) from wrong
     if isinstance(report, tuple):
         return OpenedFile(form, ImportRefused(*report))
-    if complete and upload.data:
-        report = form.joined(report, upload.data)
+    if complete and (content := upload.content):
+        report = form.joined(report, content)
     return OpenedFile(form, report)
 
 

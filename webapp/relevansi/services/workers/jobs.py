@@ -239,7 +239,7 @@ def forget(session: Session, study: Study, rater_id: int, names: Collection[str]
     words = b"|".join(rb"(?<!\w)%b(?!\w)" % re.escape(text.encode()) for text in spellings)
     holds = re.compile(words, re.IGNORECASE)
     for upload in session.scalars(select(Upload).where(Upload.study_id == study.id)):
-        if any(holds.search(data or b"") for data in (upload.data, upload.report)):
+        if any(holds.search(data or b"") for data in (upload.content, upload.report)):
             session.delete(upload)
     session.flush()
     # Begun anew first: on PostgreSQL that waits for whoever stores a file just now.

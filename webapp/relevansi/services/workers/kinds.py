@@ -51,12 +51,11 @@ def read_files(session: Session, study: Study, order: Mapping[str, Any], tell: T
     """Return that the files are read and wait for a decision; raises ``UnknownUpload``."""
     opened = _opened(session, study, order, tell)
     # Before the transaction that clicks wait for: it may take as long again.
-    read = {
-        token: file_formats.with_differing_texts(
-            session, study, file_formats.with_known_columns(study, file)
-        )
-        for token, file in opened.items()
-    }
+    read = {}
+    for token, file in opened.items():
+        columned = file_formats.with_known_columns(study, file)
+        differing = file_formats.with_differing_texts(session, study, columned)
+        read[token] = waiting_files.read_file(differing)
 
     def finish(session: Session, study: Study, _now: datetime) -> dict[str, Any]:
         for token, file in read.items():

@@ -304,8 +304,9 @@ def upload() -> Response | tuple[str, int]:
         chosen = imports.chosen_files()
     except UnusableForm as unfit:
         return _files_page([], unfit.messages["files"]), 422
+    uploads = [waiting_files.new_upload(*file) for file in chosen]
     with access.writing() as (session, rater):
-        kept = [waiting_files.keep(session, rater.study, *file, access.now()) for file in chosen]
+        kept = [waiting_files.keep(session, rater.study, file, access.now()) for file in uploads]
         tokens = [file.id for file in kept]
         session.commit()
     return see_other(url_for("rated_comparisons.show", file=tokens))
@@ -329,7 +330,7 @@ def _files() -> list[RatedCsv]:
         names = [""] * len(tokens)
     with access.reading() as (session, rater):
         found = [waiting_files.find(session, rater.study, token) for token in tokens]
-        files = [RatedCsv(file.name, file.data) for file in found]
+        files = [RatedCsv(file.name, file.content) for file in found]
     own = rated_comparisons.names_of(files)
     labels = [" ".join(name.split())[:LONGEST_LABEL] for name in names]
     return [

@@ -396,10 +396,10 @@ def import_runs(form: ImportForm) -> Imported | JobRow:
     files = file_formats.together(chosen_files(), form.choices())
     decision, blind = form.decision(), form.rating == "blind" if form.rating else None
     if waiting_files.is_long(one.size(data) for one, _, data in files):
+        uploads = [waiting_files.new_upload(name, data, kind) for kind, name, data in files]
         with access.writing() as (session, rater):
             kept = [
-                waiting_files.keep(session, rater.study, name, data, access.now(), one)
-                for one, name, data in files
+                waiting_files.keep(session, rater.study, upload, access.now()) for upload in uploads
             ]
             wanted = kinds.importing(kept, decision, blind=blind, confirm=form.confirm)
             session.commit()

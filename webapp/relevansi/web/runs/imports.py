@@ -161,13 +161,12 @@ def upload() -> Response:
         opened = (file_formats.opened(*file) for file in ([] if is_long else imports))
         mapped = (file_formats.with_known_columns(rater.study, file) for file in opened)
         read = [file_formats.with_differing_texts(session, rater.study, file) for file in mapped]
+    files = [waiting_files.new_upload(name, data, form) for form, name, data in imports]
+    for file, file_read in zip(files, read, strict=False):
+        waiting_files.keep_read(file, waiting_files.read_file(file_read))
     with access.writing() as (session, rater):
-        files = [
-            waiting_files.keep(session, rater.study, name, data, access.now(), form)
-            for form, name, data in imports
-        ]
-        for file, file_read in zip(files, read, strict=False):
-            waiting_files.keep_read(file, file_read)
+        for file in files:
+            waiting_files.keep(session, rater.study, file, access.now())
         reading = kinds.reading(files)
         session.commit()
     if is_long:
@@ -244,7 +243,7 @@ def _score(token: str, name: str) -> Response:
     """Score a waiting file of results, which goes on waiting."""
     with access.reading() as (session, rater):
         file = waiting_files.find(session, rater.study, token)
-        report, data = waiting_files.opened(file, complete=False).read, file.data
+        report, data = waiting_files.opened(file, complete=False).read, file.content
     kind = getattr(report, "scorable", {}).get(name)
     if kind is None:
         raise UnknownUpload(name)
@@ -279,19 +278,20 @@ def _read_again(by_token: Mapping[str, WaitingFileForm]) -> None:
     chosen = {token: decided for token, decided in by_token.items() if decided.depth.raw_data}
     with access.reading() as (session, rater):
         files = [waiting_files.find(session, rater.study, token) for token in chosen]
-        before = [(f.id, waiting_files.opened(f, complete=False).read, f.data) for f in files]
+        before = [(f.id, waiting_files.opened(f, complete=False).read, f.content) for f in files]
     # Outside of any transaction: clicks do not wait for it.
-    read = {}
+    read: dict[str, waiting_files.ReadFile] = {}
     for token, report, data in before:
         if isinstance(report, ResultsReport):
             dropped, _ = results.unpacked(data)
             choices = chosen[token].choices(report)
             file = file_formats.opened_results(report.name, dropped, choices)
             with access.reading() as (session, rater):
-                read[token] = file_formats.with_differing_texts(session, rater.study, file)
+                differing = file_formats.with_differing_texts(session, rater.study, file)
+            read[token] = waiting_files.read_file(differing)
     with access.writing() as (session, rater):
-        for token, file in read.items():
-            waiting_files.keep_read(waiting_files.find(session, rater.study, token), file)
+        for token, file_read in read.items():
+            waiting_files.keep_read(waiting_files.find(session, rater.study, token), file_read)
         session.commit()
 
 
