@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import shutil
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from gettext import NullTranslations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from babel.messages.catalog import Catalog
@@ -61,6 +63,21 @@ def in_the_code() -> Iterator[str]:
         yield from in_the_module(path)
     for messages in problems.catalogue().values():
         yield from messages.values()
+    for path in PACKAGE.rglob("meanings.toml"):
+        yield from in_the_meanings(tomllib.loads(path.read_text("utf-8")))
+
+
+def in_the_meanings(value: Any) -> Iterator[str]:
+    """Names, citations and references to phrases are the same in every language."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            if key not in {"citations", "references", "source", "symbol", "unit", "figures"}:
+                yield from in_the_meanings(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from in_the_meanings(part)
+    elif isinstance(value, str) and not value.startswith("@"):
+        yield value
 
 
 def in_the_module(path: Path) -> Iterator[str]:
