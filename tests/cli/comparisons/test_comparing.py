@@ -56,7 +56,7 @@ def test_the_same_runs_by_name_give_the_same_figures(instance: Path) -> None:
 def test_nothing_is_drawn_so_there_is_no_seed_to_choose(instance: Path) -> None:
     done = relevansi(instance, "compare", "--phase", "1")
 
-    assert done.stdout.startswith("# Phase 1: search methods compared")
+    assert done.stdout.startswith("My study · Phase 1: search methods compared\n\n# No answer yet")
     # P@5 of api 1/1, of hybrid 0/1.
     assert re.search(r"\| Precision@5 \| 1\.00 n = 1 \| 0\.00 n = 1 \|", done.stdout)
     assert "seed" not in done.stdout.lower()
@@ -126,7 +126,7 @@ def test_rated_files_make_the_report_of_a_phase_in_every_format_in_one_call(
     assert written == [".html", ".md", ".tex"]
     (markdown,) = (tmp_path / "reports").glob("*.md")
     text = markdown.read_text("utf-8")
-    assert text.startswith("# Phase 1: search methods compared")
+    assert text.startswith("Phase 1: search methods compared\n\n# No difference between")
     assert "From rated files." in text
     assert "Rated by" not in text
     assert "Hybrid is 0.27 higher than API" in text
@@ -173,4 +173,4 @@ def test_output_is_a_format_and_any_other_word_a_file(
     relevansi(tmp_path / "i", "compare", "--input", *two, "--output", tmp_path / "report.md")
 
     assert "\\documentclass" in printed.stdout or "\\section" in printed.stdout
-    assert (tmp_path / "report.md").read_text("utf-8").startswith("# Comparison of runs")
+    assert (tmp_path / "report.md").read_text("utf-8").startswith("Comparison of runs\n\n# ")

@@ -79,7 +79,7 @@ HOSTILE = (
 
 def all_tables(report: ComparisonReport) -> list[Table]:
     """Every table of the report's document."""
-    return [t for section in document(report, DAY).sections for t in section.tables]
+    return [t for section in document(report, DAY).every_section for t in section.tables]
 
 
 def rendered(report: ComparisonReport, name: str) -> str:

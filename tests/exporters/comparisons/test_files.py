@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import docx
 import openpyxl
 import pytest
 from lxml.html import fromstring  # type: ignore[import-untyped]
@@ -36,7 +37,8 @@ both = pytest.mark.parametrize("report", [three_runs(), hostile()], ids=["plain"
 
 def test_every_table_says_who_rated_by_which_rule_until_when_with_which_version() -> None:
     with speaking("en"):
-        for table in all_tables(three_runs()):
+        tables = all_tables(three_runs())
+        for table in tables[1:]:  # the first two pages say it in a paragraph
             said = " ".join([*table.notes, *(c.text for row in table.rows for c in row)])
             for part in ("Ani (1,200)", "Majority of all raters", "22 Jan 2026", "0.1.0"):
                 assert part in said, table.name
@@ -64,12 +66,17 @@ def test_the_tables_hold_the_figures_of_the_json() -> None:
     """A figure that is still open has its bounds instead of a value and an interval."""
     report = three_runs()
     document, tables = comparison_json(report), {one.name: one for one in all_tables(report)}
+    complete = comparison_report([run("a", "RNN", "NR", "R"), run("b", "R", "RN", "NN")])
+    tested, of_tests = comparison_json(complete), {one.name: one for one in all_tables(complete)}
+    tables |= {name: of_tests[name] for name in ("differences", "signed_rank", "tests")}
+    document |= {name: tested[name] for name in ("differences", "signed_rank")}
     lines = {
         name: [[value for cell in row for value in cell.values] for row in table.rows]
         for name, table in tables.items()
     }
 
-    for line, figure in zip(lines["summary"], document["runs"][0]["figures"], strict=True):
+    figures = [name for name in document["runs"][0]["figures"] if name != "composite"]
+    for line, figure in zip(lines["summary"], figures, strict=True):
         found = [one["figures"][figure] for one in document["runs"]]
         expected: list[float | None] = []
         for one in found:
@@ -84,6 +91,11 @@ def test_the_tables_hold_the_figures_of_the_json() -> None:
     for line in lines["category_mrr"]:
         figures = [one.categories[str(line[0])]["mrr"] for one in report.comparison.contenders]
         assert line[1:] == [value for one in figures for value in (one.settled, one.n)]
+    main = [one for one in document["differences"] if not one["false_negatives_at_zero"]]
+    main = [one for one in main if one["figure"] != "mean_overall_precision"]
+    for line, one in zip(lines["tests"], main, strict=True):
+        assert line[1:4] == [one["first"], one["second"], one["mean"]]
+        assert line[4:] == [*one["interval"].values(), one["n"], one["p_holm"]]
     for line, one in zip(lines["questions"], document["questions"], strict=True):
         assert [*line[:3], line[-1]] == [
             one[k] for k in ("position", "question", "category", "spread")
@@ -166,12 +178,13 @@ def test_html_prints_every_cell_loads_nothing_and_names_each_row() -> None:
     ids = [one.get("id") for one in elements if one.get("id")]
     loading = {"script", "link", "img", "iframe", "image", "use"}
     style = resource("static").joinpath("comparisons", "report.css").read_text("utf-8")
+    tokens = resource("static").joinpath("frame", "tokens.css").read_text("utf-8")
 
     assert html_tables(text) == shown(all_tables(three_runs()))
     assert not [one for one in elements if one.tag in loading or {"src", "href"} & {*one.keys()}]
     assert "url(" not in text
     assert len(ids) == len(set(ids))
-    assert f"<style>{style}</style>" in text  # a browser reads no entities in a style
+    assert f"<style>{tokens}{style}</style>" in text  # a browser reads no entities in a style
     rows = [row for one in elements if one.tag == "tbody" for row in one.iter("tr")]
     assert all(len(row.findall("th")) == 1 for row in rows)
     attacked = rendered(hostile(), "html")
@@ -260,3 +273,33 @@ def test_latex_compiles_by_itself_and_within_a_thesis(tmp_path: Path, *, whole: 
 
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-1500:]
     assert (tmp_path / f"{name}.pdf").exists()
+
+
+def test_a_provisional_report_says_so_first_and_gives_no_p() -> None:
+    with speaking("en"):
+        lines = rendered(three_runs(), "markdown").splitlines()
+        tables = {table.name for table in all_tables(three_runs())}
+
+    assert lines[4] == "**23 January 2026. Raters: A., B. 6 questions, 3 runs.**"
+    assert lines[6] == "Provisional report."
+    assert not [line for line in lines if re.search(r"\bp [=<]|\| p", line)]
+    assert not tables & {"tests", "signed_rank"}
+
+
+@both
+@pytest.mark.usefixtures("language")
+def test_word_reads_every_heading_caption_and_cell(report: ComparisonReport) -> None:
+    data = FORMATS["docx"].render(report, DAY)
+    word = docx.Document(io.BytesIO(data))
+    styles = [(one.style.name, one.text) for one in word.paragraphs if one.style]
+
+    cells = [[[cell.text for cell in row.cells] for row in table.rows] for table in word.tables]
+    assert cells == [
+        [[printable_line(cell) for cell in row] for row in table]
+        for table in shown(all_tables(report))
+    ]
+    assert [name for name, _ in styles].count("Heading 1") == 1
+    assert [name for name, _ in styles].count("Caption") == len(word.tables) + 1
+    assert len(word.inline_shapes) == 1
+    assert all(table.rows[0]._tr.xpath("w:trPr/w:tblHeader") for table in word.tables)
+    assert FORMATS["docx"].render(report, DAY) == data

@@ -16,9 +16,7 @@ from relevansi.exporters.frame import canvas
 from relevansi.exporters.frame.canvas import PRINT
 from relevansi.i18n import speaking
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
-from relevansi.metrics.judging.figures import HEADLINES
 from tests.exporters.comparisons.comparisons import (
-    FALSE_NEGATIVE,
     UNCLASSIFIED,
     Judged,
     comparison_report,
@@ -82,7 +80,6 @@ def study(asked: int, names: tuple[str, ...] = ("hybrid", "api_only")) -> Compar
     return comparison_report(runs)
 
 
-DRAW = {"intervals": pictures.draw_intervals, "questions": pictures.draw_questions}
 REPORTS: dict[str, Callable[[], ComparisonReport]] = {
     "small": three_runs,
     "long": lambda: study(30, LONG),
@@ -97,78 +94,42 @@ def english() -> Iterator[None]:
         yield
 
 
-def test_the_dot_of_a_figure_is_where_its_value_is() -> None:
-    # P@5 of a is 0.5: the middle of the first panel, which is 340 wide with 8 left at each end
+def test_the_mark_of_a_figure_is_where_its_value_is() -> None:
+    # P@5 of a is 0.5: the middle of its plot. Runs of no study have shapes by their order.
     report = comparison_report([run("a", "RN"), run("b", "R")])
     svg = pictures.draw_intervals(report, PRINT).svg
-    dots = [float(dot.get("cx", "")) for dot in svg.iter("circle")]
+    _beside_the_name, mark, *_ = [float(dot.get("cx", "")) for dot in svg.iter("circle")]
 
-    assert dots[:2] == [170.0, 332.0]
+    assert mark == (pictures.PLOT.left + pictures.PLOT.right) / 2
+    assert [m.get("fill") for m in svg.iter("polygon")][:2] == [PRINT["m2"]] * 2
 
 
-def test_a_run_that_is_not_rated_has_no_dot_and_a_partial_one_hollow_ones() -> None:
+def test_a_run_that_is_not_rated_has_a_band_alone_and_a_partial_one_hollow_marks() -> None:
     report = comparison_report([run("a", "RN", "R"), run("b", UNCLASSIFIED, UNCLASSIFIED)])
     svg = parsed(pictures.draw_intervals(report, PRINT).markup)
-    partial = parsed(pictures.draw_intervals(three_runs(), PRINT).markup)
+    partial = pictures.draw_intervals(three_runs(), PRINT)
     paper = PRINT["paper"]
 
-    assert "0.00–1.00 0 of 2" in said(svg)  # of b, which is not rated, the success rate
-    # All six of a; of b only the answerable MRR, over the lists that would be false negatives.
+    assert "– 0.00–1.00" in said(svg)  # of b, which is not rated, the success rate
     filled = [dot for dot in svg.iter(f"{SVG}circle") if dot.get("fill") != paper]
-    assert len(filled) == len(pictures.charted(HEADLINES)) + 1
-    assert [dot for dot in partial.iter(f"{SVG}circle") if dot.get("fill") == paper]
-    assert "Hollow: not everything is rated." in " ".join(said(partial))
+    assert len(filled) == 2 * 4  # all four figures of a, beside its name and in the plot
+    assert [m for m in parsed(partial.markup).iter(f"{SVG}polygon") if m.get("fill") == paper]
+    assert "Hollow" in partial.title
 
 
-def test_wins_ties_and_losses_differ_in_shape() -> None:
-    report = comparison_report([run("a", "R", "R", "N"), run("b", "N", "R", "R")])
-    svg = pictures.draw_questions(report, PRINT).svg
-    joins = [line for line in svg.iter("line") if float(line.get("stroke-width", "1")) > 1.5]
-
-    assert [line.get("stroke-dasharray") for line in joins] == [None, "4 3"]
-    triangles = [m for m in svg.iter("polygon") if len(m.get("points", "").split()) == 3]
-    assert [m.get("fill") for m in triangles[2:]] == [PRINT["accent"], "none"]
-
-
-def test_bars_count_every_question_once_and_nothing_is_drawn_without_a_pair() -> None:
-    # 61 questions: 31 at 1 against 0, 30 at 1 against 1
-    a, b = "R" * 61, "N" * 31 + "R" * 30
-    picture = pictures.draw_questions(comparison_report([run("a", *a), run("b", *b)]), PRINT)
-    bars = [line for line in said(parsed(picture.markup)) if line.isdigit()]
-    bare = pictures.draw_questions(comparison_report([run("a", "R"), run("b", ".")]), PRINT)
-
-    assert sorted(bars)[-2:] == ["30", "31"]
-    tags = {f"{SVG}{tag}" for tag in ("title", "desc", "rect", "text")}
-    assert {mark.tag for mark in parsed(bare.markup)} == tags
-
-
-def test_a_false_negative_counts_as_zero_and_questions_without_a_pair_are_counted() -> None:
-    report = comparison_report([run("a", "R", "R", "R"), run("b", FALSE_NEGATIVE, ".", "N")])
-    picture = pictures.draw_questions(report, PRINT)
-
-    assert "a is higher than b on 2 questions, level on 0, lower on 0." in picture.description
-    assert "1 question is left out: it has no value in one of the runs." in said(
-        parsed(picture.markup)
-    )
-
-
-@pytest.mark.parametrize("kind", pictures.KINDS)
 @pytest.mark.parametrize("picture_format", pictures.FORMATS)
-def test_a_picture_file_is_the_same_twice(kind: str, picture_format: str) -> None:
+def test_a_picture_file_is_the_same_twice(picture_format: str) -> None:
     write, _media_type = pictures.FORMATS[picture_format]
     starts = {"svg": b"<?xml", "png": b"\x89PNG"}
 
-    first = write(pictures.standalone(three_runs(), kind))
+    first = write(pictures.standalone(three_runs()))
 
     assert first.startswith(starts[picture_format])
-    assert write(pictures.standalone(three_runs(), kind)) == first
+    assert write(pictures.standalone(three_runs())) == first
 
 
-@pytest.mark.parametrize("kind", pictures.KINDS)
-def test_a_picture_has_a_text_alternative_the_page_s_colours_and_hostile_names_as_text(
-    kind: str,
-) -> None:
-    picture = DRAW[kind](study(30, LONG))
+def test_a_picture_has_a_text_alternative_the_page_s_colours_and_hostile_names_as_text() -> None:
+    picture = pictures.draw_intervals(study(30, LONG))
     svg = parsed(picture.markup)
     title, description = svg.find(f"{SVG}title"), svg.find(f"{SVG}desc")
     colours = {m.get(name, "none") for m in svg.iter() for name in ("fill", "stroke")} - {"none"}
@@ -183,19 +144,16 @@ def test_a_picture_has_a_text_alternative_the_page_s_colours_and_hostile_names_a
     assert {element.tag.removeprefix(SVG) for element in svg.iter()} <= {
         *("svg", "title", "desc", "text", "line", "rect", "circle", "polygon"),
     }
-    alone = pictures.standalone(three_runs(), kind).markup
+    alone = pictures.standalone(three_runs()).markup
     assert "var(" not in alone
     assert "Ani (1,200), Budi (34)" in " ".join(said(parsed(alone)))
 
 
-@pytest.mark.parametrize("kind", pictures.KINDS)
 @pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize("language", ["id", "en"])
-def test_no_text_overlaps_another_or_leaves_the_picture(
-    name: str, kind: str, language: str
-) -> None:
+def test_no_text_overlaps_another_or_leaves_the_picture(name: str, language: str) -> None:
     with speaking(language):
-        picture = DRAW[kind](REPORTS[name]())
+        picture = pictures.draw_intervals(REPORTS[name]())
     boxes = [(text.text, box(text)) for text in texts(parsed(picture.markup))]
 
     for text, (left, right, _, bottom) in boxes:

@@ -154,8 +154,8 @@ def test_an_order_that_pairing_turns_round_is_said_beside_both() -> None:
     assert found.reverses_headline
     assert "over the 2 questions where both have a value: a 1.00, b 0.58; a is 0.42 higher" in said
     assert "the other way round" in said
-    summary = " ".join(document.summary(report).notes)
-    assert "over the 2 questions where both have a value: a 1.00, b 0.58" in summary
+    limits = document.limits(report)
+    assert "over the 2 questions where both have a value: a 1.00, b 0.58" in limits
 
 
 def test_a_conclusion_about_a_partial_run_is_provisional_and_significance_goes_by_holm() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from relevansi.cli.exports import exporting
 from relevansi.exporters.comparisons import files as comparison_files
-from relevansi.exporters.comparisons.pictures import KINDS, standalone
+from relevansi.exporters.comparisons.pictures import standalone
 from relevansi.exporters.exports.metrics_tables import (
     measures_markdown,
     metrics_markdown,
@@ -33,12 +33,7 @@ REPORTS: Mapping[str, Callable[[], bytes | str]] = {
         )
         for name in READ
     },
-    **{
-        f"chart of {kind}": lambda kind=kind: svg_file(  # type: ignore[misc]
-            standalone(three_runs(), kind)
-        )
-        for kind in KINDS
-    },
+    "chart of figures": lambda: svg_file(standalone(three_runs())),
     "figures of a run on the terminal": lambda: exporting.FORMATS["table"](
         report(row("NR.", quality=4), row("U"), row(FALSE_NEGATIVE), row(FAILED))
     ),

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from relevansi.exporters.comparisons import files as comparison_files
+from relevansi.exporters.comparisons.document import Part
+from relevansi.exporters.gold import constraint_reports
 from relevansi.exporters.gold.constraint_reports import constraints_json
 from relevansi.i18n import speaking
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
@@ -106,7 +108,8 @@ def _checked_runs() -> ComparisonReport:
         replace(contender("c", (DEAR,), (LAND,), (), (GOOD,)), from_text=True),
     )
     compared = compare_constraints(runs, gold="g", version=1, threshold=Fraction(1, 2))
-    return replace(three_runs(), parts={PART: compared})
+    part = Part(PART, compared, constraint_reports.section, constraint_reports.part_json)
+    return replace(three_runs(), parts={PART: part})
 
 
 @pytest.mark.parametrize("name", READ)

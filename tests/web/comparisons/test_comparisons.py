@@ -222,7 +222,7 @@ def test_every_file_and_picture_of_dropped_files_can_be_taken_away(client: Flask
     named = Page(client.get(f"/comparisons/files/{place(page)}&name=Baru&name=v1.2+lama&phase=1"))
     assert named.texts(".ft .pair")[0] == "Baru − v1.2 lama"
     links = set(Page(page).links(".side a[href^='/comparisons/files/']"))
-    assert any(link.startswith("/comparisons/files/questions.svg") for link in links)
+    assert any(link.startswith("/comparisons/files/intervals.svg") for link in links)
     for link in links:
         assert client.get(link).status_code == 200, link
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 USERS = 3
 """The phase that is summed up and not compared."""
 
-FORMATS = ("markdown", "latex", "html", "xlsx", "json")
+FORMATS = ("markdown", "latex", "html", "docx", "xlsx", "json")
 
 
 @click.command("compare")
@@ -190,4 +190,6 @@ def _report(
     with options.reading() as (session, study), steps() as tell:
         chosen = reports.rule_of(session, study, rule)
         ids = chosen_runs.of_phase(session, study, phase) if phase else run_ids
-        return comparisons.report(session, study, ids, chosen, tell=tell, figures=names)
+        return comparisons.report(
+            session, study, ids, chosen, tell=tell, figures=names, with_agreement=True
+        )

@@ -231,21 +231,25 @@ def basis_of(report: ComparisonReport) -> str:
     """Return the level of the tests and what so many questions can detect, in one line."""
     if is_open(report):
         return gettext("Hollow: the value so far. Band: all values still possible.")
+    level = gettext("At %(level)s after Holm's correction.", level=notation.percent(LEVEL))
+    return f"{level} {detectable_sentence(report)}".rstrip()
+
+
+def detectable_sentence(report: ComparisonReport) -> str:
+    """Return what the tests that found nothing can detect; "" where that is unknown."""
     comparison = report.comparison
-    tests = [
+    alike = [
         one
         for one in tests_of(comparison, panel_figures(comparison.headline))
-        if unit_of(one.figure) == notation.RATIO
+        if unit_of(one.figure) == notation.RATIO and not one.significant
     ]
-    level = gettext("At %(level)s after Holm's correction.", level=notation.percent(LEVEL))
-    alike = [one for one in tests if not one.significant]
     few = [one for one in alike if plan.too_few(one)]
     if few:
-        return f"{level} {plan.smallest_p_of(few[0])}"
+        return plan.smallest_p_of(few[0])
     detectable = plan.detectable(alike)
-    if not detectable:
-        return level
-    return f"{level} " + ngettext(
+    if detectable is None:
+        return ""
+    return ngettext(
         "With %(n)s question only differences above about %(difference)s can be detected "
         "(%(power)s power).",
         "With %(n)s questions only differences above about %(difference)s can be detected "
@@ -362,7 +366,7 @@ def forest(report: ComparisonReport) -> tuple[list[ForestGroup], int]:
     comparison, by_run = report.comparison, methods(report)
     figures = panel_figures(comparison.headline)
     if is_open(report):
-        orders, rows = _orders(report), []
+        orders, rows = orders_of(report), []
         for figure in figures:
             for one, other in combinations(comparison.names, 2):
                 order = orders.get((figure, one, other))
@@ -377,10 +381,18 @@ def forest(report: ComparisonReport) -> tuple[list[ForestGroup], int]:
     return _forest_groups(report, shown), len(rows) - len(shown)
 
 
-def _orders(report: ComparisonReport) -> dict[tuple[str, str, str], SettledOrder]:
+def orders_of(report: ComparisonReport) -> dict[tuple[str, str, str], SettledOrder]:
+    """Return what the open cards can still change, by figure and the two runs."""
     part = report.parts.get("settled")
     orders = part.value.orders if part and isinstance(part.value, SettledOrders) else ()
     return {(order.figure, order.first, order.second): order for order in orders}
+
+
+def order_in_words(order: SettledOrder) -> str:
+    """Return that nothing can change the order any more, or how many cards still can."""
+    if order.settled:
+        return gettext("fixed")
+    return ngettext("%(n)s card", "%(n)s cards", order.open_cards)
 
 
 def _possible(
@@ -390,9 +402,7 @@ def _possible(
     if order is None or order.low is None or order.high is None:
         return ForestRow(first, second, Figure(None), notation.UNDEFINED, is_shown=False)
     mark = by_run[order.higher].mark if order.higher else 0
-    last = gettext("fixed")
-    if not order.settled:
-        last = ngettext("%(n)s card", "%(n)s cards", order.open_cards)
+    last = order_in_words(order)
     figure = Figure(None, low=order.low, high=order.high, mark=mark)
     return ForestRow(first, second, figure, last, is_shown=order.settled)
 

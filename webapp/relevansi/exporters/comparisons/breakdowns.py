@@ -83,7 +83,8 @@ def leading_run(report: ComparisonReport) -> str:
     ]
     if wins:
         return max(wins, key=wins.count)
-    order = comparison.order(comparison.lead)
+    lead = comparison.lead
+    order = comparison.order(lead) if lead in comparison.contenders[0].estimates else ()
     return order[0][0] if order else comparison.contenders[0].run.run
 
 
@@ -122,7 +123,7 @@ def _row(line: ComparedQuestionLine, figure: str, compared: list[Method]) -> Que
 
 def _value(query: ComparedQuery | None, figure: str) -> float | None:
     """Return the value of a question, a false negative at 0; ``None`` while it can still move."""
-    if query is None:
+    if query is None or figure not in query.summary.figures:
         return None
     span = query.summary.figures[figure]
     if span.lower is not None and span.upper is not None and span.upper - span.lower > charts.SAME:
@@ -145,8 +146,8 @@ def cell(query: ComparedQuery | None, value: float | None, figure: str) -> Quest
     if value is not None:
         step = charts.heat(value / highest_value(figure))
         return QuestionCell(f"h{step}", notation.figure(value, unit), in_words)
-    if summary.state is QueryState.UNREADABLE:
-        return QuestionCell("none", "?", in_words)
+    if summary.state is QueryState.UNREADABLE or figure not in summary.figures:
+        return QuestionCell("none", notation.UNDEFINED, in_words)
     text = charts.in_words(summary.figures[figure], unit).text
     return QuestionCell("open", text, in_words)
 
@@ -209,6 +210,7 @@ def category_multiples(report: ComparisonReport, figure: str) -> list[CategoryMu
                 value
                 for query in contender.run.queries
                 if query.category == category
+                and figure in query.summary.figures
                 and (value := value_of(query, figure, false_negatives_at_zero=False)) is not None
             )
             of_run = charts.of(mean, mark=by_run[run].mark)

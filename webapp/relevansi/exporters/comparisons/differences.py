@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from relevansi import notation
 from relevansi.exporters.comparisons import words
@@ -33,11 +33,19 @@ DIFFERENCE = (
     *("wins", "ties", "losses", "small"),
 )
 
+TESTS = (6, 7, 8)
+"""The columns of the table of differences that are of tests."""
 
-def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
-    """Return the differences of a comparison as the table `name`, with `notes` at its end."""
+
+def difference_table(
+    name: str, comparison: RunDifferences, notes: Sequence[str], *, is_tested: bool = True
+) -> Table:
+    """Return the differences of a comparison as the table `name`, with `notes` at its end.
+
+    Before all is judged they are not tested.
+    """
     share = notation.percent(CONFIDENCE)
-    return Table(
+    table = Table(
         name,
         gettext("Differences by question, first run minus second"),
         (
@@ -75,6 +83,15 @@ def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]
             words.settings(),
             *notes,
         ),
+    )
+    if is_tested:
+        return table
+    shown = [place for place in range(len(table.columns)) if place not in TESTS]
+    return replace(
+        table,
+        columns=tuple(table.columns[place] for place in shown),
+        rows=tuple(tuple(row[place] for place in shown) for row in table.rows),
+        notes=(*table.notes[:-2], *notes),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from itertools import combinations
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -13,9 +14,13 @@ from relevansi import labels, notation
 from relevansi.exporters.comparisons import answers, breakdowns, pictures, words
 from relevansi.exporters.comparisons.differences import difference_table, signed_rank_table
 from relevansi.exporters.comparisons.figure_names import (
+    difference_name,
+    difference_unit,
     figure_name,
+    joined,
     unit_of,
 )
+from relevansi.exporters.frame.canvas import PRINT
 from relevansi.exporters.frame.charts import in_words
 from relevansi.exporters.frame.tables import (
     Cell,
@@ -28,19 +33,16 @@ from relevansi.exporters.frame.tables import (
     whole_number,
     word,
 )
-from relevansi.i18n import gettext
+from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.comparisons.comparisons import (
     Comparison,
     ComparisonReport,
     Contender,
     FigureEstimate,
 )
-from relevansi.metrics.comparisons.differences import (
-    ComparedQuery,
-    leading,
-)
+from relevansi.metrics.comparisons.differences import ComparedQuery, highest_value, leading
 from relevansi.metrics.comparisons.stability import StabilityLine
-from relevansi.metrics.intervals import CONFIDENCE
+from relevansi.metrics.intervals import CONFIDENCE, LEVEL
 from relevansi.metrics.judging.figures import HEADLINES, averaged
 from relevansi.metrics.judging.graded import with_judged
 from relevansi.metrics.judging.registry import Unit
@@ -59,8 +61,8 @@ class Part(NamedTuple):
 CATEGORY_FIGURES = ("mean_precision_at_5", "mrr", "success_rate")
 """The figures that are given per category."""
 
-MOST_PAIRS = 3
-"""Of so many pairs of runs each gets its picture of the questions; of more, the first ones."""
+MOST_FINDINGS = 4
+"""So many significant differences are told in the paragraph of findings; the rest are counted."""
 
 MOST_VARIATIONS = 10
 """So many variations that move an order are named one by one."""
@@ -125,20 +127,22 @@ def _runs(
 
 
 def summary(report: ComparisonReport) -> Table:
+    """Return every headline figure of each run with its interval, or what it can still become."""
+    names = [name for name in with_judged(report.comparison.headline) if name != "composite"]
+    return figure_table(report, "summary", names)
+
+
+def figure_table(report: ComparisonReport, name: str, figures: Sequence[str]) -> Table:
     comparison = report.comparison
     share = notation.percent(CONFIDENCE)
     parts: tuple[str, ...] = (gettext("Value"), gettext("Lower"), gettext("Upper"), "n")
-    names = with_judged(comparison.headline)
-    figures = [one.estimates[name].figure for one in comparison.contenders for name in names]
-    if is_open := any(figure.so_far for figure in figures):
+    estimates = [one.estimates[figure] for one in comparison.contenders for figure in figures]
+    if is_open := any(estimate.figure.so_far for estimate in estimates):
         parts += (gettext("At least"), gettext("At most"))
     return Table(
-        "summary",
+        name,
         gettext("Figures of each run: value, %(share)s interval, n", share=share),
-        (
-            Column(gettext("Figure")),
-            *_runs(comparison, parts),
-        ),
+        (Column(gettext("Figure")), *_runs(comparison, parts)),
         tuple(
             (
                 word(figure_name(figure, comparison.scale)),
@@ -147,17 +151,15 @@ def summary(report: ComparisonReport) -> Table:
                     for one in comparison.contenders
                 ),
             )
-            for figure in names
+            for figure in figures
         ),
         (
-            *words.reversed_orders(comparison),
-            *(
-                (gettext(words.COMPOSITE_NOTE), *words.composite_parts(comparison))
-                if "composite" in comparison.headline
-                else ()
-            ),
+            gettext(words.COMPOSITE_NOTE),
+            *words.composite_parts(comparison),
             words.provenance(report),
-        ),
+        )
+        if name == "composite"
+        else (),
     )
 
 
@@ -169,7 +171,7 @@ def by_category(report: ComparisonReport, figure: str) -> Table:
         gettext("%(figure)s by category", figure=figure_name(figure, comparison.scale)),
         (
             Column(gettext("Category")),
-            *_runs(comparison, parts, pictures.top_of(figure)),
+            *_runs(comparison, parts, highest_value(figure)),
         ),
         tuple(
             (
@@ -219,15 +221,12 @@ def stability(report: ComparisonReport) -> Table:
     )
 
 
-def questions(report: ComparisonReport, *, moved_first: bool = False) -> Table:
+def questions(report: ComparisonReport) -> Table:
     """Return every question with the leading figures in each run, and how far they part.
 
     Those are P@5 and the reciprocal rank in a study of the method.
     """
     comparison = report.comparison
-    lines = list(comparison.questions)
-    if moved_first:
-        lines.sort(key=lambda line: (-(line.spread or 0), line.position))
     is_original = comparison.headline == HEADLINES
     names = leading(comparison.headline)
     shown = [figure_name(name, comparison.scale) for name in names]
@@ -263,7 +262,7 @@ def questions(report: ComparisonReport, *, moved_first: bool = False) -> Table:
                 *(_answer(query, averaged(names)) for query in line.answers),
                 Cell(notation.figure(line.spread), (line.spread,)),
             )
-            for line in lines
+            for line in comparison.questions
         ),
         (
             note,
@@ -347,80 +346,245 @@ def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
     return Cell(text, (said, *values))
 
 
-def document(
-    report: ComparisonReport,
-    on: date,
-    *,
-    figures: Sequence[str] = (),
-    pairs: Sequence[Sequence[str]] | None = None,
-    moved_first: bool = False,
-) -> Document:
-    """Return `report` as a document dated `on`, in the language in force.
+def document(report: ComparisonReport, on: date) -> Document:
+    """Return `report` as a document to hand in, dated `on`, in the language in force.
 
-    `figures` are given by category (the leading ones if none are named), the questions of `pairs`
-    of runs drawn (of the first few pairs if none are named); `moved_first` lists questions by how
-    far the runs lie apart.
+    The answer, its figure and two tables, how it was rated and what limits the answer are two
+    pages; all else is in the appendix.
     """
     comparison = report.comparison
-    notes = (words.provenance(report),)
-    missing = [*words.unasked(comparison)]
-    missing += [said for contender in comparison.contenders for said in words.lacks(contender)]
-    if pairs is None:
-        runs = [contender.run.run for contender in comparison.contenders]
-        pairs = list(combinations(runs, 2))[:MOST_PAIRS]
+    title, below = answers.answer(comparison, report.state)
+    tests = possible_table(report) if answers.is_open(report) else test_table(report)
+    figures = (summary(report), tests) if tests.rows else (summary(report),)
     sections = (
-        Section(
-            "summary",
-            gettext("Summary"),
-            (),
-            (summary(report),),
-            (pictures.draw_intervals(report),),
-        ),
-        Section(
-            "categories",
-            gettext("By category"),
-            (),
-            tuple(by_category(report, name) for name in figures or leading(comparison.headline)),
-        ),
-        Section(
-            "differences",
-            gettext("Differences"),
-            tuple(words.conclusion(comparison, one) for one in words.of(comparison)),
-            (
-                difference_table("differences", comparison, notes),
-                signed_rank_table("signed_rank", comparison, notes),
-            ),
-        ),
-        Section(
-            "stability",
-            gettext("Stability"),
-            (words.stability(report.stability),),
-            (stability(report),),
-        ),
-        *(part.section(part.value) for part in report.parts.values()),
-        Section(
-            "questions",
-            gettext("By question"),
-            (),
-            (questions(report, moved_first=moved_first),),
-            tuple(pictures.draw_questions(report, pair=pair) for pair in pairs),
-        ),
-        Section(
-            "configuration",
-            gettext("Configuration"),
-            (*words.unsaid(report), *missing),
-            (configuration(report), contenders(report)),
-        ),
-        Section("notes", gettext("Notes"), tuple(words.notes(report)), ()),
+        Section("summary", "", (findings(report),), figures),
+        Section("rating", gettext("How it was rated"), (how_rated(report),), ()),
+        Section("limits", gettext("Limits"), (limits(report),), ()),
     )
+    picture = pictures.draw_intervals(report)
+    sections = (replace(sections[0], pictures=(picture,)), *sections[1:])
     return Document(
-        title=gettext(words.TITLES[report.phase]),
-        subtitle=words.subtitle(report, on),
+        title=title,
+        subtitle=words.byline(report, on),
         sections=sections,
-        answer=tuple(filter(None, answers.answer(comparison, report.state))),
-        state=labels.state(report.state) if report.state else "",
+        answer=(below,) if below else (),
+        state=words.provisional(report) if answers.is_open(report) else "",
         figure=(
-            pictures.file_name(report, "intervals", "", on).removesuffix("."),
-            pictures.standalone(report, "intervals"),
+            pictures.file_name(report, "", on).removesuffix("."),
+            pictures.draw_intervals(report, PRINT),
+        ),
+        overline=" · ".join(filter(None, (report.study, gettext(words.TITLES[report.phase])))),
+        appendix=tuple(_lettered(_appendix(report))),
+    )
+
+
+def _lettered(sections: Iterable[Section]) -> Iterator[Section]:
+    for letter, section in zip(ascii_uppercase, sections, strict=False):
+        title = gettext("Appendix %(letter)s. %(title)s", letter=letter, title=section.title)
+        yield replace(section, title=title)
+
+
+def _appendix(report: ComparisonReport) -> Iterator[Section]:
+    comparison = report.comparison
+    notes = (words.provenance(report),)
+    lacks = [said for contender in comparison.contenders for said in words.lacks(contender)]
+    sentences = (*words.unsaid(report), *words.unasked(comparison), *lacks, *words.notes())
+    yield Section(
+        "configuration",
+        gettext("Configuration"),
+        sentences,
+        (configuration(report), contenders(report)),
+    )
+    yield Section("questions", gettext("Results by question"), (), (questions(report),))
+    yield Section(
+        "stability",
+        gettext("Stability"),
+        (words.stability(report.stability),),
+        (stability(report),),
+    )
+    for part in report.parts.values():
+        yield part.section(part.value)
+    others = [name for name in comparison.headline if name == "composite"]
+    is_tested = not answers.is_open(report)
+    yield Section(
+        "others",
+        gettext("Other figures and tests"),
+        tuple(words.conclusion(comparison, one) for one in words.of(comparison))
+        if is_tested
+        else (),
+        (
+            *(figure_table(report, "composite", [name]) for name in others),
+            *(by_category(report, name) for name in leading(comparison.headline)),
+            difference_table("differences", comparison, notes, is_tested=is_tested),
+            *([signed_rank_table("signed_rank", comparison, notes)] if is_tested else []),
         ),
     )
+
+
+def findings(report: ComparisonReport) -> str:
+    """Return what was found, in one paragraph."""
+    comparison = report.comparison
+    if answers.is_open(report):
+        return gettext(
+            "Shown is what every figure can still become. Nothing is tested before all is rated."
+        )
+    tests = answers.tests_of(comparison, answers.panel_figures(comparison.headline))
+    significant = sorted((one for one in tests if one.significant), key=answers.higher_and_lower)
+    sentences = []
+    for place, one in enumerate(significant[:MOST_FINDINGS]):
+        before = significant[place - 1] if place else None
+        is_same = before is not None and (
+            answers.higher_and_lower(before) == answers.higher_and_lower(one)
+        )
+        sentences.append(words.finding(comparison, one, is_same_pair=is_same))
+    if rest := len(significant[MOST_FINDINGS:]):
+        sentences.append(
+            ngettext(
+                "%(n)s further difference is significant.",
+                "%(n)s further differences are significant.",
+                rest,
+            )
+        )
+    undecided = dict.fromkeys(
+        figure_name(one.figure, comparison.scale)
+        for one in tests
+        if one.figure not in {test.figure for test in significant}
+    )
+    if undecided:
+        figures = joined([*undecided], gettext("and"))
+        sentences.append(
+            gettext("On %(figures)s no difference was shown between any two.", figures=figures)
+        )
+    return " ".join([*sentences, *filter(None, [answers.detectable_sentence(report)])])
+
+
+def how_rated(report: ComparisonReport) -> str:
+    """Return who rated, how blind, by which rule, and how far they agree, in one paragraph."""
+    if report.files:
+        return " ".join([words.provenance(report), *words.unsaid(report), words.settings()])
+    verdicts = sum(n for _, n in report.raters)
+    sentences = [
+        ngettext(
+            "%(n)s rater gave %(verdicts)s verdicts; what several runs list was judged once.",
+            "%(n)s raters gave %(verdicts)s verdicts; what several runs list was judged once.",
+            len(report.raters),
+            verdicts=notation.number(verdicts),
+        ),
+        words.blindness(report),
+        gettext("Labels: %(rule)s.", rule=labels.rule(report.comparison.rule)),
+        labels.cannot_tell(report.cannot_tell),
+    ]
+    if report.alpha is not None and report.alpha.value is not None:
+        alpha = report.alpha
+        interval = notation.interval(alpha.lower, alpha.upper, "coefficient")
+        sentences.append(
+            gettext(
+                "Agreement of the raters on cards: Krippendorff's alpha %(alpha)s %(interval)s, "
+                "n = %(n)s.",
+                alpha=notation.figure(alpha.value, "coefficient"),
+                interval=interval,
+                n=notation.number(alpha.n),
+            )
+        )
+    for contender in report.comparison.contenders:
+        failed = contender.missing.failed
+        sentences += [words.failed_calls(contender.run.name, failed)] if failed else []
+    return " ".join(filter(None, [*sentences, words.settings()]))
+
+
+def limits(report: ComparisonReport) -> str:
+    """Return what the answer does not say, in one paragraph."""
+    comparison = report.comparison
+    sentences = [gettext("No difference shown does not mean equal.")]
+    if not answers.is_open(report):
+        sentences += [*filter(None, [words.smallness(comparison)])]
+        sentences += words.reversed_orders(comparison)
+    sentences.append(words.stability(report.stability))
+    if not report.files:
+        sentences.append(
+            gettext("The figures are those of these questions, runs and raters; others may differ.")
+        )
+    return " ".join(sentences)
+
+
+def test_table(report: ComparisonReport) -> Table:
+    """Return the tested differences of the figures that decide."""
+    comparison = report.comparison
+    share = notation.percent(CONFIDENCE)
+    rows = []
+    for one in answers.tests_of(comparison, answers.panel_figures(comparison.headline)):
+        unit, interval = difference_unit(one), one.interval
+        bounds = notation.interval(interval.lower, interval.upper, unit, signed=True)
+        difference = notation.difference(one.mean, unit)
+        p = notation.p_value(one.p_holm)
+        rows.append(
+            (
+                word(difference_name(one)),
+                _pair(comparison, one.first, one.second),
+                Cell(difference, (one.mean,), is_strong=one.significant),
+                Cell(bounds, (interval.lower, interval.upper)),
+                whole_number(one.n),
+                Cell(p, (one.p_holm,), is_strong=one.significant),
+            )
+        )
+    return Table(
+        "tests",
+        gettext(
+            "Differences by question, first run minus second; p after Holm's correction, bold: "
+            "significant at %(level)s.",
+            level=notation.percent(LEVEL),
+        ),
+        (
+            Column(gettext("Figure")),
+            Column(gettext("Pair"), parts=(gettext("First"), gettext("Second"))),
+            Column(gettext("Difference"), numeric=True),
+            Column(
+                gettext("%(share)s interval", share=share),
+                numeric=True,
+                parts=(gettext("Lower"), gettext("Upper")),
+            ),
+            Column("n", numeric=True),
+            Column("p", numeric=True),
+        ),
+        tuple(rows),
+        (),
+    )
+
+
+def possible_table(report: ComparisonReport) -> Table:
+    """Return the differences that the finished rating can still have, and which order is fixed."""
+    comparison, orders = report.comparison, answers.orders_of(report)
+    rows = []
+    for figure in answers.panel_figures(comparison.headline):
+        for one, other in combinations(comparison.names, 2):
+            order = orders.get((figure, one, other))
+            if order is None or order.low is None or order.high is None:
+                continue
+            bounds = notation.interval(order.low, order.high, unit_of(figure), signed=True)
+            rows.append(
+                (
+                    word(figure_name(figure, comparison.scale)),
+                    _pair(comparison, one, other),
+                    Cell(bounds, (order.low, order.high)),
+                    word(answers.order_in_words(order)),
+                )
+            )
+    return Table(
+        "possible",
+        gettext(
+            "Differences still possible, first run minus second, and what can change the order"
+        ),
+        (
+            Column(gettext("Figure")),
+            Column(gettext("Pair"), parts=(gettext("First"), gettext("Second"))),
+            Column(gettext("Difference"), numeric=True, parts=("min", "max")),
+            Column(gettext("Order")),
+        ),
+        tuple(rows),
+        (),
+    )
+
+
+def _pair(comparison: Comparison, first: str, second: str) -> Cell:
+    one, other = comparison.names[first], comparison.names[second]
+    return Cell(f"{one} − {other}", (one, other))

@@ -41,6 +41,7 @@ from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS, HEADLIN
 from relevansi.notation import file_day
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
 class ReportFormat(Struct, frozen=True):
@@ -63,9 +64,16 @@ def formats(
         "markdown": ReportFormat(of(markdown), "md", "text/markdown; charset=utf-8"),
         "latex": ReportFormat(of(latex), "tex", "application/x-tex; charset=utf-8"),
         "html": ReportFormat(of(html), "html", "text/html; charset=utf-8"),
+        "docx": ReportFormat(of(_word_file), "docx", DOCX),
         "xlsx": ReportFormat(of(tables_workbook), "xlsx", XLSX),
         "json": ReportFormat(lambda report, _on: json(report), "json", "application/json"),
     }
+
+
+def _word_file(document: Document) -> bytes:
+    from relevansi.exporters.frame.word_files import word_file  # noqa: PLC0415 - a fifth of a second
+
+    return word_file(document)
 
 
 def comparison_bytes(report: ComparisonReport) -> bytes:

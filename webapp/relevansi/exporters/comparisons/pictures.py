@@ -1,25 +1,21 @@
-"""The pictures of a comparison by name: markup for a page, files to download."""
+"""The picture of a comparison: markup for a page, files to download, and the geometry of panels."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from math import ceil
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from relevansi import labels, notation
-from relevansi.exporters.comparisons import words
-from relevansi.exporters.comparisons.figure_names import (
-    figure_name,
-    unit_of,
-)
+from relevansi.exporters.comparisons import answers, words
+from relevansi.exporters.comparisons.answers import PanelRow
+from relevansi.exporters.comparisons.figure_names import unit_of
 from relevansi.exporters.frame import canvas as lettering
 from relevansi.exporters.frame.canvas import (
     LARGE,
-    LINE,
-    NORMAL,
     PAGE,
     PRINT,
     SMALL,
@@ -31,20 +27,11 @@ from relevansi.exporters.frame.canvas import (
     png_file,
     svg_file,
 )
-from relevansi.exporters.frame.charts import in_words
-from relevansi.i18n import gettext, ngettext
-from relevansi.metrics.comparisons.comparisons import (
-    ComparedQuestionLine,
-    Comparison,
-    ComparisonReport,
-    Contender,
-)
-from relevansi.metrics.comparisons.differences import value_of
+from relevansi.exporters.frame.charts import State
+from relevansi.i18n import gettext
+from relevansi.metrics.comparisons.comparisons import ComparisonReport
+from relevansi.metrics.comparisons.differences import highest_value
 from relevansi.metrics.intervals import CONFIDENCE, Interval
-from relevansi.metrics.judging.figures import HEADLINES, Figure, averaged
-from relevansi.metrics.judging.graded import ranking_figure
-from relevansi.metrics.judging.queries import BEST_QUALITY
-from relevansi.metrics.judging.registry import measure_of
 from relevansi.notation import file_day
 
 GAP = 40.0
@@ -112,15 +99,6 @@ class Track(Struct, frozen=True):
                 self._across(canvas, end, middle, 4, "accent", 2)
         canvas.dot((self.at(value), middle), fill="accent")
 
-    def band(self, canvas: Canvas, figure: Figure, middle: float) -> None:
-        """Draw from where to where an open figure can still come, hollow where it is so far."""
-        assert figure.lower is not None
-        assert figure.upper is not None
-        ends = self.at(figure.lower), self.at(figure.upper)
-        canvas.line(*((end, middle) for end in ends), stroke="rule", width=10)
-        if figure.value is not None and figure.lower <= figure.value <= figure.upper:
-            canvas.dot((self.at(figure.value), middle), fill="paper")
-
     def _across(
         self, canvas: Canvas, value: float, middle: float, half: float, stroke: str, width: float
     ) -> None:
@@ -128,20 +106,12 @@ class Track(Struct, frozen=True):
         canvas.line((where, middle - half), (where, middle + half), stroke=stroke, width=width)
 
 
-def top_of(figure: str) -> float:
-    """Return the largest value of a figure: that of relevant@k is k."""
-    unit = measure_of(figure).unit
-    if unit == "count":
-        return float(ranking_figure(figure).cutoff or 1)
-    return float(BEST_QUALITY) if unit == "grade 0-5" else 1.0
-
-
 def panels(figures: Sequence[str], height: float) -> Iterator[tuple[str, float, Track]]:
     """Yield each figure with the top of its panel and its track, in two columns."""
     panel = (WIDE - GAP) / 2
     for number, figure in enumerate(figures):
         left = (number % 2) * (panel + GAP)
-        track = Track(left + EDGE, left + panel - EDGE, top_of(figure), unit_of(figure))
+        track = Track(left + EDGE, left + panel - EDGE, highest_value(figure), unit_of(figure))
         yield figure, (number // 2) * height, track
 
 
@@ -154,300 +124,94 @@ def value_with_interval(found: float | None, interval: Interval, unit: str) -> s
     return f"{notation.figure(found, unit)}{'' if interval.lower is None else f' {bounds}'}"
 
 
-def charted(headline: Sequence[str]) -> tuple[str, ...]:
-    """Return the figures that come from judgments, without the composite."""
-    return averaged(headline)
-
-
-HEADING = 26.0
-INTERVAL_ROW = 38.0
-MARK = 26.0
-AXIS = 30.0
+NAMES, METHODS, VALUES = 0.0, 150.0, 596.0
+"""Where the columns of the panel begin: figures, methods, values; plots lie before the values."""
+PLOT = Track(286.0, VALUES - 28, 1.0)
+ROW = 24.0
+AXIS = 26.0
+SHAPES: Mapping[int, tuple[Point, ...]] = {
+    2: ((-4.5, -4.5), (4.5, -4.5), (4.5, 4.5), (-4.5, 4.5)),
+    3: ((0, -6), (5.8, 4.6), (-5.8, 4.6)),
+    4: ((0, -6.4), (6.4, 0), (0, 6.4), (-6.4, 0)),
+    5: ((0, 6), (5.8, -4.6), (-5.8, -4.6)),
+    6: (
+        *((-1.8, -5.5), (1.8, -5.5), (1.8, -1.8), (5.5, -1.8), (5.5, 1.8), (1.8, 1.8)),
+        *((1.8, 5.5), (-1.8, 5.5), (-1.8, 1.8), (-5.5, 1.8), (-5.5, -1.8), (-1.8, -1.8)),
+    ),
+}
+"""The outlines of the methods' shapes but the circle, as the sprite of the pages has them."""
 
 
 def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture:
-    comparison = report.comparison
-    names = charted(comparison.headline)
-    canvas = Canvas(WIDE, palette)
-    height = HEADING + INTERVAL_ROW * len(comparison.contenders) + AXIS
-    for figure, top, track in panels(names, height):
-        room = track.end - track.start
-        canvas.text(
-            (track.start, top + LARGE),
-            figure_name(figure, comparison.scale),
-            size=LARGE,
-            room=room,
+    """Return every headline figure of each method with its interval, or what it can become."""
+    canvas, bottom, described = Canvas(WIDE, palette), 0.0, []
+    groups = answers.panel(report)
+    for group in groups:
+        canvas.line((0, bottom), (WIDE, bottom), stroke="rule")
+        top = bottom + 6
+        canvas.text((NAMES, top + 16), group.name, size=LARGE, room=METHODS - 12)
+        track = replace(PLOT, top=group.axis.high, unit=group.unit)
+        foot = top + ROW * len(group.rows)
+        for tick in group.axis.ticks:
+            canvas.line((track.at(tick), top), (track.at(tick), foot), stroke="rule")
+        for place, row in enumerate(group.rows):
+            middle = top + ROW * (place + 0.5)
+            is_hollow = row.figure.state is State.PROVISIONAL
+            _shape(canvas, (METHODS + 7, middle), row.method.mark, is_hollow=is_hollow)
+            canvas.text((METHODS + 20, middle + 4), row.method.name, room=PLOT.start - METHODS - 28)
+            _draw_figure(canvas, track, row, middle)
+            canvas.text((VALUES, middle + 4), value_in_words(row, group.unit), room=WIDE - VALUES)
+        if group.has_scale:
+            track.labels(canvas, foot + SMALL + 4)
+            foot += AXIS
+        bottom = foot + 6
+        values = "; ".join(
+            f"{row.method.name} {value_in_words(row, group.unit)}" for row in group.rows
         )
-        for number, contender in enumerate(comparison.contenders):
-            row = top + HEADING + number * INTERVAL_ROW
-            said, estimate = _value(contender, figure), contender.estimates[figure]
-            track.named(canvas, row + 14, contender.run.name, said, NORMAL)
-            track.rule(canvas, row + MARK)
-            if estimate.figure.so_far:
-                track.band(canvas, estimate.figure, row + MARK)
-            else:
-                track.estimate(canvas, estimate.figure.settled, estimate.interval, row + MARK)
-        track.labels(canvas, top + height - AXIS + SMALL + 2)
-    bottom = below(names, height)
+        described.append(f"{group.name}: {values}.")
     share = notation.percent(CONFIDENCE)
-    key = gettext("Dot: the figure. Line: its %(share)s interval over questions.", share=share)
-    if any(one.estimates[name].figure.so_far for one in comparison.contenders for name in names):
-        key += " " + gettext(
-            "Hollow: not everything is rated. From where to where the figure can still come."
-        )
-    bottom += canvas.paragraph((0, bottom), key, room=WIDE)
-    title = gettext("Figures of each run with %(share)s intervals", share=share)
-    described = []
-    for figure in names:
-        values = (f"{c.run.name} {_value(c, figure)}" for c in comparison.contenders)
-        described.append(f"{figure_name(figure, comparison.scale)}: {'; '.join(values)}.")
+    title = gettext("Figures of every run with %(share)s intervals.", share=share)
+    if answers.is_open(report):
+        title += " " + gettext("Hollow: the value so far. Band: all values still possible.")
     return canvas.picture("intervals", title, " ".join(described), bottom + 4)
 
 
-def _value(contender: Contender, figure: str) -> str:
-    estimate = contender.estimates[figure]
-    cell = in_words(estimate.figure, unit_of(figure))
-    if cell.is_open or estimate.figure.settled is None:
-        return f"{cell.text} {cell.n}"
-    value = value_with_interval(estimate.figure.settled, estimate.interval, unit_of(figure))
-    return f"{value} {cell.n}"
+def value_in_words(row: PanelRow, unit: str) -> str:
+    """Return a value with its interval, or with what it can still become."""
+    figure = row.figure
+    value = "–" if figure.shown is None else notation.figure(figure.shown, unit)
+    ends: tuple[float | None, float | None] = (None, None)
+    if figure.state is State.PROVISIONAL:
+        ends = figure.low, figure.high
+    elif figure.state is State.FINAL:
+        ends = figure.ci_low, figure.ci_high
+    if ends[0] is None or ends[1] is None:
+        return value
+    low, high = (notation.figure(end, unit) for end in ends)
+    return f"{value}  {low}–{high}"
 
 
-MOST = 60
-"""So many questions are drawn one by one; of more, it is drawn how many differ how far."""
-
-QUESTION_ROW = 22.0
-BINS = 5
-"""Differences are counted in so many steps either side of none."""
-
-SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
-
-
-class Pairs(Struct, frozen=True):
-    """The questions for which two runs have a value, with both, the first run's wins first.
-
-    ``name`` is unique on a page, false negatives are at 0, ``without`` counts what is left out.
-    """
-
-    name: str
-    first: str
-    second: str
-    pairs: tuple[tuple[ComparedQuestionLine, float, float], ...]
-    without: int
-
-    @property
-    def apart(self) -> list[float]:
-        return [round(first - second, 9) for _, first, second in self.pairs]
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        wins, losses = (sum(sign * one > 0 for one in self.apart) for sign in (1, -1))
-        return wins, len(self.pairs) - wins - losses, losses
+def _draw_figure(canvas: Canvas, track: Track, row: PanelRow, middle: float) -> None:
+    figure, colour = row.figure, f"m{row.method.mark}"
+    is_open = figure.state is State.PROVISIONAL
+    low, high = (figure.low, figure.high) if is_open else (figure.ci_low, figure.ci_high)
+    if low is not None and high is not None and figure.state is not State.FIXED_EARLY:
+        ends = (track.at(low), middle), (track.at(high), middle)
+        width, opacity = (10.0, 0.2) if is_open else (1.75, 1.0)
+        canvas.line(*ends, stroke=colour, width=width, opacity=opacity)
+    if figure.shown is not None:
+        _shape(canvas, (track.at(figure.shown), middle), row.method.mark, is_hollow=is_open)
 
 
-def draw_questions(
-    report: ComparisonReport,
-    palette: Palette = PAGE,
-    *,
-    pair: Sequence[str] = (),
-) -> Picture:
-    """Return the differences between two runs, by their ids; unnamed, the first two."""
-    comparison = report.comparison
-    found = _pairs(comparison, pair)
-    canvas = Canvas(WIDE, palette)
-    foot = 0.0
-    if found.pairs:
-        draw_pairs = _bars if len(found.pairs) > MOST else _lines
-        foot = draw_pairs(canvas, found, _questions_key(canvas, found))
-    for said in _remarks(found, comparison.lead):
-        foot += canvas.paragraph((0, foot), said, room=WIDE)
-    return canvas.picture(
-        f"questions-{found.name}",
-        gettext(
-            "%(figure)s by question: %(first)s and %(second)s",
-            figure=figure_name(comparison.lead, comparison.scale),
-            first=found.first,
-            second=found.second,
-        ),
-        _description(found),
-        foot + 4,
-    )
-
-
-def _pairs(comparison: Comparison, chosen: Sequence[str]) -> Pairs:
-    ids = [contender.run.run for contender in comparison.contenders]
-    one, other = chosen or (ids[0], ids[1])
-    first, second = ids.index(one), ids.index(other)
-    pairs: list[tuple[ComparedQuestionLine, float, float]] = []
-    lead = comparison.lead
-    for line in comparison.questions:
-        answers = (line.answers[first], line.answers[second])
-        values = [
-            None
-            if query is None
-            else value_of(query, lead, false_negatives_at_zero=lead in HEADLINES)
-            for query in answers
-        ]
-        if values[0] is not None and values[1] is not None:
-            pairs.append((line, values[0], values[1]))
-    pairs.sort(key=lambda pair: (-round(pair[1] - pair[2], 9), -pair[1], pair[0].position))
-    without = len(comparison.questions) - len(pairs)
-    names = comparison.names[one], comparison.names[other]
-    return Pairs(f"{first}-{second}", *names, tuple(pairs), without)
-
-
-def _questions_key(canvas: Canvas, found: Pairs) -> float:
-    wins, ties, losses = found.counts
-    single = len(found.pairs) <= MOST
-    entries: list[tuple[Callable[[Canvas, Point], None], str]] = []
-    if single:
-        entries = [(Canvas.dot, found.first), (_square, found.second)]
-    entries += [
-        (_up, _times(gettext("%(name)s higher", name=found.first), wins)),
-        (_level, _times(gettext("level"), ties)),
-        (_down, _times(gettext("%(name)s higher", name=found.second), losses)),
-    ]
-    room = canvas.width / 2 - 24
-    rows = ceil(len(entries) / 2)
-    for number, (mark, said) in enumerate(entries):
-        left = (number // rows) * canvas.width / 2
-        base = NORMAL + (number % rows) * NORMAL * LINE
-        mark(canvas, (left + 7, base - 4))
-        canvas.text((left + 20, base), said, size=SMALL, room=room)
-    return rows * NORMAL * LINE + 10
-
-
-def _times(what: str, count: int) -> str:
-    return ngettext("%(n)s question: %(what)s", "%(n)s questions: %(what)s", count, what=what)
-
-
-def _lines(canvas: Canvas, found: Pairs, top: float) -> float:
-    label = canvas.width * 0.46
-    track = Track(label + EDGE, canvas.width - 26 - EDGE, 1.0)
-    foot = top + QUESTION_ROW * len(found.pairs)
-    for tick in track.ticks:
-        where = track.at(tick)
-        canvas.line((where, top), (where, foot), stroke="rule")
-    track.labels(canvas, foot + SMALL + 2)
-    for number, ((line, one, other), apart) in enumerate(
-        zip(found.pairs, found.apart, strict=True)
-    ):
-        middle = top + (number + 0.5) * QUESTION_ROW
-        base = middle + 4
-        canvas.text((28, base), str(line.position), size=SMALL, fill="soft", anchor="end")
-        canvas.text((36, base), line.question, room=track.start - 44)
-        first, second = (track.at(one), middle), (track.at(other), middle)
-        if apart > 0:
-            canvas.line(first, second, stroke="accent", width=3)
-        elif apart < 0:
-            canvas.line(first, second, stroke="bad", width=2, dash="4 3")
-        _square(canvas, second)
-        canvas.dot(first)
-        mark = _up if apart > 0 else _down if apart < 0 else _level
-        mark(canvas, (canvas.width - 9, middle))
-    return foot + 26
-
-
-def _bars(canvas: Canvas, found: Pairs, top: float) -> float:
-    steps = Counter(
-        (1 if apart > 0 else -1) * ceil(round(abs(apart) * BINS, 6)) for apart in found.apart
-    )
-    tallest, height = max(steps.values()), 180.0
-    column = canvas.width / (2 * BINS + 1)
-    foot = top + 18 + height
-    for step in range(-BINS, BINS + 1):
-        left, tall = (step + BINS) * column + 2, height * steps[step] / tallest
-        corner, size = (left, foot - tall), (column - 4, tall)
-        if step > 0:
-            canvas.box(corner, size, fill="accent")
-        elif step < 0:
-            canvas.box(corner, size, stroke="bad", hatched=True)
-        else:
-            canvas.box(corner, size, stroke="edge")
-        centre, said = left + size[0] / 2, notation.number(steps[step])
-        canvas.text((centre, corner[1] - 4), said, size=SMALL, anchor="middle", room=column)
-        below = (centre, foot + SMALL + 4)
-        canvas.text(below, _step(step), size=SMALL, fill="soft", anchor="middle")
-    canvas.line((0, foot), (canvas.width, foot), stroke="edge")
-    return foot + 28
-
-
-def _step(step: int) -> str:
-    """The far end of a step, in as few characters as possible.
-
-    >>> _step(2), _step(0), _step(-5)
-    ('0,4', '0', '−1')
-    """
-    size = notation.scale(round(abs(step) / BINS, 6))
-    return f"{notation.MINUS}{size}" if step < 0 else size
-
-
-def _remarks(found: Pairs, lead: str) -> Iterator[str]:
-    if not found.pairs:
-        yield gettext("No question has a value in both runs.")
-    elif len(found.pairs) > MOST:
-        yield gettext(
-            "%(n)s questions by how far %(first)s lies above (to the right) or below "
-            "(to the left) %(second)s: each bar up to the difference under it. The table "
-            "names every question.",
-            n=notation.number(len(found.pairs)),
-            first=found.first,
-            second=found.second,
-        )
-    if found.without:
-        yield ngettext(
-            "%(n)s question is left out: it has no value in one of the runs.",
-            "%(n)s questions are left out: they have no value in one of the runs.",
-            found.without,
-        )
-    if lead in HEADLINES:
-        yield gettext("An empty list that should have had results counts as 0.")
-
-
-def _description(found: Pairs) -> str:
-    wins, ties, losses = found.counts
-    counted = gettext(
-        "%(first)s is higher than %(second)s on %(wins)s questions, level on %(ties)s, "
-        "lower on %(losses)s.",
-        first=found.first,
-        second=found.second,
-        wins=wins,
-        ties=ties,
-        losses=losses,
-    )
-    if len(found.pairs) > MOST:
-        return counted
-    listed = "; ".join(
-        f"{line.position}: {notation.figure(first)} / {notation.figure(second)}"
-        for line, first, second in found.pairs
-    )
-    return f"{counted} {listed}"
-
-
-def _square(canvas: Canvas, centre: Point) -> None:
+def _shape(canvas: Canvas, centre: Point, mark: int, *, is_hollow: bool) -> None:
+    colour = f"m{mark}"
+    fill = "paper" if is_hollow else colour
+    if mark not in SHAPES:
+        canvas.dot(centre, radius=5, fill=fill, stroke=colour)
+        return
     x, y = centre
-    corners = [(x + 5.5 * across, y + 5.5 * down) for across, down in SQUARE]
-    canvas.shape(corners, fill="paper", stroke="ink")
+    canvas.shape([(x + dx, y + dy) for dx, dy in SHAPES[mark]], fill=fill, stroke=colour)
 
-
-def _up(canvas: Canvas, centre: Point) -> None:
-    x, y = centre
-    canvas.shape(((x, y - 5), (x + 5, y + 4), (x - 5, y + 4)), fill="accent")
-
-
-def _down(canvas: Canvas, centre: Point) -> None:
-    x, y = centre
-    canvas.shape(((x, y + 5), (x + 5, y - 4), (x - 5, y - 4)), stroke="bad")
-
-
-def _level(canvas: Canvas, centre: Point) -> None:
-    x, y = centre
-    for down in (-2, 2):
-        canvas.line((x - 5, y + down), (x + 5, y + down), stroke="soft", width=1.5)
-
-
-KINDS = ("intervals", "questions")
-"""Every picture, in the order in which a report shows them."""
 
 MARGIN = 24.0
 
@@ -455,29 +219,25 @@ FORMATS: Mapping[str, tuple[Callable[[Picture], bytes], str]] = {
     "svg": (svg_file, "image/svg+xml"),
     "png": (png_file, "image/png"),
 }
-"""How every kind of picture file is written, and its media type, by its ending."""
+"""How a picture is written as a file, and its media type, by its ending."""
 
 
-def standalone(report: ComparisonReport, kind: str, pair: Sequence[str] = ()) -> Picture:
-    """Return a picture on white, with its title above and who rated, and how, below."""
-    if kind == "questions":
-        found = draw_questions(report, PRINT, pair=pair)
-    else:
-        found = draw_intervals(report, PRINT)
-    canvas = Canvas(found.width + 2 * MARGIN, PRINT)
-    place, room = (MARGIN, MARGIN), found.width
+def standalone(report: ComparisonReport) -> Picture:
+    """Return the picture on white, with the answer above and who rated, and how, below."""
+    drawing = draw_intervals(report, PRINT)
+    canvas = Canvas(drawing.width + 2 * MARGIN, PRINT)
+    place, room = (MARGIN, MARGIN), drawing.width
+    title = answers.answer(report.comparison, report.state).title
     top = MARGIN + 12
-    top += canvas.paragraph(place, found.title, room=room, size=LARGE, fill="ink", most=2)
-    canvas.embed(found, (MARGIN, top))
-    below = top + found.height + 8
-    below += canvas.paragraph((MARGIN, below), words.provenance(report), room=room)
-    if kind == "intervals":
-        said = words.settings()
-        below += canvas.paragraph((MARGIN, below), said, room=room)
-    return canvas.picture(kind, found.title, found.description, below + MARGIN)
+    top += canvas.paragraph(place, title, room=room, size=LARGE, fill="ink", most=3)
+    canvas.embed(drawing, (MARGIN, top))
+    below = top + drawing.height + 8
+    for sentence in (drawing.title, words.provenance(report), words.settings()):
+        below += canvas.paragraph((MARGIN, below), sentence, room=room)
+    return canvas.picture("intervals", title, drawing.description, below + MARGIN)
 
 
-def file_name(report: ComparisonReport, kind: str, end: str, on: date) -> str:
+def file_name(report: ComparisonReport, end: str, on: date) -> str:
     start = "" if report.phase is None else f"phase{report.phase}_"
     open_end = labels.file_ending(report.state) if report.state else ""
-    return f"{start}comparison_{kind}_{file_day(on)}{open_end}.{end}"
+    return f"{start}comparison_intervals_{file_day(on)}{open_end}.{end}"

@@ -52,11 +52,70 @@ COMPOSITE_NOTE = mark(
 )
 
 
-def subtitle(report: ComparisonReport, on: date) -> str:
-    """Return the day of the report and its study, which rated files have none of."""
+def byline(report: ComparisonReport, on: date) -> str:
+    """Return the day of the report, its raters by their initials, and what was compared."""
+    comparison, parts = report.comparison, [f"{notation.day(on)}."]
     if report.files:
-        return gettext("Date: %(date)s. From rated files.", date=notation.day(on))
-    return gettext("Date: %(date)s. Study: %(study)s.", date=notation.day(on), study=report.study)
+        parts.append(gettext("From rated files."))
+    elif report.raters:
+        initials = ", ".join(f"{name[:1].upper()}." for name, _ in report.raters)
+        parts.append(gettext("Raters: %(raters)s", raters=initials))
+    counts = [
+        ngettext("%(n)s question", "%(n)s questions", len(comparison.questions)),
+        ngettext("%(n)s run", "%(n)s runs", len(comparison.contenders)),
+    ]
+    if "settled" in report.parts:
+        items = report.parts["settled"].value.judged_items
+        counts.append(
+            ngettext(
+                "%(n)s distinct card or empty list", "%(n)s distinct cards and empty lists", items
+            )
+        )
+    return " ".join([*parts, f"{', '.join(counts)}."])
+
+
+def provisional(report: ComparisonReport) -> str:
+    """Return that a report is provisional, and how far all is rated."""
+    if report.state is None:
+        return gettext("Provisional report")
+    return gettext("Provisional report: %(state)s", state=labels.state(report.state))
+
+
+def finding(comparison: RunDifferences, difference: Difference, *, is_same_pair: bool) -> str:
+    """Return a significant difference in a sentence, shorter of the pair of the one before."""
+    unit, mean = difference_unit(difference), difference.mean or 0
+    lower, upper = difference.interval.lower, difference.interval.upper
+    if mean < 0 and lower is not None and upper is not None:
+        lower, upper = -upper, -lower
+    details = {
+        "figure": difference_name(difference),
+        "difference": notation.amount(mean, unit),
+        "interval": notation.interval(lower, upper, unit, signed=True),
+        "p": notation.p_equals(difference.p_holm),
+    }
+    if is_same_pair:
+        return gettext(
+            "On %(figure)s the difference is %(difference)s (%(interval)s; %(p)s).", **details
+        )
+    first, second = comparison.names[difference.first], comparison.names[difference.second]
+    values = [(first, difference.first_value), (second, difference.second_value)]
+    if mean < 0:
+        values.reverse()
+    return ngettext(
+        "%(higher)s reaches a mean %(figure)s of %(one)s and %(lower)s %(other)s on the "
+        "%(n)s question where both have a value; the difference is %(difference)s (%(share)s "
+        "interval %(interval)s; %(p)s after Holm's correction).",
+        "%(higher)s reaches a mean %(figure)s of %(one)s and %(lower)s %(other)s on the "
+        "%(n)s questions where both have a value; the difference is %(difference)s (%(share)s "
+        "interval %(interval)s; %(p)s after Holm's correction).",
+        difference.n,
+        higher=values[0][0],
+        one=notation.figure(values[0][1], unit),
+        lower=values[1][0],
+        other=notation.figure(values[1][1], unit),
+        share=notation.percent(CONFIDENCE),
+        **details,
+    )
 
 
 def name_of_test(test: str, *, exact: bool) -> str:
@@ -218,12 +277,7 @@ def lacks(contender: Contender) -> Iterator[str]:
             **named(found),
         )
     if found := missing.failed:
-        yield ngettext(
-            "The call of %(name)s for %(questions)s failed: it counts as no success.",
-            "The calls of %(name)s for %(questions)s failed: they count as no success.",
-            len(found),
-            **named(found),
-        )
+        yield failed_calls(contender.run.name, found)
     if (found := missing.unrated_quality) and contender.rated:
         yield gettext("%(name)s has no quality grade for %(questions)s.", **named(found))
     left = contender.totals.n_unjudged
@@ -234,6 +288,16 @@ def lacks(contender: Contender) -> Iterator[str]:
             left,
             name=contender.run.name,
         )
+
+
+def failed_calls(name: str, places: Sequence[int]) -> str:
+    return ngettext(
+        "The call of %(name)s for %(questions)s failed: it counts as no success.",
+        "The calls of %(name)s for %(questions)s failed: they count as no success.",
+        len(places),
+        name=name,
+        questions=positions(places),
+    )
 
 
 def unasked(comparison: Comparison) -> Iterator[str]:
@@ -299,12 +363,7 @@ def unsaid(report: ComparisonReport) -> Iterator[str]:
                 )
 
 
-def notes(report: ComparisonReport) -> Iterator[str]:
-    comparison = report.comparison
-    yield from unsaid(report)
-    for contender in comparison.contenders:
-        yield from lacks(contender)
-    yield from filter(None, [smallness(comparison)])
+def notes() -> Iterator[str]:
     yield settings()
     yield gettext(
         "n is the number of questions behind a figure. A difference is over the "
@@ -314,8 +373,6 @@ def notes(report: ComparisonReport) -> Iterator[str]:
     yield gettext(
         '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
     )
-    if "composite" in comparison.headline:
-        yield gettext(COMPOSITE_NOTE)
 
 
 def _times(moments: Sequence[datetime]) -> str:

@@ -112,10 +112,21 @@ PRINT: Palette = {
     "accent": "#0b5f6b",
     "bad": "#a3271d",
     "paper": "#ffffff",
+    "m1": "#0072b2",
+    "m2": "#d55e00",
+    "m3": "#009e73",
+    "m4": "#9b5aa5",
+    "m5": "#a87900",
+    "m6": "#4a7fa5",
+    "m0": "#7c8a95",
 }
 """The light page's colours on white and a font, for files that are opened by themselves."""
 
-PAGE: Palette = {name: f"var(--{name})" for name in PRINT}
+PAGE: Palette = {name: f"var(--{name})" for name in PRINT} | {
+    "soft": "var(--quiet)",
+    "rule": "var(--line)",
+    "m0": "var(--axis)",
+}
 """The page's own colours and font: light and dark without a second picture."""
 
 
@@ -145,26 +156,13 @@ class Canvas:
         self._marks: list[ET.Element] = []
 
     def line(
-        self, start: Point, end: Point, *, stroke: str, width: float = 1, dash: str = ""
+        self, start: Point, end: Point, *, stroke: str, width: float = 1, opacity: float = 1
     ) -> None:
         places = dict(zip(("x1", "y1", "x2", "y2"), (*start, *end), strict=True))
         mark = self._mark("line", places | {"stroke-width": width}, stroke=stroke)
-        if dash:
-            mark.set("stroke-dasharray", dash)
-
-    def box(
-        self, corner: Point, size: Point, *, fill: str = "", stroke: str = "", hatched: bool = False
-    ) -> None:
-        """Draw a rectangle from its top left corner; slanted lines show it without colour."""
-        places = dict(zip(("x", "y", "width", "height"), (*corner, *size), strict=True))
-        self._mark("rect", places, fill or "none", stroke)
-        (x, top), (width, height) = corner, size
-        step = offset = 5.0
-        while hatched and offset < width + height:
-            start = (x + max(0.0, offset - height), top + min(offset, height))
-            end = (x + min(offset, width), top + max(0.0, offset - width))
-            self.line(start, end, stroke=stroke)
-            offset += step
+        if opacity < 1:
+            mark.set("opacity", _number(opacity))
+            mark.set("stroke-linecap", "round")
 
     def shape(self, points: Sequence[Point], *, fill: str = "", stroke: str = "") -> None:
         outline = {"stroke-width": 1.5} if stroke else {}
@@ -266,13 +264,14 @@ def svg_file(picture: Picture) -> bytes:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{picture.markup}\n'.encode()
 
 
-def png_file(picture: Picture) -> bytes:
+def png_file(picture: Picture, zoom: float = 2.0) -> bytes:
+    """Return a picture as PNG with `zoom` pixels for each unit: at 2 it is sharp on a screen."""
     import resvg_py  # noqa: PLC0415 - loaded when somebody asks for such a file
 
     picture.svg.set("font-family", FONT)
     drawn = resvg_py.svg_to_bytes(
         svg_string=picture.markup,
-        zoom=2.0,  # pixels for each unit, so that it stays sharp on paper
+        zoom=zoom,
         font_files=[_font_file()],
         skip_system_fonts=True,
     )

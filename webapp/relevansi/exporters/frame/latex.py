@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from relevansi.exporters.frame.canvas import Picture
-from relevansi.exporters.frame.tables import Column, Document, Table
+from relevansi.exporters.frame.tables import Cell, Column, Document, Table
 from relevansi.i18n import gettext
 from relevansi.printable import printable_line
 
@@ -95,21 +95,25 @@ END = r"""\ifdefined\wholedocument\expandafter\wholedocument\fi"""
 
 def latex(document: Document) -> bytes:
     r"""Return a document as LaTeX that compiles by itself and can be put into another."""
+    overline = [rf"\noindent {escaped(document.overline)}\par"] if document.overline else []
     parts = [
         f"% \\input needs \\usepackage{{{PACKAGES}}} in the preamble.",
         BEGINNING.replace("PACKAGES", PACKAGES),
         OTHER_SCRIPTS,
+        *overline,
         rf"\section*{{{escaped(document.title)}}}",
         rf"\noindent {escaped(document.subtitle)}",
         *(rf"\par\smallskip\noindent {escaped(sentence)}" for sentence in document.lead),
     ]
-    if document.figure:
-        parts.append(_figure(*document.figure))
-    for section in document.sections:
-        parts += ["", rf"\subsection*{{{escaped(section.title)}}}"]
-        if section.sentences:
+    for section in document.every_section:
+        parts += ["", rf"\subsection*{{{escaped(section.title)}}}" if section.title else r"\par"]
+        if len(section.sentences) == 1:
+            parts.append(rf"\noindent {escaped(section.sentences[0])}")
+        elif section.sentences:
             items = [rf"  \item {escaped(sentence)}" for sentence in section.sentences]
             parts += [r"\begin{itemize}", *items, r"\end{itemize}"]
+        if document.figure and section is document.sections[0]:
+            parts.append(_figure(*document.figure))
         for table in section.tables:
             parts += ["", *_table(table)]
     return ("\n".join([*parts, END]) + "\n").encode()
@@ -133,7 +137,7 @@ def _table(table: Table) -> Iterator[str]:
     caption = rf"\caption{{{escaped(table.title)}}}\label{{{label}}}"
     columns = "@{}" + "".join(map(_column, table.columns, _shares(letters, line))) + "@{}"
     header = _row(column.heading for column in table.columns)
-    rows = [_row(cell.text for cell in row) for row in table.rows]
+    rows = [" & ".join(map(_cell, row)) + r" \\" for row in table.rows]
     notes = [
         rf"\par\smallskip\noindent\parbox{{\linewidth}}{{\scriptsize {escaped(note)}}}"
         for note in table.notes
@@ -154,6 +158,10 @@ def _table(table: Table) -> Iterator[str]:
     yield rf"\toprule {header}\midrule\endhead"
     yield rf"\midrule\multicolumn{{{len(table.columns)}}}{{r}}{{{continued}}}\\\endfoot"
     yield from (r"\bottomrule\endlastfoot", *rows, r"\end{longtable}", *notes, "}")
+
+
+def _cell(cell: Cell) -> str:
+    return rf"\textbf{{{escaped(cell.text)}}}" if cell.is_strong else escaped(cell.text)
 
 
 def _row(texts: Iterable[str]) -> str:

@@ -52,10 +52,11 @@ def workbook(sheets: Sequence[Sheet]) -> bytes:
                     cell.value = None  # pandas writes nothing as an empty text
                 elif isinstance(cell.value, str):
                     cell.data_type = "s"  # openpyxl takes the text "#N/A" for an error
-    return _undated(buffer.getvalue())
+    return undated(buffer.getvalue())
 
 
-def _undated(data: bytes) -> bytes:
+def undated(data: bytes) -> bytes:
+    """Return an archive of a document without its times: the same content gives the same bytes."""
     """The same workbook without the time and system of its making."""
     buffer = io.BytesIO()
     with (
@@ -80,11 +81,14 @@ def _value(cell: Cell) -> Cell:
 def tables_workbook(document: Document) -> bytes:
     """Return a document as a workbook."""
     rows = [(document.subtitle, ""), *((document.title, sentence) for sentence in document.lead)]
-    for section in document.sections:
+    for section in document.every_section:
         rows += [(section.title, sentence) for sentence in section.sentences]
     sheets = [Sheet("report", (document.title, gettext("Text")), rows)]
     return workbook(
-        [*sheets, *(_sheet(table) for section in document.sections for table in section.tables)]
+        [
+            *sheets,
+            *(_sheet(table) for section in document.every_section for table in section.tables),
+        ]
     )
 
 

@@ -32,7 +32,8 @@ class Cell(Struct, frozen=True):
 
     ``lines`` are the parts of the text where there are several: the value, its interval, n.
     ``of`` is the whole of which the value is a part, where pages draw how far it has come. A figure
-    that is open is its band; ``so_far`` says what it is over the complete questions.
+    that is open is its band; ``so_far`` says what it is over the complete questions. ``is_strong``
+    is what a test found.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Cell(Struct, frozen=True):
     lines: tuple[str, ...] = ()
     of: int | None = None
     so_far: str = ""
+    is_strong: bool = False
 
 
 class Column(Struct, frozen=True):
@@ -82,7 +84,10 @@ class Table(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """A part of a report: its name for programs, its heading, sentences, pictures, tables."""
+    """A part of a report: its name for programs, its heading, sentences, pictures, tables.
+
+    A sentence alone is a paragraph, several are a list; a part may go without a heading.
+    """
 
     name: str
     title: str
@@ -95,7 +100,9 @@ class Document(Struct, frozen=True):
     """A whole report, from its title to its notes.
 
     ``state`` is how far everything is rated, ``answer`` what a page says first, ``figure`` the
-    picture that goes with it, for print, under the name of its file without an ending.
+    picture that goes with it, for print, under the name of its file without an ending. Of a report
+    that can be handed in, ``overline`` stands above its title, ``appendix`` after its ``sections``,
+    whose tables are numbered.
     """
 
     title: str
@@ -104,6 +111,27 @@ class Document(Struct, frozen=True):
     answer: tuple[str, ...] = ()
     state: str = ""
     figure: tuple[str, Picture] | None = None
+    overline: str = ""
+    appendix: tuple[Section, ...] = ()
+
+    @property
+    def every_section(self) -> tuple[Section, ...]:
+        return (*self.sections, *self.appendix)
+
+    def number_of(self, table: Table) -> int:
+        """Return the number of a table in a report to hand in; 0 for others and in the appendix."""
+        names = [one.name for section in self.sections for one in section.tables]
+        return names.index(table.name) + 1 if self.appendix and table.name in names else 0
+
+    def caption(self, table: Table) -> str:
+        """Return the title of a table, after its number if it has one."""
+        n = self.number_of(table)
+        return f"{gettext('Table %(n)s', n=n)}. {table.title}" if n else table.title
+
+    def figure_caption(self, picture: Picture) -> str:
+        return (
+            f"{gettext('Figure %(n)s', n=1)}. {picture.title}" if self.appendix else picture.title
+        )
 
     @property
     def lead(self) -> tuple[str, ...]:
@@ -150,25 +178,33 @@ _BLOCK = re.compile(r"^(#|>|\+|-|=|\d+(?=[.)]))")
 
 def markdown(document: Document) -> bytes:
     """Return a document as Markdown."""
-    parts = [f"# {escaped(document.title)}", f"**{escaped(document.subtitle)}**"]
+    parts = [escaped(document.overline)] if document.overline else []
+    parts += [f"# {escaped(document.title)}", f"**{escaped(document.subtitle)}**"]
     parts += map(escaped, document.lead)
-    if document.figure:
-        _, picture = document.figure
-        data = b64encode(svg_file(picture)).decode()
-        parts.append(f"![{inline(picture.title)}](data:image/svg+xml;base64,{data})")
-    for section in document.sections:
-        parts.append(f"## {escaped(section.title)}")
-        if section.sentences:
+    for section in document.every_section:
+        parts += [f"## {escaped(section.title)}"] if section.title else []
+        if len(section.sentences) == 1:
+            parts.append(escaped(section.sentences[0]))
+        elif section.sentences:
             parts.append("\n".join(f"- {escaped(sentence)}" for sentence in section.sentences))
+        if document.figure and section is document.sections[0]:
+            _, picture = document.figure
+            data = b64encode(svg_file(picture)).decode()
+            caption = inline(document.figure_caption(picture))
+            parts.append(f"![{caption}](data:image/svg+xml;base64,{data})")
         for table in section.tables:
             header = [inline(column.heading) for column in table.columns]
             rule = ["---:" if column.numeric else "---" for column in table.columns]
-            rows = ([inline(cell.text) for cell in row] for row in table.rows)
+            rows = ([_marked(cell) for cell in row] for row in table.rows)
             lines = (f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
-            parts += [f"### {escaped(table.title)}", "\n".join(lines)]
+            parts += [f"### {escaped(document.caption(table))}", "\n".join(lines)]
             if table.notes:
                 parts.append("\n>\n".join(f"> {escaped(note)}" for note in table.notes))
     return ("\n\n".join(parts) + "\n").encode()
+
+
+def _marked(cell: Cell) -> str:
+    return f"**{inline(cell.text)}**" if cell.is_strong and cell.text else inline(cell.text)
 
 
 def inline(text: str) -> str:
@@ -193,24 +229,22 @@ def escaped(text: str) -> str:
 
 
 UNBROKEN = re.compile(
-    r"\[[^\[\]]+; [^\[\]]+\]|\b[nKp] = |\bHolm (?=\d)|W\+ / W−|^[\d.,]+ (?:\w+|/) [\d.,]+$"
+    r"\[[^\[\]]+; [^\[\]]+\]|\b[nKp] [=<] |\bHolm (?=\d)|W\+ / W−|^[\d.,]+ (?:\w+|/) [\d.,]+$"
 )
 """Parts that stay on one line: an interval, the value of n, K or p, W+ / W−, two numbers."""
 
 
 def html(document: Document) -> bytes:
     """Return a document with its pictures as one HTML file: for screen, phone and paper."""
-    style = resource("static").joinpath("comparisons", "report.css").read_text("utf-8")
+    static = resource("static")
+    sources = (static / "frame" / "tokens.css", static / "comparisons" / "report.css")
+    style = "".join(source.read_text("utf-8") for source in sources)
     written = _template().render(
         document=document,
         language=language(),
         direction=direction(),
         policy="default-src 'none'; style-src 'unsafe-inline'",  # its own style, and nothing else
-        read_first="summary",  # the section whose tables a phone shows at once
-        few=3,  # sentences that a phone shows before it folds the others
-        pictured=lambda title: gettext("Picture: %(title)s", title=title),
-        more=lambda n: gettext("and %(n)s more", n=notation.number(n)),
-        unbroken=_unbroken,
+        unbroken=unbroken,
         style=Markup(style),  # noqa: S704 - a file of our own
     )
     return f"{written}\n".encode()
@@ -227,10 +261,10 @@ def _template() -> Template:
     return environment.get_template("comparisons/report.html")
 
 
-def _unbroken(text: str) -> str:
+def unbroken(text: str) -> str:
     r"""A text in which no interval, n, K or p is broken between two lines.
 
-    >>> _unbroken("0.76 [0.60; 0.90] n = 25").split(" ")
+    >>> unbroken("0.76 [0.60; 0.90] n = 25").split(" ")
     ['0.76', '[0.60;\xa00.90]', 'n\xa0=\xa025']
     """
     return UNBROKEN.sub(lambda match: match[0].replace(" ", "\N{NBSP}"), printable_line(text))

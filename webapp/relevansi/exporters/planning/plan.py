@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -256,8 +257,13 @@ def detectable(differences: Sequence[Difference]) -> Detectable | None:
 
 
 def _smallest_difference(difference: Difference) -> float | None:
-    mixed = mixture(difference.differences)
+    return _simulated(tuple(difference.differences), difference.pairs, difference.figure)
+
+
+@lru_cache(maxsize=512)  # a second of simulation for a page of three runs
+def _simulated(differences: tuple[float, ...], pairs: int, figure: str) -> float | None:
+    mixed = mixture(differences)
     if mixed is None:
         return None
-    demand, highest = Demand(level=LEVEL / difference.pairs), highest_value(difference.figure)
-    return difference_shown(difference.n, mixed, demand, highest=highest)
+    demand, highest = Demand(level=LEVEL / pairs), highest_value(figure)
+    return difference_shown(len(differences), mixed, demand, highest=highest)

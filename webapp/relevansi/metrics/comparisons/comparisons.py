@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from relevansi.metrics.agreement.agreement import Coefficient
 from relevansi.metrics.comparisons.differences import (
     ComparedQuery,
     ComparedRun,
@@ -227,6 +228,7 @@ class ComparisonReport(Struct, frozen=True):
     ``files`` are the rated CSVs that were compared, which do not name study, raters or blindness.
     ``cannot_tell`` is what such a card is in the precisions, ``None`` where the files do not say.
     ``parts`` are those of ``PARTS`` that there are. ``state`` is how far the runs are together.
+    ``alpha`` is the raters' agreement on cards, where it was asked for.
     ``marks`` number the shapes of the runs by their ids, the same in the whole study.
     """
 
@@ -247,3 +249,4 @@ class ComparisonReport(Struct, frozen=True):
     cannot_tell: CannotTell | None = None
     state: State | None = None
     marks: Mapping[str, int] = {}
+    alpha: Coefficient | None = None

@@ -15,10 +15,13 @@ from relevansi.exporters.gold import constraint_reports
 from relevansi.exporters.planning import machine_help as help_words
 from relevansi.exporters.planning import samples as sample_words
 from relevansi.exporters.planning import settled as settled_words
+from relevansi.metrics.agreement.agreement import Coefficient
+from relevansi.metrics.agreement.report import ItemKind
 from relevansi.metrics.comparisons.comparisons import PARTS, ComparisonReport, compare
 from relevansi.metrics.comparisons.stability import stability
 from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.records import Scale, Tell, nobody
+from relevansi.services.agreement import agreement
 from relevansi.services.comparisons.chosen_runs import comparable, names_of, phase_of
 from relevansi.services.gold import constraints
 from relevansi.services.judging.judged_runs import RunsUnderRules
@@ -36,10 +39,12 @@ def report(
     *,
     tell: Tell = nobody,
     figures: Sequence[str] = (),
+    with_agreement: bool = False,
 ) -> ComparisonReport:
     """Return the comparison of `run_ids` under `rule`; its phase is the one they could be of.
 
-    `figures` are the names of others than the headline of the study.
+    `figures` are the names of others than the headline of the study; `with_agreement` says how far
+    the raters of the cards agree too, which a report to hand in has.
     """
     chosen = comparable(session, study, run_ids)
     names, headline = names_of(chosen), tuple(figures) or headline_of(study)
@@ -82,6 +87,7 @@ def report(
         state=reports.state(session, study, Query.run_id.in_(run_ids), rule),
         parts=parts,
         marks=_marks(session, study, chosen),
+        alpha=_alpha(session, study) if with_agreement and rule.rater is None else None,
     )
 
 
@@ -100,6 +106,13 @@ def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> d
         for name, (value, writer) in zip(PARTS, values, strict=True)
         if value is not None
     }
+
+
+def _alpha(session: Session, study: Study) -> Coefficient | None:
+    if len(studies.raters(session, study)) < 2:
+        return None
+    (cards,) = agreement.report(session, study, kinds=[ItemKind.CARDS]).kinds
+    return cards.overall.alpha
 
 
 def _marks(session: Session, study: Study, compared: Sequence[Run]) -> dict[str, int]:

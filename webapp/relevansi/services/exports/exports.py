@@ -577,7 +577,7 @@ def _comparisons(
         ids = [run for run in chosen_runs.of_phase(session, study, phase) if run in rated]
         if len(ids) < chosen_runs.FEWEST:
             continue
-        compared = comparisons.report(session, study, ids, rule)
+        compared = comparisons.report(session, study, ids, rule, with_agreement=True)
         day = _day(rated[run] for run in ids)
         # A run without a date leaves no other day that is the same at every export.
         on = date.fromisoformat(day) if day.isdecimal() else date.min

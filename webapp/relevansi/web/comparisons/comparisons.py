@@ -19,6 +19,7 @@ from relevansi.exporters.comparisons import answers, breakdowns, document, pictu
 from relevansi.exporters.comparisons.breakdowns import FILTERS
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.files import FORMATS, file_name
+from relevansi.exporters.frame import tables
 from relevansi.i18n import gettext
 from relevansi.importers.runs.problems import ImportRefused, message
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
@@ -46,8 +47,7 @@ if TYPE_CHECKING:
 
 blueprint = Blueprint("comparisons", __name__, url_prefix="/comparisons")
 rated = Blueprint("rated_comparisons", __name__, url_prefix="/comparisons/files")
-CHART = "any(intervals, questions)"
-REPORT = "any(markdown, latex, html, json, xlsx)"
+REPORT = "any(docx, markdown, latex, html, json, xlsx)"
 
 PARTS = ("differences", "questions", "categories", "details")
 """The tabs of the page in order."""
@@ -148,16 +148,28 @@ def take_away(file_format: str) -> Response:
     return attached(made.render(report, today), made.media_type, name)
 
 
-@blueprint.get(f"/<{CHART}:kind>.<any(svg, png):end>")
-@rated.get(f"/<{CHART}:kind>.<any(svg, png):end>")
-def picture(kind: str, end: str) -> Response:
+@blueprint.get("/report", endpoint="report")
+@rated.get("/report", endpoint="report")
+def show_report() -> str:
+    """Show the report as sheets to print: a PDF is the browser's print of it."""
     report, address = _report()
-    write, media_type = pictures.FORMATS[end]
-    pair = tuple(dict.fromkeys(request.args.getlist("pair")))
-    pair = pair if len(pair) == 2 and {*pair} <= {*address.runs} else address.runs[:2]
-    drawing = pictures.standalone(report, kind, pair)
     today = access.now().astimezone().date()
-    return attached(write(drawing), media_type, pictures.file_name(report, kind, end, today))
+    return render_template(
+        "comparisons/sheets.html",
+        document=document.document(report, today),
+        address=address,
+        unbroken=tables.unbroken,
+    )
+
+
+@blueprint.get("/intervals.<any(svg, png):end>")
+@rated.get("/intervals.<any(svg, png):end>")
+def picture(end: str) -> Response:
+    report, _ = _report()
+    write, media_type = pictures.FORMATS[end]
+    today = access.now().astimezone().date()
+    drawing = pictures.standalone(report)
+    return attached(write(drawing), media_type, pictures.file_name(report, end, today))
 
 
 def _report() -> tuple[ComparisonReport, Address]:
@@ -169,7 +181,8 @@ def _report() -> tuple[ComparisonReport, Address]:
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted_rule())
         address = _address(request.args.getlist("runs"), rule, rater.study)
-        return comparisons.report(session, rater.study, address.runs, rule), address
+        report = comparisons.report(session, rater.study, address.runs, rule, with_agreement=True)
+        return report, address
 
 
 def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[str]:
@@ -234,7 +247,6 @@ def _shown(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
         "blindness": words.provenance(report) if report.files else words.blindness(report),
         "n_failed": sum(len(one.missing.failed) for one in comparison.contenders),
         "figures": {name: answers.short_name(name, comparison.scale) for name in address.figures},
-        "formats": tuple(FORMATS),
         "lacks": [
             *words.unsaid(report),
             *words.unasked(comparison),

@@ -46,7 +46,7 @@ def show() -> str:
     )
 
 
-@blueprint.get("/report.<any(markdown, latex, html, json, xlsx):file_format>")
+@blueprint.get("/report.<any(markdown, latex, html, docx, json, xlsx):file_format>")
 def take_away(file_format: str) -> Response:
     today = access.now().astimezone().date()
     name, made = file_name(file_format, today), FORMATS[file_format]

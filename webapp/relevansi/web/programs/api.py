@@ -108,11 +108,11 @@ class DownTo(Struct, forbid_unknown_fields=True):
 
 
 class AsFile(Struct, forbid_unknown_fields=True):
-    format: Literal["json", "markdown", "latex", "html", "xlsx"] = "json"
+    format: Literal["json", "markdown", "latex", "html", "docx", "xlsx"] = "json"
 
 
 class OfComparison(OfFigures):
-    format: Literal["json", "markdown", "latex", "html", "xlsx"] = "json"
+    format: Literal["json", "markdown", "latex", "html", "docx", "xlsx"] = "json"
     run: list[Text] = []
     phase: Literal[1, 2] | None = None
 
@@ -540,7 +540,9 @@ def compare_runs(query: OfComparison) -> dict[str, Any] | ExportedFile:
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, query.rule)
         of = chosen_runs.of_phase(session, rater.study, query.phase) if query.phase else query.run
-        found = comparisons.report(session, rater.study, of, rule, figures=wanted)
+        found = comparisons.report(
+            session, rater.study, of, rule, figures=wanted, with_agreement=True
+        )
     return _report(comparison_files.FORMATS[query.format], found, "comparison")
 
 
