@@ -115,8 +115,7 @@ def test_a_table_has_its_title_its_headings_and_its_rows() -> None:
 
 def test_markup_and_control_characters_are_printed_as_text() -> None:
     folded = "x" * 90  # it loses nothing
-    headings = [Column("[red]heading[/red]")]
-    table = text_table("", "[bold]", headings, [["a\x1b[31mb"], [folded]])
+    table = text_table("[bold]", ["[red]heading[/red]"], [["a\x1b[31mb"], [folded]])
     text = printed([table, "[link]"], width=60).decode()
 
     assert text.count("x") == 90

@@ -21,7 +21,7 @@ from relevansi.cli.frame.options import Reply, replies
 from relevansi.cli.frame.output import document_text, one_line
 from relevansi.cli.runs.importing import choices_of, reading_options
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
-from relevansi.exporters.frame.tables import Column, Document, Section, Table, text_table
+from relevansi.exporters.frame.tables import Document, Section, Table, text_table
 from relevansi.i18n import gettext, mark
 from relevansi.importers.results.formats import Choices
 from relevansi.metrics.comparisons.gate import GateDifference, GateRequest, Outcome
@@ -380,8 +380,7 @@ def _figures(report: GateReport) -> Table:
         "figure, unless the empty list is rated a correct one. What nobody judged counts as not "
         "relevant; at most: as relevant."
     )
-    columns = map(Column, headings)
-    return text_table("figures", gettext("Figures of the gate"), columns, rows, note)
+    return text_table(gettext("Figures of the gate"), headings, rows, note, name="figures")
 
 
 def _unjudged(report: GateReport) -> Table:
@@ -398,5 +397,5 @@ def _unjudged(report: GateReport) -> Table:
     ]
     n = len(rows) - MOST_LISTED
     more = [gettext("%(n)s more; --format json lists all.", n=n)] if n > 0 else []
-    title, columns = gettext("Results without a verdict"), map(Column, headings)
-    return text_table("unjudged", title, columns, rows[:MOST_LISTED], *more)
+    title = gettext("Results without a verdict")
+    return text_table(title, headings, rows[:MOST_LISTED], *more, name="unjudged")

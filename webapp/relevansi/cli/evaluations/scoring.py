@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from relevansi.cli.frame.options import FILE, WIDTH, FiniteRange, Reply, replies
 from relevansi.cli.frame.output import notice, printed, write_pieces
 from relevansi.exporters.evaluations import score_documents as documents
 from relevansi.exporters.evaluations.score_documents import ScoredRow, WaitingRows
-from relevansi.exporters.frame.tables import Column, Table, text_table
+from relevansi.exporters.frame.tables import text_table
 from relevansi.exporters.gold.constraint_reports import constraints_json
 from relevansi.i18n import gettext, mark
 from relevansi.importers.evaluations import expected_json
@@ -88,18 +88,23 @@ def constraints_table(report: ConstraintReport) -> bytes:
     )
     parts = (
         counts,
-        _table(
+        text_table(
+            "",
             (gettext("Figure"), gettext("Value")),
             ((gettext(label), notation.four(figure.value)) for label, figure in figures),
+            numeric={1},
         ),
-        _table(
+        text_table(
+            "",
             ("", gettext("Met"), gettext("Not met")),
             (
                 (gettext("Has data"), f"TP {matrix.tp}", f"FN {matrix.fn}"),
                 (gettext("No data"), f"FP {matrix.fp}", f"TN {matrix.tn}"),
             ),
+            numeric={1, 2},
         ),
-        _table(
+        text_table(
+            "",
             (
                 gettext("Category"),
                 gettext("Questions"),
@@ -117,15 +122,11 @@ def constraints_table(report: ConstraintReport) -> bytes:
                 )
                 for name, part in report.categories.items()
             ),
+            numeric={1, 2, 3, 4},
         ),
         gettext(MISSING_NOTES[report.missing]),
     )
     return printed(parts, width=WIDTH)
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    columns = (Column(heading, numeric=n > 0) for n, heading in enumerate(headings))
-    return text_table("", "", columns, rows)
 
 
 ITEM_FORMATS = ("json", "csv")

@@ -35,7 +35,7 @@ from relevansi.db.tables.study import Study
 from relevansi.exporters.comparisons.words import positions
 from relevansi.exporters.exports import metrics_tables
 from relevansi.exporters.frame.csv_cells import CsvStyle
-from relevansi.exporters.frame.tables import Column, Table, text_table
+from relevansi.exporters.frame.tables import Table, text_table
 from relevansi.i18n import gettext, ngettext
 from relevansi.importers.runs import csv_ratings, problems
 from relevansi.metrics.judging.figures import RunReport, totals, undefined
@@ -157,9 +157,8 @@ def _figures_json(
 
 def _figures(report: RunReport) -> Iterator[Table | str]:
     run_totals = totals(report)
-    (name, *numbers), rows = metrics_tables.figure_table(report, run_totals)
-    columns = (Column(name), *(Column(heading, numeric=True) for heading in numbers))
-    yield text_table("", f"{report.run} ({labels.rule(report.rule)})", columns, rows)
+    title = f"{report.run} ({labels.rule(report.rule)})"
+    yield text_table(title, *metrics_tables.figure_table(report, run_totals), numeric={1, 2})
     yield from metrics_tables.sentences(report, run_totals)
     for (name, why), ids in undefined(report).items():
         yield gettext(

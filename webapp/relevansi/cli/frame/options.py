@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from functools import wraps
@@ -19,7 +19,7 @@ from relevansi.config import Settings
 from relevansi.db.engine import Database
 from relevansi.db.tables.study import Study
 from relevansi.exporters.frame.latex import latex
-from relevansi.exporters.frame.tables import Column, Document, markdown, text_table
+from relevansi.exporters.frame.tables import Document, Table, markdown
 from relevansi.failures import Refused
 from relevansi.i18n import gettext
 from relevansi.services.study import studies
@@ -88,9 +88,9 @@ class Reply(Struct, frozen=True):
                 data = document_text(document, width=width)
         self.write(data)
 
-    def table(self, headings: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
+    def table(self, table: Table) -> None:
         """Write a table without a frame, as wide as the terminal."""
-        self.write(printed([text_table("", "", headings, rows)], boxed=False))
+        self.write(printed([table], boxed=False))
 
 
 def replies(*formats: str) -> Callable[[Command], Command]:

@@ -13,8 +13,8 @@ from relevansi.cli.frame import options, serving
 from relevansi.cli.frame.options import Reply, replies
 from relevansi.cli.frame.output import say
 from relevansi.config import Settings
-from relevansi.exporters.frame.tables import Column
-from relevansi.i18n import gettext, ngettext
+from relevansi.exporters.frame.tables import text_table
+from relevansi.i18n import gettext, mark, ngettext
 from relevansi.printable import name_line
 from relevansi.services.people import raters, sign_in, tokens
 from relevansi.services.people.raters import (
@@ -27,6 +27,14 @@ from relevansi.services.people.raters import (
 from relevansi.services.people.tokens import SCOPES, Scope
 from relevansi.services.runs.reports import UnknownRater
 from relevansi.services.study import assignments
+
+RATER_HEADINGS = (
+    mark("Rater"), mark("Judgments"), mark("Grades"), mark("Questions"), mark("Last seen"),
+    mark("State"),
+)  # fmt: skip
+TOKEN_HEADINGS = (
+    mark("Rater"), mark("For"), mark("May"), mark("Until"), mark("Last used"), mark("State"),
+)  # fmt: skip
 
 
 @click.command("invite")
@@ -92,7 +100,7 @@ def raters_command(*, reply: Reply, forget_password: bool) -> None:
             for rater_id, questions in assignments.by_rater(session, study).items()
         }
     if reply.is_json:
-        rows = [
+        documents = [
             {
                 **asdict(line),
                 "questions": questions_by_rater.get(line.id),  # null where all are theirs
@@ -100,29 +108,20 @@ def raters_command(*, reply: Reply, forget_password: bool) -> None:
             }
             for line in lines
         ]
-        reply.json({"raters": rows})
+        reply.json({"raters": documents})
         return
-    reply.table(
+    rows = [
         (
-            Column(gettext("Rater")),
-            Column(gettext("Judgments"), numeric=True),
-            Column(gettext("Grades"), numeric=True),
-            Column(gettext("Questions")),
-            Column(gettext("Last seen")),
-            Column(gettext("State")),
-        ),
-        [
-            (
-                line.name,
-                str(line.judgments),
-                str(line.ratings),
-                questions_by_rater.get(line.id, gettext(assignments.ALL)),
-                _minute(line.last_seen),
-                _state(line, invitations[line.id]),
-            )
-            for line in lines
-        ],
-    )
+            line.name,
+            str(line.judgments),
+            str(line.ratings),
+            questions_by_rater.get(line.id, gettext(assignments.ALL)),
+            _minute(line.last_seen),
+            _state(line, invitations[line.id]),
+        )
+        for line in lines
+    ]
+    reply.table(text_table("", map(gettext, RATER_HEADINGS), rows, numeric={1, 2}))
 
 
 def _print_code(link: str) -> None:
@@ -221,29 +220,20 @@ def list_command(reply: Reply) -> None:
         raters.EXPIRED: gettext("expired"),
         raters.WITHDRAWN: gettext("withdrawn"),
     }
-    reply.table(
+    rows = [
         (
-            Column("ID", numeric=True),
-            Column(gettext("Rater")),
-            Column(gettext("For")),
-            Column(gettext("May")),
-            Column(gettext("Until")),
-            Column(gettext("Last used")),
-            Column(gettext("State")),
-        ),
-        [
-            (
-                str(line.id),
-                line.rater,
-                line.name or "-",
-                ", ".join(line.scopes),
-                f"{line.expires_at:%Y-%m-%d}",
-                _minute(line.used_at),
-                states[line.state],
-            )
-            for line in lines
-        ],
-    )
+            str(line.id),
+            line.rater,
+            line.name or "-",
+            ", ".join(line.scopes),
+            f"{line.expires_at:%Y-%m-%d}",
+            _minute(line.used_at),
+            states[line.state],
+        )
+        for line in lines
+    ]
+    headings = ("ID", *map(gettext, TOKEN_HEADINGS))
+    reply.table(text_table("", headings, rows, numeric={0}))
 
 
 @token_command.command("withdraw")

@@ -13,7 +13,7 @@ from relevansi import labels
 from relevansi.cli.frame import options
 from relevansi.cli.frame.options import Reply, naming, replies
 from relevansi.cli.frame.output import say
-from relevansi.exporters.frame.tables import Column
+from relevansi.exporters.frame.tables import settings_table
 from relevansi.i18n import gettext
 from relevansi.metrics.judging.graded import headline_of
 from relevansi.records import Scale
@@ -89,7 +89,7 @@ def study_command(*, reply: Reply, **changes: Any) -> None:
         for name, value in texts.items()
         if name in names
     ]:
-        reply.table([Column(gettext("Setting")), Column(gettext("Value"))], rows)
+        reply.table(settings_table("", "", rows))
 
 
 def _changed(before: Switches, values: Mapping[str, Any]) -> Switches:

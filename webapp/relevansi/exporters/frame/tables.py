@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -157,17 +157,21 @@ def stacked(lines: tuple[str, ...], values: tuple[Value, ...], between: str = " 
 
 
 def text_table(
-    name: str, title: str, columns: Iterable[Column], rows: Iterable[Iterable[str]], *notes: str
+    title: str,
+    headings: Iterable[str],
+    rows: Iterable[Iterable[str]],
+    *notes: str,
+    name: str = "",
+    numeric: Container[int] = (),
 ) -> Table:
-    """Return a table whose values are the texts of its cells."""
-    cells = tuple(tuple(map(word, row)) for row in rows)
-    return Table(name, title, tuple(columns), cells, notes)
+    """Return a table whose values are the texts of its cells; `numeric` are places of columns."""
+    columns = tuple(Column(heading, place in numeric) for place, heading in enumerate(headings))
+    return Table(name, title, columns, tuple(tuple(map(word, row)) for row in rows), notes)
 
 
 def settings_table(name: str, title: str, lines: Iterable[tuple[str, str]]) -> Table:
     """Return a table of settings, each with its value."""
-    columns = (Column(gettext("Setting")), Column(gettext("Value")))
-    return text_table(name, title, columns, lines)
+    return text_table(title, (gettext("Setting"), gettext("Value")), lines, name=name)
 
 
 # The characters that Markdown could take for markup: a bracket makes a link only before one
