@@ -362,7 +362,7 @@ def test_an_invited_rater_sees_their_own_work_and_no_figure(
 
 def lefts(page: Page) -> list[str]:
     """Return the last column of the questions."""
-    return page.texts(".questions-stand [data-label=Left]")
+    return [text or "0" for text in page.texts(".heat .sum")]
 
 
 def test_questions_say_what_is_left(client: FlaskClient, web_database: Database) -> None:
@@ -374,7 +374,8 @@ def test_questions_say_what_is_left(client: FlaskClient, web_database: Database)
     client.post("/study/", data=FORM | {"overlap": "1"})
     alone = Page(client.get("/study/standing"))
 
-    assert "Ani <i> 1" in page.texts(".questions-stand .by span")
+    assert "Ani <i>" in page.texts(".heat .names span")
+    assert page.all(".heat [role=row]")[1].texts("[role=cell]") == ["2", "1", "3"]
     assert "<script>x" not in page.source
     assert lefts(page) == ["3", "2"]  # of two raters: Ani lacks 1 of 2, the owner all of both
     assert lefts(alone) == ["1", "1"]  # question 1 is Ani's, question 2 is free
@@ -504,19 +505,20 @@ def test_the_plan_shows_every_rater(client: FlaskClient, web_database: Database,
         session.commit()
 
     page = Page(client.get("/study/standing"))
-    rows = page.all(".plan tbody tr")
+    rows = page.all(".heat [role=row]")[1:]
 
-    assert [(*row.values("td", "data-cell"), row.texts("td")[-1]) for row in rows] == [
-        ("planned", "not theirs", "1 of 2"),
-        ("planned", "given", "2 of 2"),
-        ("not theirs", "planned", "1 of 2"),
-        ("not theirs", "not theirs", "0 of 2"),
+    # What each rater has left of a question, and what is left of it in all.
+    assert [row.texts("[role=cell]") for row in rows] == [
+        ["1", "not theirs", "1"],
+        ["1", "1", "2"],
+        ["not theirs", "1", "1"],
+        ["not theirs", "not theirs", ""],
     ]
     assert "Nobody will judge: 4." in page
     assert "Fewer raters than the overlap of 2 will judge: 1, 3." in page
     assert lefts(page) == ["1", "2", "1", "0"]
     set_study(web_database, blind=False)
-    assert not Page(client.get("/study/standing")).has("#plan")
+    assert "not theirs" not in Page(client.get("/study/standing"))
 
 
 HIDDEN = "blind (names of run and method hidden)"

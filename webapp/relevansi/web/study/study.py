@@ -11,14 +11,12 @@ from typing import Any, get_args
 from flask import Blueprint, Response, make_response, render_template, request, url_for
 from msgspec import Struct
 from msgspec.structs import asdict, replace
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
 from wtforms import Field, Form
 from wtforms.validators import ValidationError
 
 from relevansi import labels
-from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Study
 from relevansi.exporters.exports.metrics_tables import blindness_sentence
 from relevansi.failures import Refused
@@ -262,12 +260,14 @@ def show_standing() -> Response:
         is_blind = studies.is_blind(session, study)
         sets = assignments.numbered(session, study)
         short = [one for one in questions if one.reach < (study.overlap or 1)]
-        in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+        in_study = reports.in_study(study)
         blindness = reports.blindness(session, study, in_study, Rule(reports.MAJORITY))
+        rule = reports.final_rule(session, study)
         return htmx.respond(
             "study/standing.html",
             "study/_standing.html",
             at=access.now(),
+            state=reports.state(session, study, in_study, rule),
             saving=progress.saving(session, study),
             pool_depth=study.pool_depth,
             overlap=study.overlap,
@@ -315,10 +315,9 @@ def _page(
     unconfirmed: Sequence[str] = (),
     part: str = "",
 ) -> dict[str, Any]:
-    in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     has_verdicts = studies.has_verdicts(session, study)
-    majority = Rule(reports.MAJORITY)
-    given = reports.blindness(session, study, in_study, majority) if has_verdicts else Blindness()
+    scope, majority = reports.in_study(study), Rule(reports.MAJORITY)
+    given = reports.blindness(session, study, scope, majority) if has_verdicts else Blindness()
     return {
         "form": form,
         "part": part or _part(errors),
