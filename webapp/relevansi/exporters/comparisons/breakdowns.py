@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+from markupsafe import Markup
 
 from relevansi import labels, notation
 from relevansi.exporters.comparisons import words
@@ -267,3 +269,47 @@ def constraints_met(
                 Figure(value, figure.n, mark=by_run[contender.run].mark)
             )
     return shares
+
+
+class RankedItem(NamedTuple):
+    """An item of a list: its rank, whether it is relevant, its ranks in other lists by column."""
+
+    rank: int
+    is_relevant: bool | None
+    elsewhere: Mapping[int, int]
+
+
+RANK_HEIGHT = 22
+
+
+def rank_picture(columns: Sequence[Sequence[RankedItem]], cutoff: int = 5) -> Markup:
+    """Draw every list as a column of numbered discs, with lines that join the same item.
+
+    A line is dotted where a list between lacks the item, and in colour where it is relevant.
+    """
+    places = [f"{100 * (place + 0.5) / len(columns):.2f}%" for place in range(len(columns))]
+    height = RANK_HEIGHT * max((item.rank for column in columns for item in column), default=1)
+    edge = RANK_HEIGHT * cutoff
+    lines = [f'<line class="cutoff" x1="0" x2="100%" y1="{edge}" y2="{edge}"/>']
+    discs = []
+    for place, column in enumerate(columns):
+        for item in column:
+            kind = "y" if item.is_relevant else "n"
+            y = RANK_HEIGHT * (item.rank - 0.5)
+            discs.append(
+                f'<circle class="disc {kind}" cx="{places[place]}" cy="{y:g}" r="9"/>'
+                f'<text class="{kind}" x="{places[place]}" y="{y + 4.5:g}" text-anchor="middle">'
+                f"{item.rank}</text>"
+            )
+            following = min((other for other in item.elsewhere if other > place), default=None)
+            if following is not None:
+                end = RANK_HEIGHT * (item.elsewhere[following] - 0.5)
+                kind += " skips" if following > place + 1 else ""
+                lines.append(
+                    f'<line class="joins {kind}" x1="{places[place]}" x2="{places[following]}" '
+                    f'y1="{y:g}" y2="{end:g}"/>'
+                )
+    drawn = "".join(lines + discs)
+    return Markup(  # noqa: S704 - numbers of our own
+        f'<svg class="plot ranks" height="{height}" aria-hidden="true">{drawn}</svg>'
+    )

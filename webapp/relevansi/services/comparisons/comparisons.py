@@ -86,7 +86,7 @@ def report(
         suggested=tuple(time.since for time in seen.suggested),
         state=reports.state(session, study, Query.run_id.in_(run_ids), rule),
         parts=parts,
-        marks=_marks(session, study, chosen),
+        marks=marks(session, study, chosen),
         alpha=_alpha(session, study) if with_agreement and rule.rater is None else None,
     )
 
@@ -115,7 +115,7 @@ def _alpha(session: Session, study: Study) -> Coefficient | None:
     return cards.overall.alpha
 
 
-def _marks(session: Session, study: Study, compared: Sequence[Run]) -> dict[str, int]:
+def marks(session: Session, study: Study, compared: Sequence[Run]) -> dict[str, int]:
     """Return the shape of each run: by search method in phase 1, by LLM in phase 2."""
     for label in ("search_method", "llm"):
         if len({getattr(run, label) for run in compared}) == len(compared):

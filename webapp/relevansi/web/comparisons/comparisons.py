@@ -6,17 +6,18 @@ comparison is looked at: the study stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, Response, render_template, request, url_for
+from markupsafe import Markup
 from msgspec import Struct
 from msgspec.structs import replace
 from wtforms import Form
 
 from relevansi import labels
 from relevansi.exporters.comparisons import answers, breakdowns, document, pictures, words
-from relevansi.exporters.comparisons.breakdowns import FILTERS
+from relevansi.exporters.comparisons.breakdowns import FILTERS, RankedItem
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.files import FORMATS, file_name
 from relevansi.exporters.frame import tables
@@ -27,11 +28,11 @@ from relevansi.metrics.gold.registry import CONSTRAINT_LABELS
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.graded import headline_of
 from relevansi.metrics.planning.settled import BOUNDED
-from relevansi.records import Problem
+from relevansi.records import Problem, Scale
 from relevansi.services.comparisons import chosen_runs, comparisons, rated_comparisons
 from relevansi.services.comparisons.chosen_runs import PHASES, DifferentQuestions, NothingToCompare
 from relevansi.services.comparisons.rated_comparisons import RatedCsv
-from relevansi.services.runs import reports, waiting_files
+from relevansi.services.runs import reports, runs, waiting_files
 from relevansi.services.study import assignments, studies
 from relevansi.web.frame import access, forms
 from relevansi.web.frame.forms import LONGEST_LABEL, ListField, UnusableForm
@@ -122,7 +123,10 @@ def question(position: int) -> str:
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted_rule())
         address = _address(request.args.getlist("runs"), rule, rater.study)
-        found = chosen_runs.find(session, rater.study, address.runs, position, rule)
+        compared = [runs.find(session, rater.study, run) for run in address.runs]
+        lists = chosen_runs.find(session, rater.study, address.runs, position, rule)
+        marks = comparisons.marks(session, rater.study, compared)
+        relevant = Scale.stored(rater.study.scale).relevant
         is_blind = studies.is_blind(session, rater.study)
     if is_blind:
         with access.writing() as (session, rater):
@@ -130,11 +134,31 @@ def question(position: int) -> str:
             session.commit()
     return render_template(
         "comparisons/question.html",
-        question=found,
-        states=[breakdowns.state(side.answer) for side in found.sides],
+        question=lists,
+        states=[breakdowns.state(side.answer) for side in lists.sides],
+        marks=[marks.get(run, place) for place, run in enumerate(address.runs, 1)],
+        places={side.name: place for place, side in enumerate(lists.sides)},
+        picture=_rank_picture(lists, relevant),
         address=address,
         rule=labels.rule(rule.name),
         is_blind=is_blind,
+    )
+
+
+def _rank_picture(lists: chosen_runs.ComparedQuestion, relevant: Collection[str]) -> Markup:
+    places = {side.name: place for place, side in enumerate(lists.sides)}
+    return breakdowns.rank_picture(
+        [
+            [
+                RankedItem(
+                    rank,
+                    verdict in relevant,
+                    {places[name]: rank for name, rank in reversed(elsewhere)},
+                )
+                for rank, _, verdict, elsewhere in side.results
+            ]
+            for side in lists.sides
+        ]
     )
 
 
