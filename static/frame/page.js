@@ -89,12 +89,15 @@ function hide() {
 
 document.addEventListener("change", ({ target }) => {
   const said = target.type === "file" && target.parentElement.querySelector(".chosen");
-  if (!said) return;
+  if (said) nameFiles(said, target);
+  if (target.type === "file") goOn(target);
+});
+
+function nameFiles(said, target) {
   said.dataset.none ??= said.textContent;
   const names = Array.from(target.files, ({ name }) => name);
   said.textContent = names.length > 3 ? `${names.slice(0, 3).join(", ")}, …` : names.join(", ") || said.dataset.none;
-  goOn(target);
-});
+}
 
 function goOn(files) {
   if (files.files.length) files.closest("[data-drop]")?.requestSubmit();

@@ -31,6 +31,23 @@ EACH_TIME = {
 }
 """The pages that the test command looks at; `nox -s thorough` looks at all."""
 
+WORDS = """() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  let words = 0;
+  while (texts.nextNode()) {
+    const around = texts.currentNode.parentElement;
+    range.selectNodeContents(texts.currentNode);
+    const { width, top, bottom } = range.getBoundingClientRect();
+    if (!width || top >= innerHeight || bottom <= 0 || !around.checkVisibility()) continue;
+    if (around.closest(".vh, svg, code, kbd, pre, [dir=auto]")) continue;
+    words += (texts.currentNode.data.match(/\\p{L}{2,}/gu) ?? []).length;
+  }
+  return words;
+}"""
+"""How many words of ours the first screen has: what people and files say is not counted."""
+MOST_WORDS = 150
+
 
 @dataclass(slots=True)
 class Seen:
@@ -70,6 +87,8 @@ def test_a_page_is_for_everybody_fits_a_phone_and_asks_nobody_else(
     assert page.title().endswith(" · Relevansi")
     assert page.title() != " · Relevansi"
     assert page.locator("h1:visible").count() == 1
+    page.set_viewport_size({"width": 1366, "height": 768})
+    assert page.evaluate(WORDS) <= MOST_WORDS
 
     assert faults(page) == []
 
