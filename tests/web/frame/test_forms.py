@@ -152,7 +152,7 @@ def test_a_value_is_written_as_it_would_be_typed(kind: str, value: object, writt
 def test_a_value_takes_the_place_of_a_typed_text_and_a_list_has_all_values() -> None:
     assert sent("list", "b", " a ", "b").data == ["b", "a", "b"]
     field = sent("whole", "north")
-    field.put(7)
+    field.set_value(7)
     field.validate(BaseForm({}))
 
     assert (field.typed, field.data, list(field.errors)) == ("7", 7, [])
@@ -161,10 +161,10 @@ def test_a_value_takes_the_place_of_a_typed_text_and_a_list_has_all_values() -> 
 def test_a_form_reads_fields_of_one_of_several_things_and_speaks_to_its_reader(app: Flask) -> None:
     said = {"seats-a": "2", "seats-b": "3", "remark": "no"}
     with app.test_request_context(method="POST", data=said):
-        one = forms.sent(SeatsForm, after="-b")
+        one = forms.form_from_request(SeatsForm, after="-b")
         assert (one.seats.data, one.remark.data) == (3, "")
     with app.test_request_context(method="POST", data={"seats": "five", "remark": "long"}):
-        form = forms.sent(SeatsForm)
+        form = forms.form_from_request(SeatsForm)
         form.validate()
         for language in ("en", "id"):
             with speaking(language):

@@ -20,7 +20,7 @@ from relevansi.services.judging.events import AnswerRating
 from relevansi.services.rating import tasks
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.studies import Switches
-from relevansi.web.frame.forms import sent, typed
+from relevansi.web.frame.forms import form_from_request, typed
 from relevansi.web.study.study import PARTS, StudyForm
 from tests.conftest import NOW
 from tests.page import Page
@@ -138,7 +138,7 @@ def test_a_form_sent_as_shown_changes_nothing(app: Flask, switches: Switches) ->
     study = Study(**stored | {"scale": switches.scale.to_store()}, kind="property")
     shown = typed(StudyForm(data=StudyForm.stored(study)))
     with app.test_request_context(method="POST", data=shown):
-        form = sent(StudyForm)
+        form = form_from_request(StudyForm)
 
     assert form.validate(), form.errors
     assert form.switches(study) == switches

@@ -111,10 +111,10 @@ KEPT_FILES = (
 
 
 class ShownPart(NamedTuple):
-    """A part of a page that a feature adds: ``shown`` is what its template shows."""
+    """A part of a page that a feature adds: ``content`` is what its template shows."""
 
     template: str
-    shown: Any
+    content: Any
 
 
 def is_offered(endpoint: str | None) -> bool:
@@ -138,12 +138,12 @@ def role_for(endpoint: str | None) -> Role:
 
 def current(menu: str, endpoint: str | None) -> MenuEntry | None:
     """Return the entry of a menu that is marked on the page of `endpoint`."""
-    own, section = endpoint or "", (endpoint or "").partition(".")[0]
+    name, section = endpoint or "", (endpoint or "").partition(".")[0]
     for entry in MENUS[menu]:
-        if entry.endpoint == own:
+        if entry.endpoint == name:
             return entry
     for entry in MENUS[menu]:
-        if current(entry.pages, own) if entry.pages else section in _sections(entry):
+        if current(entry.pages, name) if entry.pages else section in _sections(entry):
             return entry
     return None
 

@@ -98,12 +98,12 @@ class Figure(NamedTuple):
         return State.FINAL if self.n >= self.of else State.FIXED_EARLY
 
     @property
-    def shown(self) -> float | None:
+    def written(self) -> float | None:
         """The number to write: never one that the finished rating cannot have.
 
-        >>> Figure(0.84, n=24, of=30, low=0.81, high=0.83).shown is None
+        >>> Figure(0.84, n=24, of=30, low=0.81, high=0.83).written is None
         True
-        >>> Figure(0.96, n=24, of=30, low=0.9667, high=0.9667).shown
+        >>> Figure(0.96, n=24, of=30, low=0.9667, high=0.9667).written
         0.9667
         """
         if self.state is State.FIXED_EARLY:
@@ -150,21 +150,21 @@ def plot(
     parts += [
         f'<circle class="pt" r="2.5" cx="{axis.x(value)}" cy="{middle:g}"/>' for value in points
     ]
-    values = [figure.shown for figure in figures if figure.shown is not None]
+    values = [figure.written for figure in figures if figure.written is not None]
     if joined and len(values) > 1 and max(values) > min(values):
         ends = f'x1="{axis.x(min(values))}" x2="{axis.x(max(values))}"'
         parts.append(f'<line class="span" {ends} y1="{middle:g}" y2="{middle:g}"/>')
     for figure, y in zip(figures, _stacked(figures, axis, middle), strict=True):
         parts.append(_extent(figure, axis, y))
-        if figure.shown is not None:
+        if figure.written is not None:
             hollow = figure.state is State.PROVISIONAL
-            parts.append(shape(figure.mark, axis.x(figure.shown), y, hollow=hollow))
+            parts.append(shape(figure.mark, axis.x(figure.written), y, hollow=hollow))
     return Markup(f'<svg class="plot" height="{height}" aria-hidden="true">{"".join(parts)}</svg>')
 
 
 def _stacked(figures: Sequence[Figure], axis: Axis, middle: float) -> list[float]:
     """Return the y of each mark, apart where several stand at one place."""
-    places = [None if figure.shown is None else axis.x(figure.shown) for figure in figures]
+    places = [None if figure.written is None else axis.x(figure.written) for figure in figures]
     heights = []
     for number, place in enumerate(places):
         alike = places.count(place) if place else 1
@@ -257,9 +257,9 @@ def columns(listed: Sequence[Column], mark: int, mean: float | None, words: str)
         for kind, y in (("zero", foot), ("g", (top + foot) / 2), ("g", top))
     ]
     for place, column in enumerate(listed):
-        left, middle = width * (place + 0.2), f"{width * (place + 0.5):.2f}%"
+        start, middle = width * (place + 0.2), f"{width * (place + 0.5):.2f}%"
         height = max(STUB, (foot - top) * column.value) if column.value is not None else foot - top
-        box = f'x="{left:.2f}%" width="{0.6 * width:.2f}%" y="{foot - height:g}"'
+        box = f'x="{start:.2f}%" width="{0.6 * width:.2f}%" y="{foot - height:g}"'
         if column.kind != "none":
             parts.append(f'<rect class="column {column.kind}" {box} height="{height:g}" rx="2"/>')
         if column.kind in {"missed", "empty", "failed"}:
@@ -272,8 +272,8 @@ def columns(listed: Sequence[Column], mark: int, mean: float | None, words: str)
     if mean is not None:
         y = foot - (foot - top) * mean
         parts.append(f'<line class="mean" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>')
-    named = f'role="img" aria-label="{Markup.escape(words)}"'
-    return Markup(f'<svg class="plot m{mark}" height="164" {named}>{"".join(parts)}</svg>')
+    label = f'role="img" aria-label="{Markup.escape(words)}"'
+    return Markup(f'<svg class="plot m{mark}" height="164" {label}>{"".join(parts)}</svg>')
 
 
 def height_scale(unit: str = notation.RATIO) -> Markup:
@@ -298,8 +298,8 @@ def histogram(counts: Sequence[int], first: int, words: str) -> Markup:
             f'<text x="{middle}" y="{foot + 17}" text-anchor="middle">{first + place}</text>',
         ]
     parts.append(f'<line class="zero" x1="0" x2="100%" y1="{foot}" y2="{foot}"/>')
-    named = f'role="img" aria-label="{Markup.escape(words)}"'
-    return Markup(f'<svg class="plot" height="142" {named}>{"".join(parts)}</svg>')
+    label = f'role="img" aria-label="{Markup.escape(words)}"'
+    return Markup(f'<svg class="plot" height="142" {label}>{"".join(parts)}</svg>')
 
 
 def shares(parts: Iterable[tuple[str, float]]) -> Markup:

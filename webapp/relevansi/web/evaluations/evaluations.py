@@ -142,7 +142,7 @@ def index() -> Response:
 @blueprint.post("/")
 def upload() -> Response:
     """Score the chosen files and keep them, or show the reason why they cannot be scored."""
-    form = forms.sent(ScoringForm)
+    form = forms.form_from_request(ScoringForm)
     try:
         settings = _settings(form)
         return score(settings, _sent_files(settings.kind))

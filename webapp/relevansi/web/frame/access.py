@@ -177,14 +177,14 @@ NOBODY = CurrentUser()
 
 
 def database() -> Database:
-    found: Database = current_app.extensions["database"]
-    return found
+    in_use: Database = current_app.extensions["database"]
+    return in_use
 
 
 def current_user() -> CurrentUser:
     """Return who makes this request; a stranger where the user was not looked up."""
-    found: CurrentUser = g.get("user", NOBODY)
-    return found
+    user: CurrentUser = g.get("user", NOBODY)
+    return user
 
 
 @contextmanager
@@ -207,11 +207,11 @@ def rater(session: Session) -> Rater:
     user = current_user()
     if user.rater_id is None:
         raise NotSignedIn
-    found = Rater(id=user.rater_id, study_id=user.study_id)
-    make_transient_to_detached(found)
-    session.add(found)
+    rater = Rater(id=user.rater_id, study_id=user.study_id)
+    make_transient_to_detached(rater)
+    session.add(rater)
     session.info[PROGRAM] = user.token_id
-    return found
+    return rater
 
 
 def study(session: Session) -> Study:
@@ -225,11 +225,11 @@ def now() -> datetime:
 
 def name_of_guest() -> str:
     """Return the pseudonym of the participant who asks; empty for everybody else."""
-    known = current_user().guest_id
-    if known is None:
+    guest_id = current_user().guest_id
+    if guest_id is None:
         return ""
     with database().reading() as session:
-        participant = session.get(Participant, known)
+        participant = session.get(Participant, guest_id)
         return "" if participant is None else participant.pseudonym
 
 
@@ -244,8 +244,8 @@ def set_headers(response: Response) -> Response:
         )
     headers.extend(HEADERS if htmx.wants_part() else {**HEADERS, **OF_PAGES})
     # An address with a version in it never changes what it holds.
-    kept = f"public, max-age={YEAR}, immutable" if "v" in request.args else "no-cache"
-    headers["Cache-Control"] = kept if request.endpoint in FILES else "no-store"
+    caching = f"public, max-age={YEAR}, immutable" if "v" in request.args else "no-cache"
+    headers["Cache-Control"] = caching if request.endpoint in FILES else "no-store"
     policy = POLICY.replace("data:", "data: https:") if g.get("pictures") else POLICY
     headers.add("Content-Security-Policy", policy)
     if user.key:
@@ -270,17 +270,17 @@ def check() -> None:
         raise AnotherRater
     if not is_offered(request.endpoint):
         raise NotOfThisKind
-    wanted = role_for(request.endpoint)
-    if wanted != Role.ANYBODY:
-        _admit(user, wanted)
+    role = role_for(request.endpoint)
+    if role != Role.ANYBODY:
+        _admit(user, role)
     if "\x00" in request.path:  # no name has a NUL, and PostgreSQL refuses a query with one
         raise NotFound
 
 
-def _admit(user: CurrentUser, wanted: Role) -> None:
+def _admit(user: CurrentUser, role: Role) -> None:
     if user.is_shut_out:
         raise NotFromHere
-    if wanted == Role.GUESTS:
+    if role == Role.GUESTS:
         if user.guest_id is None:
             raise NotTakingPart
         return
@@ -288,7 +288,7 @@ def _admit(user: CurrentUser, wanted: Role) -> None:
         raise NotForGuests
     if user.rater_id is None:
         raise NotSignedIn
-    if wanted == Role.OWNER and not user.is_owner:
+    if role == Role.OWNER and not user.is_owner:
         raise NotYours
 
 
@@ -297,17 +297,17 @@ def _looked_up(session: Session) -> CurrentUser:
     if guest is not None:
         return _guest(session, guest)
     carried, is_demo = session_cookie.carried(), current_app.config["IS_DEMO"]
-    found = sign_in.current_user(session, carried, now(), stays_open=is_demo)
-    if found.is_open_house and not is_from_here():
+    signed_in = sign_in.current_user(session, carried, now(), stays_open=is_demo)
+    if signed_in.is_open_house and not is_from_here():
         return CurrentUser(is_shut_out=True, key="")
-    if found.rater_id is None:
+    if signed_in.rater_id is None:
         return CurrentUser(key="")
     return CurrentUser(
-        found.rater_id,
-        found.study_id,
-        is_owner=found.is_owner,
-        is_local=found.is_open_house,
-        key=_key(found.study_id, found.study_made_at, "rater", found.rater_id),
+        signed_in.rater_id,
+        signed_in.study_id,
+        is_owner=signed_in.is_owner,
+        is_local=signed_in.is_open_house,
+        key=_key(signed_in.study_id, signed_in.study_made_at, "rater", signed_in.rater_id),
     )
 
 
@@ -329,19 +329,19 @@ def _program() -> CurrentUser:
             return CurrentUser(key="")
         raise NoToken
     with database().reading() as session:
-        found = tokens.recognise(session, token.strip(), now())
-    if found is None:
+        user_of_token = tokens.recognise(session, token.strip(), now())
+    if user_of_token is None:
         raise NoToken
-    if found.used_at is None or found.used_at <= now() - tokens.SEEN_EVERY:
+    if user_of_token.used_at is None or user_of_token.used_at <= now() - tokens.SEEN_EVERY:
         with (
             suppress(*outages.OUTAGE_ERRORS),
             database().writing() as session,
         ):  # it is no part of the answer
-            tokens.note_use(session, found.id, now())
+            tokens.note_use(session, user_of_token.id, now())
             session.commit()
-    scopes = tuple(found.scopes.split())
-    who = found.rater_id, found.study_id, found.is_owner
-    return CurrentUser(*who, key="", scopes=scopes, token_id=found.id)
+    scopes = tuple(user_of_token.scopes.split())
+    who = user_of_token.rater_id, user_of_token.study_id, user_of_token.is_owner
+    return CurrentUser(*who, key="", scopes=scopes, token_id=user_of_token.id)
 
 
 def need_scope(*scopes: str) -> None:
@@ -353,19 +353,19 @@ def need_scope(*scopes: str) -> None:
 def _guest(session: Session, carried: dict[str, Any]) -> CurrentUser:
     study = studies.current(session)
     assert study is not None
-    found = participants.recognise(session, study, ParticipantCookie(**carried), now())
-    if found is None:
+    participant = participants.recognise(session, study, ParticipantCookie(**carried), now())
+    if participant is None:
         return CurrentUser(key="")
-    key = _key(study.id, study.created_at, session_cookie.GUEST, found.id)
-    return CurrentUser(guest_id=found.id, key=key)
+    key = _key(study.id, study.created_at, session_cookie.GUEST, participant.id)
+    return CurrentUser(guest_id=participant.id, key=key)
 
 
 @lru_cache(maxsize=1024)
 def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
     """Return a name for one person in one study, the same wherever its database moves."""
-    made = study_made_at.astimezone(UTC).isoformat()
-    said = f"{study_id}/{made}/{kind}/{number}"
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+    created_at = study_made_at.astimezone(UTC).isoformat()
+    identity = f"{study_id}/{created_at}/{kind}/{number}"
+    return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
 def need_our_page() -> None:
@@ -403,12 +403,12 @@ def is_from_here() -> bool:
 def source() -> str:
     """Return the machine that sends the request, to count its failures: an address or a /64."""
     try:
-        found = ip_address(request.remote_addr or "")
+        address = ip_address(request.remote_addr or "")
     except ValueError:
         return "unknown"
-    if isinstance(found, IPv6Address):
-        return str(ip_network((found, 64), strict=False))
-    return str(found)
+    if isinstance(address, IPv6Address):
+        return str(ip_network((address, 64), strict=False))
+    return str(address)
 
 
 def origin() -> str:

@@ -133,26 +133,29 @@ def _let_go(_error: object) -> None:
 
 
 def _any(error: Exception) -> Response:
-    wanted = request.script_root + request.full_path.rstrip("?")
+    address = request.script_root + request.full_path.rstrip("?")
     if isinstance(error, OpenedElsewhere):
         button = gettext(BUTTONS.get(request.endpoint or "", mark("Go on")))
-        page = render_template("frame/errors/one_more_step.html", address=wanted, button=button)
+        page = render_template("frame/errors/one_more_step.html", address=address, button=button)
         return Response(page)
     if not isinstance(error, Failure):
         return _fault(error)
     if access.is_for_programs():
         return _to_program(error)
     if isinstance(error, NotSignedIn) and request.method == "GET" and not htmx.wants_part():
-        return see_other(url_for("sign_in.show", next=wanted))
-    said = ServerMessage(error.status, error.sentence(), error.advice(), error.retry_after)
-    return _shown(said, *(error.messages.values() if isinstance(error, UnusableForm) else ()))
+        return see_other(url_for("sign_in.show", next=address))
+    message = ServerMessage(error.status, error.sentence(), error.advice(), error.retry_after)
+    return _answer(message, *(error.messages.values() if isinstance(error, UnusableForm) else ()))
 
 
 def _to_program(error: Failure) -> Response:
-    found: Sequence[Any] = getattr(error, "problems", ())
-    listed = [problems.to_dict(one) if isinstance(one, Problem) else one for one in found]
+    listed_problems: Sequence[Any] = getattr(error, "problems", ())
+    listed = [
+        problems.to_dict(problem) if isinstance(problem, Problem) else problem
+        for problem in listed_problems
+    ]
     remedy = error.program_remedy or OF_PROGRAMS.get(error.remedy, error.remedy)
-    detail = error.advice() if found else gettext(remedy) % error.placeholders
+    detail = error.advice() if listed_problems else gettext(remedy) % error.placeholders
     if isinstance(error, UnusableForm):
         detail = " ".join(error.messages.values())
     return _problem(error.sentence(), error.status, detail, listed, error.retry_after)
@@ -165,8 +168,8 @@ def _problem(
     listed: Sequence[dict[str, Any]] = (),
     retry_after: int | None = None,
 ) -> Response:
-    said = ProblemDetails(title=title, status=status, detail=detail, problems=[*listed])
-    answer = Response(json.encode(said), status, content_type="application/problem+json")
+    details = ProblemDetails(title=title, status=status, detail=detail, problems=[*listed])
+    answer = Response(json.encode(details), status, content_type="application/problem+json")
     answer.retry_after = retry_after
     if status == 401:
         answer.headers["WWW-Authenticate"] = 'Bearer realm="Relevansi"'
@@ -177,24 +180,24 @@ def _http(error: HTTPException) -> Response:
     status = error.code or 500
     if status < 400:
         return error.get_response()  # type: ignore[return-value]
-    said = BY_STATUS.get(status, FAULT if status >= 500 else OTHER)
+    message = BY_STATUS.get(status, FAULT if status >= 500 else OTHER)
     most = current_app.config["MAX_CONTENT_LENGTH"]
     if status != 413 or most is None:
-        answer = _translated(said, status)
+        answer = _translated(message, status)
         if isinstance(error, MethodNotAllowed):
             answer.allow.update(error.valid_methods or ())
         return answer
     limit = gettext("At most %(n)s MB are read at once.", n=number(most / 2**20))
-    return _translated(said, status, limit)
+    return _translated(message, status, limit)
 
 
 def _database(error: Exception) -> Response:
-    found = outages.outage(error)
-    if found is None:
+    outage = outages.outage(error)
+    if outage is None:
         return _fault(error)
     why = str(getattr(error, "orig", None) or error or type(error).__name__)
-    current_app.logger.error("the database is %s: %s", found, why.partition("\n")[0])
-    return _translated(BY_OUTAGE[found], BY_OUTAGE[found].status)
+    current_app.logger.error("the database is %s: %s", outage, why.partition("\n")[0])
+    return _translated(BY_OUTAGE[outage], BY_OUTAGE[outage].status)
 
 
 def _fault(error: Exception) -> Response:
@@ -202,22 +205,22 @@ def _fault(error: Exception) -> Response:
     return _translated(FAULT, FAULT.status)
 
 
-def _translated(said: ServerMessage, status: int, *details: str) -> Response:
-    title, advice = gettext(said.title), said.advice
+def _translated(message: ServerMessage, status: int, *details: str) -> Response:
+    title, advice = gettext(message.title), message.advice
     if access.is_for_programs():
         detail = " ".join((gettext(OF_PROGRAMS.get(advice, advice)), *details))
-        return _problem(title, status, detail, (), said.retry_after)
-    return _shown(said._replace(status=status, title=title, advice=gettext(advice)), *details)
+        return _problem(title, status, detail, (), message.retry_after)
+    return _answer(message._replace(status=status, title=title, advice=gettext(advice)), *details)
 
 
-def _shown(said: ServerMessage, *details: str) -> Response:
+def _answer(message: ServerMessage, *details: str) -> Response:
     before = page_before()
     here = request.script_root + request.full_path.rstrip("?")
     is_same = request.method == "GET" and before == here
     answer = htmx.respond(
         *("frame/errors/page.html", "frame/errors/_error.html"),
-        {**said._asdict(), "details": details, "back": None if is_same else before},
-        said.status,
+        {**message._asdict(), "details": details, "back": None if is_same else before},
+        message.status,
     )
-    answer.retry_after = said.retry_after
+    answer.retry_after = message.retry_after
     return answer

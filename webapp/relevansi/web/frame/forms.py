@@ -35,25 +35,25 @@ class UnusableForm(Refused, ValueError):
         self.messages = messages
 
 
-def sent(kind: type[FormT], after: str = "", **stored: Any) -> FormT:
+def form_from_request(kind: type[FormT], after: str = "", **stored: Any) -> FormT:
     """Return the form that the request sends, unchecked; the names of its fields end in `after`.
 
     A field that is not sent has its value of `stored`, or its default.
     """
-    said = [
+    texts = [
         (name.removesuffix(after), value)
         for name, value in request.form.items(multi=True)
         if name.endswith(after)
     ]
-    return kind(MultiDict(said), data=stored)
+    return kind(MultiDict(texts), data=stored)
 
 
 def checked(kind: type[FormT]) -> FormT:
     """Return the form that the request sends if it is valid; raises ``UnusableForm``."""
-    return valid(sent(kind))
+    return valid(form_from_request(kind))
 
 
-def named(fields: Mapping[str, Any]) -> BaseForm:
+def form_of_fields(fields: Mapping[str, Any]) -> BaseForm:
     """Return the request's form of fields that a page named itself, unchecked."""
     form = BaseForm(fields)
     form.process(request.form)
@@ -130,7 +130,7 @@ class KindField(Field):
             return line(self.raw_data[0])
         return "" if self.data is None else self.written(self.data)
 
-    def put(self, value: Any) -> None:
+    def set_value(self, value: Any) -> None:
         """Replace the typed text by a value."""
         self.raw_data, self.process_errors, self.data = None, [], value
 
@@ -263,9 +263,9 @@ class MomentField(KindField):
         try:
             if typed.isdecimal():
                 return datetime.fromtimestamp(int(typed) / 1000, UTC)
-            found = datetime.fromisoformat(typed)
-            if found.tzinfo is not None:
-                return found.astimezone(UTC)
+            moment = datetime.fromisoformat(typed)
+            if moment.tzinfo is not None:
+                return moment.astimezone(UTC)
         except (ValueError, OverflowError, OSError):
             pass
         raise ValueError(UNUSABLE)

@@ -106,9 +106,9 @@ def _lead_inside(words: Iterable[Token]) -> None:
     """Let links and pictures between files lead to our pages; a link to no page is mere text."""
     is_link = True
     for token in words:
-        if token.type == "image" and (found := TO_PICTURE.fullmatch(str(token.attrs["src"]))):
-            token.attrs["src"] = url_for("guides.picture", name=found[1])
-            token.attrs |= _size(found[1])
+        if token.type == "image" and (picture := TO_PICTURE.fullmatch(str(token.attrs["src"]))):
+            token.attrs["src"] = url_for("guides.picture", name=picture[1])
+            token.attrs |= _size(picture[1])
         elif token.type == "link_open":
             address = _address(str(token.attrs["href"]))
             is_link = address is not None
@@ -131,7 +131,7 @@ def _address(target: str) -> str | None:
     """Return where a link of a file leads on our pages, ``None`` if there is nothing."""
     if target.startswith(("#", "http://", "https://")):
         return target
-    found = TO_GUIDE.fullmatch(target)
-    if found is None or _source(found[1]) is None:
+    guide = TO_GUIDE.fullmatch(target)
+    if guide is None or _source(guide[1]) is None:
         return None
-    return url_for("guides.show", name=found[1]) + (found[2] or "")
+    return url_for("guides.show", name=guide[1]) + (guide[2] or "")

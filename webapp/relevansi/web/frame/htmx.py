@@ -30,8 +30,10 @@ def respond(
     **values: Any,
 ) -> Response:
     """Return the template `page`, or `part` where a part is wanted, filled from its values."""
-    given = asdict(context) if isinstance(context, Struct) else dict(context or {})
-    return _varying(render_template(part if wants_part() else page, **given | values), status)
+    context_values = asdict(context) if isinstance(context, Struct) else dict(context or {})
+    return _varying(
+        render_template(part if wants_part() else page, **context_values | values), status
+    )
 
 
 def reload() -> Response:

@@ -53,20 +53,20 @@ def _preferred(languages: str) -> str:
 
 @blueprint.route("/language", methods=["GET", "POST"])
 def switch() -> Response:
-    return _kept(COOKIE, request.values.get("to"), i18n.LANGUAGES)
+    return _with_cookie(COOKIE, request.values.get("to"), i18n.LANGUAGES)
 
 
 @ratios_blueprint.post("/ratios", endpoint="switch")
 def switch_ratios() -> Response:
-    return _kept(RATIOS_COOKIE, request.form.get("to"), WAYS)
+    return _with_cookie(RATIOS_COOKIE, request.form.get("to"), WAYS)
 
 
-def _kept(cookie: str, wanted: str | None, known: tuple[str, ...]) -> Response:
-    if wanted not in known:
+def _with_cookie(cookie: str, value: str | None, allowed: tuple[str, ...]) -> Response:
+    if value not in allowed:
         raise BadRequest
     response = see_other(page_before() or url_for("home.show"))
     path = f"{request.script_root}/"
-    response.set_cookie(cookie, wanted, max_age=YEAR, path=path, httponly=True, samesite="Lax")
+    response.set_cookie(cookie, value, max_age=YEAR, path=path, httponly=True, samesite="Lax")
     return response
 
 
@@ -85,8 +85,8 @@ def page_before() -> str | None:
 
 def examples() -> dict[str, str]:
     """Return what one ratio looks like written each way."""
-    found = {}
+    written = {}
     for way in WAYS:
         with notation.writing_ratios(way):
-            found[way] = notation.figure(0.94)
-    return found
+            written[way] = notation.figure(0.94)
+    return written

@@ -50,8 +50,8 @@ def shortened(words: str, most: int) -> str:
     """
     if len(words) <= most:
         return words
-    whole, blank, _ = words[: most - 1].rpartition(" ")
-    return f"{whole} …" if blank else f"{words[:most]}…"
+    beginning, blank, _ = words[: most - 1].rpartition(" ")
+    return f"{beginning} …" if blank else f"{words[:most]}…"
 
 
 def is_long(text: str) -> bool:
@@ -65,10 +65,10 @@ def render(text: str, *, pictures: bool = False, whole: bool = False, under: int
     wants them, over https. `under` is the level of the heading above the text.
     All of a text that is longer than any answer is shown as it was written.
     """
-    shown = printable(text if whole else text[:MOST_SHOWN])
-    if len(shown) > MOST_RENDERED:
-        return Markup("<pre>{}</pre>").format(shown)
-    html = _parser(pictures=pictures).render(shown)
+    visible = printable(text if whole else text[:MOST_SHOWN])
+    if len(visible) > MOST_RENDERED:
+        return Markup("<pre>{}</pre>").format(visible)
+    html = _parser(pictures=pictures).render(visible)
     levels = sorted(set(re.findall(r"<h([1-6])>", html)))
     lowered = {level: min(place, 6) for place, level in enumerate(levels, start=under + 1)}
     cleaned = nh3.clean(
@@ -86,11 +86,11 @@ def intro(text: str) -> str:
     """Return the chatbot's text before its list, in one plain line; empty if there is none."""
     before = _FIRST_ITEM.split(text[:MOST_SHOWN], maxsplit=1)[0]
     blocks = _parser(pictures=False).parse(before)
-    return line(" ".join(_words(one.children or [one]) for one in blocks if one.content))
+    return line(" ".join(_words(block.children or [block]) for block in blocks if block.content))
 
 
 def _words(tokens: Sequence[Token]) -> str:
-    return "".join(" " if one.type.endswith("break") else one.content for one in tokens)
+    return "".join(" " if token.type.endswith("break") else token.content for token in tokens)
 
 
 def link(url: str | None) -> str | None:
@@ -105,8 +105,8 @@ def link(url: str | None) -> str | None:
 
 def picture(url: str | None) -> str | None:
     """Return `url` if a picture may be loaded from it, else ``None``."""
-    found = link(url)
-    return found if found and found.startswith("https:") else None
+    address = link(url)
+    return address if address and address.startswith("https:") else None
 
 
 @cache

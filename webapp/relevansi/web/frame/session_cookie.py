@@ -86,8 +86,8 @@ class _Sessions(SecureCookieSessionInterface):
 @lru_cache(maxsize=1024)  # the same cookie comes with every click
 def _opened(signing: URLSafeTimedSerializer, cookie: str) -> tuple[dict[str, Any], float]:
     """Return a cookie's content and the Unix time of its signature; raises ``BadSignature``."""
-    said, signed_at = signing.loads(cookie, return_timestamp=True)
-    return said, signed_at.timestamp()
+    content, signed_at = signing.loads(cookie, return_timestamp=True)
+    return content, signed_at.timestamp()
 
 
 def set_up(app: Flask, database_url: str) -> None:
@@ -128,8 +128,8 @@ def give_guest(cookie: Mapping[str, Any]) -> None:
 
 def sign_in() -> str:
     """Return the name of the time of signing in that came with the request, empty without one."""
-    named = session.get("sign_in")
-    return named if isinstance(named, str) else ""
+    identity = session.get("sign_in")
+    return identity if isinstance(identity, str) else ""
 
 
 def make_known() -> None:

@@ -134,8 +134,8 @@ def _behind_proxies(app: Flask) -> WSGIApplication:
     """
     answer = _below(app.config["PREFIX"], app.wsgi_app)
     proxied = ProxyFix(answer, x_for=1, x_proto=1, x_prefix=1)
-    trusted = [ip_network(one, strict=False) for one in app.config["TRUSTED_PROXIES"]]
-    told: set[str] = set()
+    trusted = [ip_network(network, strict=False) for network in app.config["TRUSTED_PROXIES"]]
+    warned: set[str] = set()
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         if not FORWARDED.isdisjoint(environ):
@@ -145,8 +145,8 @@ def _behind_proxies(app: Flask) -> WSGIApplication:
                 address = getattr(address, "ipv4_mapped", None) or address
                 if any(address in network for network in trusted):
                     return proxied(environ, start)
-            if not told:
-                told.add(sender)
+            if not warned:
+                warned.add(sender)
                 why = "X-Forwarded-* of %r is ignored: RELEVANSI_TRUSTED_PROXIES does not name it"
                 app.logger.warning(why, sender)
             if environ.get(PREFIX_HEADER, "").strip(" /"):

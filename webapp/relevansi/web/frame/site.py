@@ -56,11 +56,11 @@ def joined_file(name: str) -> Response:
 
 def joined_text(name: str) -> str:
     """Return a joined file; raises ``NotFound`` where it names one that is not there."""
-    kind, own = Path(name).suffix, name.split("+")
-    if kind not in KINDS or any(Path(file).suffix != kind for file in own):
+    kind, files = Path(name).suffix, name.split("+")
+    if kind not in KINDS or any(Path(file).suffix != kind for file in files):
         raise NotFound
     sources: dict[str, str] = {}
-    for file in (*EVERYWHERE[kind], *own):
+    for file in (*EVERYWHERE[kind], *files):
         _add(file, sources)
     if kind == ".css":
         return _FONT.sub(
@@ -77,8 +77,8 @@ def _add(file: str, sources: dict[str, str]) -> None:
     if path is None or not Path(path).is_file():
         raise NotFound
     source = _read(path, Path(path).stat().st_mtime_ns)
-    for other in imported(source) if file.endswith(".js") else ():
-        _add(posixpath.normpath(posixpath.join(posixpath.dirname(file), other)), sources)
+    for dependency in imported(source) if file.endswith(".js") else ():
+        _add(posixpath.normpath(posixpath.join(posixpath.dirname(file), dependency)), sources)
     sources[file] = source
 
 
@@ -111,7 +111,7 @@ def site() -> SimpleNamespace:
     name of the product leads to, ``guide`` the name of the guide for the reader.
     """
     user = access.current_user()
-    rater, shown = _rater()
+    rater, menu_of_rater = _rater()
     try:
         guest = access.name_of_guest()
     except SQLAlchemyError:
@@ -131,7 +131,7 @@ def site() -> SimpleNamespace:
         home=access.HOME_OF_GUESTS if guest else "home.show",
         guide="index" if user.is_owner else others,
         key=user.key,
-        menu=features.menu("owner") if user.is_owner else shown,
+        menu=features.menu("owner") if user.is_owner else menu_of_rater,
         current=partial(features.current, menu),
         ratios=notation.ratios(),
         ways=examples(),
@@ -168,11 +168,11 @@ def worker() -> Response:
     """Return the service worker, which knows the version of every file it is to keep."""
     script = Path(current_app.static_folder or "", "frame/service_worker.js").read_text("utf-8")
     files = [static_address(name) for name in features.KEPT_FILES]
-    said = [script, *files, *(_offline(code) for code in LANGUAGES)]
+    contents = [script, *files, *(_offline(code) for code in LANGUAGES)]
     offline_pages = {code: url_for("shell.offline", language=code) for code in LANGUAGES}
     shell = {
         "base": url_for("home.show"),
-        "version": hashlib.sha256("\0".join(said).encode()).hexdigest()[:10],
+        "version": hashlib.sha256("\0".join(contents).encode()).hexdigest()[:10],
         "files": [*files, *offline_pages.values()],
         "offline": offline_pages,
     }

@@ -33,15 +33,15 @@ class Workers(WorkLoop):
     def serve(self) -> None:
         """Go on with what the last process left; an application that serves nobody does not."""
         database = self._app.extensions["database"]
-        left: list[tuple[OutsideWork[Any, Any], int]] = []
+        unfinished: list[tuple[OutsideWork[Any, Any], int]] = []
         with database.reading() as session:
             if jobs.is_any_open(session):
-                left.append((JobWork(database, kinds.KINDS), 1))
+                unfinished.append((JobWork(database, kinds.KINDS), 1))
             for rater_id, at_once in calls.running_judges(session):
-                left.append((JudgeWork(rater_id, self._app.config["JUDGE"]), at_once))
+                unfinished.append((JudgeWork(rater_id, self._app.config["JUDGE"]), at_once))
             if at_once := own_questions.calls_at_once(session):
-                left.append((QuestionWork(), at_once))
-        for work, threads in left:
+                unfinished.append((QuestionWork(), at_once))
+        for work, threads in unfinished:
             self.wake(work, threads, most=threads)
 
     def finish(self, seconds: float) -> bool:
@@ -52,8 +52,8 @@ class Workers(WorkLoop):
 
 def workers(app: Flask | None = None) -> Workers:
     """Return the workers of `app`, else of the application that answers now."""
-    found: Workers = (app or current_app).extensions["workers"]
-    return found
+    workers: Workers = (app or current_app).extensions["workers"]
+    return workers
 
 
 def _now() -> datetime:

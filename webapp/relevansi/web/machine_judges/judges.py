@@ -85,7 +85,7 @@ def make() -> Response:
     endpoint = _endpoint()
     if endpoint is None:
         raise NotConfigured
-    form = forms.sent(NewJudgeForm)
+    form = forms.form_from_request(NewJudgeForm)
     errors = {} if form.validate() else forms.messages(form)
     name, prompt = form.name.data, form.prompt.data
     if not errors:
@@ -120,7 +120,7 @@ def show(judge_id: int) -> Response:
 @blueprint.post("/<int:judge_id>/start")
 def start(judge_id: int) -> Response:
     """Start a judge on the terms that the page has shown with their cost."""
-    form = forms.sent(TermsForm)
+    form = forms.form_from_request(TermsForm)
     if not form.validate():
         page = _page(judge_id, form, forms.messages(form), asked=False)
         return Response(page, 422)

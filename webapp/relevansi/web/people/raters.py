@@ -62,7 +62,7 @@ def index() -> str:
 
 @blueprint.post("/")
 def add() -> Response:
-    form = forms.sent(InviteForm)
+    form = forms.form_from_request(InviteForm)
     if not form.validate():
         return _again(form, forms.messages(form))
     name, days = form.name.data, form.days.data or DAYS

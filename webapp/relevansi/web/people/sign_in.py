@@ -86,7 +86,7 @@ def enter() -> Response:
 
 @blueprint.post("/sign-in/first")
 def set_first() -> Response:
-    form = forms.sent(NewPasswordForm)
+    form = forms.form_from_request(NewPasswordForm)
     if not _may_set():
         raise NotYours
     if not form.validate():
@@ -161,7 +161,7 @@ def ask_to_change() -> str:
 @blueprint.post("/password")
 def change() -> Response:
     """Set another password; every other browser of the owner is signed out, programs if chosen."""
-    form = forms.sent(NewPasswordForm)
+    form = forms.form_from_request(NewPasswordForm)
     errors = {} if form.validate() else forms.messages(form)
     with access.reading() as (_, rater):
         has_password = rater.study.password is not None

@@ -48,8 +48,8 @@ from relevansi.web.frame.forms import (
     NameField,
     WholeField,
     checked,
-    named,
-    sent,
+    form_from_request,
+    form_of_fields,
     valid,
 )
 from relevansi.web.frame.htmx import see_other
@@ -106,7 +106,7 @@ def consent(token: str) -> str:
 
 @blueprint.post("/<token>")
 def decide(token: str) -> Response:
-    form = forms.sent(DecisionOnConsentForm)
+    form = forms.form_from_request(DecisionOnConsentForm)
     if form.decision.data is False:
         return see_other(url_for("participants.declined"))
     if not form.validate():
@@ -240,7 +240,7 @@ def index() -> Response:
 @questions_blueprint.post("/")
 def ask() -> Response:
     """Store a question, which is then asked; a refused one stays in the form as typed."""
-    form = sent(OwnQuestionForm)
+    form = form_from_request(OwnQuestionForm)
     text = form.question.data
     try:
         with writing() as (session, participant):
@@ -517,7 +517,7 @@ def _store(session: Session, rater: Rater) -> participants.Questionnaire:
     texts = {"helped": before.helped, "missing": before.missing}
     stored = dict(zip(USABILITY_ITEMS, before.usability, strict=True)) | texts
     fields = {name: LineField(MOST_NOTES, name=short) for name, short in NAMES.items()}
-    form, click = valid(named(fields)), clicks.event()
+    form, click = valid(form_of_fields(fields)), clicks.event()
     for name in NAMES:
         if form[name].raw_data and form[name].data != str(stored[name] or ""):
             participants.answer(session, rater, name, form[name].data or None, click)

@@ -74,7 +74,7 @@ def show() -> Response:
 
 @blueprint.post("/")
 def save() -> Response:
-    form = forms.sent(SettingsForm)
+    form = forms.form_from_request(SettingsForm)
     if not form.validate():
         return _page(422, form=form, errors=forms.messages(form))
     try:
@@ -92,7 +92,10 @@ def save() -> Response:
 @blueprint.post("/test")
 def test() -> Response:
     """Ask the chatbot of the form a test question; nothing is stored."""
-    form, text = forms.sent(SettingsForm), forms.sent(TestForm).test_question.data.strip()
+    form, text = (
+        forms.form_from_request(SettingsForm),
+        forms.form_from_request(TestForm).test_question.data.strip(),
+    )
     problem = "" if form.validate() else " ".join(forms.messages(form).values())
     if not text or not form.endpoint.data:
         problem = gettext(NO_ADDRESS if text else NO_QUESTION)
@@ -103,7 +106,7 @@ def test() -> Response:
 
 @blueprint.post("/consent")
 def write_consent() -> Response:
-    form = forms.named(CONSENT)
+    form = forms.form_of_fields(CONSENT)
     texts: dict[str, str] = form.data
     if not form.validate():
         return _page(422, consents=texts, errors=forms.messages(form))
@@ -117,7 +120,7 @@ def write_consent() -> Response:
 
 @blueprint.post("/links")
 def make_link() -> Response:
-    form = forms.sent(PseudonymForm)
+    form = forms.form_from_request(PseudonymForm)
     is_for_one, wanted = bool(form.pseudonym.raw_data), form.pseudonym.data
     if is_for_one and not form.validate():
         return _page(422, errors=forms.messages(form), pseudonym=wanted)

@@ -130,10 +130,10 @@ def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> d
     }
     errors = {} if form.validate() else forms.messages(form)
     if form.pair.data not in {"", *pairs}:
-        form.pair.put("")
+        form.pair.set_value("")
     figure = samples.PLAN_FIGURES[0] if "figure" in errors else form.figure.data
     if not form.difference.data and "difference" not in errors:
-        form.difference.put(DIFFERENCES.get(figure, DIFFERENCE))
+        form.difference.set_value(DIFFERENCES.get(figure, DIFFERENCE))
     wish = RatingPlanWish(
         figure=figure,
         difference=float(form.difference.data or DIFFERENCE),

@@ -207,7 +207,9 @@ def chosen_files() -> list[tuple[str, bytes]]:
 
 def _decide(form: WaitingForm) -> Response:
     tokens, is_stored = form.token.data, form.action.data == "store"
-    by_token = {t: forms.valid(forms.sent(WaitingFileForm, after=f"-{t}")) for t in tokens}
+    by_token = {
+        t: forms.valid(forms.form_from_request(WaitingFileForm, after=f"-{t}")) for t in tokens
+    }
     if form.action.data == "look":
         _read_again(by_token)
         return _look_again(tokens, by_token)

@@ -73,12 +73,12 @@ def table(
         "relevant": lambda line: line.row.summary.relevant_count if line.row else None,
         **{name: _value_at(place) for place, name in enumerate(names)},
     }
-    shown = kinds.get(kind, lines)
+    rows = kinds.get(kind, lines)
     falling = order == "desc"
     if key := keys.get(sort):
-        with_value = [line for line in shown if key(line) not in (None, "")]
-        without = [line for line in shown if key(line) in (None, "")]
-        shown = [*sorted(with_value, key=key, reverse=falling), *without]
+        with_value = [line for line in rows if key(line) not in (None, "")]
+        without = [line for line in rows if key(line) in (None, "")]
+        rows = [*sorted(with_value, key=key, reverse=falling), *without]
     headings = {
         "query_id": gettext("No."),
         "question": gettext("Question"),
@@ -96,7 +96,7 @@ def table(
             )
             for name, heading in headings.items()
         ],
-        "lines": shown,
+        "lines": rows,
         "kind": kind if kind in kinds else "",
         "counts": {name: len(of_kind) for name, of_kind in kinds.items()},
         "sorted": {"sort": sort, "order": ORDERS[falling]} if sort in keys else {},
@@ -109,7 +109,7 @@ def bars(report: RunReport, column: FigureColumn) -> list[Column]:
     """Return a column for each question in their order; many are sorted by their value."""
     listed = [_column(row, row.summary.figures[column.name].value) for row in report.rows]
     if len(listed) > charts.MOST_NUMBERED:
-        listed.sort(key=lambda one: (one.value is None, -(one.value or 0)))
+        listed.sort(key=lambda column: (column.value is None, -(column.value or 0)))
     return listed
 
 
@@ -140,15 +140,15 @@ def _column(row: QueryRow, value: float | None) -> Column:
 
 def _lines(page: RunPage, report: RunReport, names: Sequence[str]) -> Iterator[QuestionLine]:
     for row in report.rows:
-        asked = page.queries[row.query_id]
-        values = tuple(_value(row.summary, name) for name in names) if asked.is_asked else ()
+        query = page.queries[row.query_id]
+        values = tuple(_value(row.summary, name) for name in names) if query.is_asked else ()
         yield QuestionLine(
             number=row.query_id,
-            position=asked.position,
+            position=query.position,
             question=row.question,
             row=row,
-            is_asked=asked.is_asked,
-            is_open=asked.is_open,
+            is_asked=query.is_asked,
+            is_open=query.is_open,
             values=values,
             verdicts=row.verdicts[:MOST_SQUARES],
             more=max(0, len(row.verdicts) - MOST_SQUARES),

@@ -73,9 +73,9 @@ def of_runs(
     drawn = {}
     for of_set in by_set.values():
         judged = judged_runs(session, study, of_set, rule, headline_of(study))
-        for one, of_run in zip(judged, estimates(judged, names), strict=True):
-            drawn[one.run] = {
-                name: charts.of(of_run[name].figure, of_run[name].interval, marks[one.run])
+        for judged_run, of_run in zip(judged, estimates(judged, names), strict=True):
+            drawn[judged_run.run] = {
+                name: charts.of(of_run[name].figure, of_run[name].interval, marks[judged_run.run])
                 for name in names
             }
     return drawn

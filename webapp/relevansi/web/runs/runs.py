@@ -89,19 +89,23 @@ def index() -> str:
         states = reports.states(session, rater.study, rule)
         columns = run_figures.columns(rater.study)
         names = [column.name for column in columns]
-        in_study = [one.run for one in listed]
+        in_study = [overview.run for overview in listed]
         marks = run_figures.marks(in_study, in_study)
         figures = run_figures.of_runs(session, rater.study, in_study, rule, names, marks)
         phases = chosen_runs.phases_of(session, rater.study)
         phase = request.args.get("phase", 0, type=int)
-        chosen = {one: chosen_runs.of_phase(session, rater.study, one) for one in phases}
+        chosen = {
+            overview: chosen_runs.of_phase(session, rater.study, overview) for overview in phases
+        }
     sort = request.args.get("sort", names[0])
     sort = sort if sort in names else names[0]
     order = "asc" if request.args.get("order") == "asc" else "desc"
-    shown = [one for one in listed if phase not in chosen or one.run.id in chosen[phase]]
+    in_phase = [
+        overview for overview in listed if phase not in chosen or overview.run.id in chosen[phase]
+    ]
     return render_template(
         "runs/index.html",
-        runs=_by_figure(shown, figures, sort, falling=order == "desc"),
+        runs=_by_figure(in_phase, figures, sort, falling=order == "desc"),
         has_runs=bool(listed),
         figures=figures,
         columns=columns,
@@ -128,7 +132,7 @@ def _by_figure(
 
     def key(overview: RunOverview) -> tuple[bool, float, bool]:
         figure = drawn[overview.run.id][name]
-        value = figure.value if figure.shown is None else figure.shown
+        value = figure.value if figure.written is None else figure.written
         is_open = figure.state is charts.State.PROVISIONAL
         return value is None, (value or 0) * (-1 if falling else 1), is_open
 
@@ -138,7 +142,7 @@ def _by_figure(
 def _best(drawn: Mapping[str, Mapping[str, charts.Figure]], name: str) -> float | None:
     """Return the highest final value of a figure, which is no claim of a test."""
     final = (
-        figure.shown
+        figure.written
         for of_run in drawn.values()
         if (figure := of_run[name]).state is not charts.State.PROVISIONAL
     )
@@ -169,7 +173,7 @@ def show(run_id: str) -> str:
         "runs/page.html",
         run=run,
         mark=marks[run_id],
-        rule=next(one for one in choices if one.name == report.rule),
+        rule=next(choice for choice in choices if choice.name == report.rule),
         rules=choices,
         columns=columns,
         figures=figures,
@@ -243,13 +247,13 @@ def delete(run_id: str) -> Response:
 def ask_to_remove_sample() -> Response:
     """Say what goes with the sample runs; once there are none, lead back to the first page."""
     with access.reading() as (session, rater):
-        found = samples.sample_runs(session, rater.study)
-        judgments, ratings, restores_blind = samples.removal_cost(session, rater.study, found)
-        if not found:
+        sample = samples.sample_runs(session, rater.study)
+        judgments, ratings, restores_blind = samples.removal_cost(session, rater.study, sample)
+        if not sample:
             return redirect(url_for("home.show"))  # type: ignore[return-value]
         page = render_template(
             "runs/remove_sample.html",
-            runs=found,
+            runs=sample,
             judgments=judgments,
             ratings=ratings,
             restores_blind=restores_blind,
@@ -285,7 +289,7 @@ def export(run_id: str, name: str) -> Response:
     return attached(file.data, file.media_type, file.name)
 
 
-def _unasked(report: RunReport, whole: Counts, depth: int | None) -> Iterator[str]:
+def _unasked(report: RunReport, counts: Counts, depth: int | None) -> Iterator[str]:
     if depth and any(row.summary.results_count > depth for row in report.rows):
         yield gettext(
             "The pool ends at rank %(depth)s: what lies only deeper is nobody's to judge, and"
@@ -296,11 +300,11 @@ def _unasked(report: RunReport, whole: Counts, depth: int | None) -> Iterator[st
         return
     yield from unsampled_sentence(report.unasked)
     of_all = Totals(
-        n_queries=whole.queries, n_with_results=whole.with_results, n_unreadable=whole.unreadable
+        n_queries=counts.queries, n_with_results=counts.with_results, n_unreadable=counts.unreadable
     )
     yield gettext(
         "Over all %(n)s questions of the run the coverage is %(coverage)s, which takes no verdict.",
-        n=notation.number(whole.queries),
+        n=notation.number(counts.queries),
         coverage=notation.figure(figures_of(of_all)["coverage"].value),
     )
 
@@ -312,11 +316,11 @@ def _exposed(exposure: Exposure) -> Iterator[str]:
     yield from (_from_to(gettext(SEEN["badge"]), time) for time in exposure.badged)
 
 
-def _from_to(seen: str, time: Period) -> str:
+def _from_to(sight: str, time: Period) -> str:
     since = notation.unbroken_moment(time.since)
     if time.until is None:
-        return gettext("Since %(since)s raters see %(seen)s.", since=since, seen=seen)
+        return gettext("Since %(since)s raters see %(seen)s.", since=since, seen=sight)
     until = notation.unbroken_moment(time.until)
     return gettext(
-        "From %(since)s to %(until)s raters saw %(seen)s.", since=since, until=until, seen=seen
+        "From %(since)s to %(until)s raters saw %(seen)s.", since=since, until=until, seen=sight
     )

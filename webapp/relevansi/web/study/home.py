@@ -84,17 +84,17 @@ def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str
     state = reports.state(session, study, reports.in_study(study), rule)
     is_blind = studies.is_blind(session, study)
     people = progress_of_raters(session, study)
-    own = next(one for one in people if one.name == rater.name)
+    reader = next(person for person in people if person.name == rater.name)
     is_own_invented = not current_app.config["IS_DEMO"] and is_offered("runs.remove_sample")
     return {
         **_own_work(session, rater),
         "runs": listed,
         "rule": rule.name,
         "state": state,
-        "is_behind": _is_behind(own, rule, state.behind),
+        "is_behind": _is_behind(reader, rule, state.behind),
         "open_run": None if is_blind else _first_open(session, rater, listed),
-        "people": sorted(people, key=lambda one: (one is not own, -one.clicks_left)),
-        "own": own,
+        "people": sorted(people, key=lambda person: (person is not reader, -person.clicks_left)),
+        "own": reader,
         "strip": _strip(session, study, listed, rule, state),
         "blind_share": _blind_share(
             reports.blindness(session, study, reports.in_study(study), rule)
@@ -104,9 +104,9 @@ def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str
     }
 
 
-def _is_behind(own: RaterProgress, rule: Rule, behind: Any) -> bool:
+def _is_behind(reader: RaterProgress, rule: Rule, behind: Any) -> bool:
     """Whether the reader has something of their own to rate that the state waits for."""
-    return own.clicks_left > 0 if rule.rater else studies.shown_owner(own.name) in behind
+    return reader.clicks_left > 0 if rule.rater else studies.shown_owner(reader.name) in behind
 
 
 def _first_open(session: Session, rater: Rater, listed: Sequence[Run]) -> tuple[str, int] | None:
@@ -157,5 +157,5 @@ def _above(
 
 def _blind_share(blindness: Blindness) -> float | None:
     """Return the share of verdicts that were given blind; ``None`` before the first."""
-    given = blindness.verdicts
-    return round(given.blind / given.n, 2) if given.n else None
+    verdicts = blindness.verdicts
+    return round(verdicts.blind / verdicts.n, 2) if verdicts.n else None

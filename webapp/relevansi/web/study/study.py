@@ -180,7 +180,7 @@ def _invalid() -> Iterator[None]:
 
 
 def _sent(study: Study) -> StudyForm:
-    return forms.sent(StudyForm, **StudyForm.stored(study))
+    return forms.form_from_request(StudyForm, **StudyForm.stored(study))
 
 
 blueprint = Blueprint("study", __name__, url_prefix="/study")
@@ -373,7 +373,7 @@ def save_assignments() -> Response:
         study = rater.study
         sets = assignments.numbered(session, study)
         people = {f"questions-{one.id}": one for one in studies.present(session, study)}
-        form = forms.named({name: LineField(LONGEST_ASSIGNMENT) for name in people})
+        form = forms.form_of_fields({name: LineField(LONGEST_ASSIGNMENT) for name in people})
         form.validate()
         errors = forms.messages(form)
         typed = {field.name: field.data for field in form if field.raw_data}
@@ -424,7 +424,9 @@ def save_notes() -> Response:
         sets = particulars.question_notes(session, rater.study)
         notes = {f"note-{one.id}": one.id for one, _ in chain.from_iterable(sets)}
     shown = ChoiceField({"all": None, **{str(one): one for one in notes.values()}})
-    form = forms.named({"show": shown, **{name: LineField(LONGEST_NOTE) for name in notes}})
+    form = forms.form_of_fields(
+        {"show": shown, **{name: LineField(LONGEST_NOTE) for name in notes}}
+    )
     said = {field.name: field.data for field in form if field.raw_data}
     if not form.validate():
         return _notes(said, forms.messages(form), status=422)
