@@ -257,7 +257,7 @@ def test_figures_are_in_use_once_the_owner_has_seen_the_agreement_and_said_so(
     assert re.search("Where they differ.*P1A.*P2A", page.text)
     assert "Its figures are in use since" in client.get(f"{address}/agreement").text
     shown = Page(client.get(f"/runs/{run}", query_string={"rule": "machine Mesin"}))
-    assert shown.texts("option[value='machine Mesin'][selected]") == ["Mesin (machine) alone"]
+    assert shown.texts(".pick b") == ["Mesin (machine) alone"]
     client.post(f"{address}/withdraw")
     assert "Mesin" not in client.get(f"/runs/{run}").text
     assert client.get(f"{address}/withdraw").headers["Location"] == f"{address}/agreement"

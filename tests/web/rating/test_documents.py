@@ -248,11 +248,11 @@ def test_an_open_page_and_the_page_of_a_run_say_where_the_pool_ends(
     page = Page(client.get(address))
     listed = [one["class"] for one in page.all("#cards > *")]
     assert listed[1:] == ["card", "cutoff", "card", "card"]
-    assert not Page(client.get(f"/runs/{run_id}")).has("#finished")
+    assert "provisional" in Page(client.get(f"/runs/{run_id}")).one("#state").text
     client.post(f"{address}/results/1/judgment", data={"relevance": "1"}, headers=PART)
 
     run = Page(client.get(f"/runs/{run_id}"))
-    assert run.has("#finished")
+    assert run.one("#state").text == "Complete"
     assert "rank 1:" in run.one("main").text
     set_study(web_database, pool_depth=None)
     assert not Page(client.get(address)).has("#pool-end")

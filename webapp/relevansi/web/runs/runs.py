@@ -59,11 +59,26 @@ FORMATS = {
 }
 """Each format of an export with the last part of its address."""
 OF_RUN = f"any({', '.join(map(repr, FORMATS.values()))})"
-SEEN = {
-    "record": mark("what only the record of a listing knows"),
-    "grade": mark("a suggested grade, blind ones too"),
-    "badge": mark("constraint badges on the cards, blind ones too"),
+EXPOSED = {
+    "record_shown": (
+        mark(
+            "Since %(since)s raters can see under the cards what only the record of a listing knows."
+        ),
+        mark(
+            "From %(since)s to %(until)s raters could see under the cards what only the record of a"
+            " listing knows."
+        ),
+    ),
+    "suggested": (
+        mark("Since %(since)s blind raters are offered a suggested grade."),
+        mark("From %(since)s to %(until)s blind raters were offered a suggested grade."),
+    ),
+    "badged": (
+        mark("Since %(since)s blind raters see constraint badges on the cards."),
+        mark("From %(since)s to %(until)s blind raters saw constraint badges on the cards."),
+    ),
 }
+"""What raters could see beside the cards, by the switch: until now, and for a time."""
 
 measures = Blueprint("measures", __name__, url_prefix="/measures")
 
@@ -311,16 +326,12 @@ def _unasked(report: RunReport, counts: Counts, depth: int | None) -> Iterator[s
 
 def _exposed(exposure: Exposure) -> Iterator[str]:
     """Yield what raters could see beside the cards, and when."""
-    yield from (_from_to(gettext(SEEN["record"]), time) for time in exposure.record_shown)
-    yield from (_from_to(gettext(SEEN["grade"]), time) for time in exposure.suggested)
-    yield from (_from_to(gettext(SEEN["badge"]), time) for time in exposure.badged)
-
-
-def _from_to(sight: str, time: Period) -> str:
-    since = notation.unbroken_moment(time.since)
-    if time.until is None:
-        return gettext("Since %(since)s raters see %(seen)s.", since=since, seen=sight)
-    until = notation.unbroken_moment(time.until)
-    return gettext(
-        "From %(since)s to %(until)s raters saw %(seen)s.", since=since, until=until, seen=sight
-    )
+    for switch, (until_now, for_a_time) in EXPOSED.items():
+        periods: tuple[Period, ...] = getattr(exposure, switch)
+        for period in periods:
+            since = notation.unbroken_moment(period.since)
+            if period.until is None:
+                yield gettext(until_now, since=since)
+            else:
+                until = notation.unbroken_moment(period.until)
+                yield gettext(for_a_time, since=since, until=until)

@@ -128,7 +128,7 @@ def _strip(
     figures = run_figures.of_runs(session, study, compared, rule, names, marks)
     answer: tuple[str, ...] = ()
     above: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(names)
-    if len(compared) > 1:
+    if len(compared) > 1 and state.is_complete:  # else nothing is tested, and no library needed
         headline = headline_of(study)
         judged = judged_runs(session, study, compared, rule, headline)
         scale = Scale.stored(study.scale)
