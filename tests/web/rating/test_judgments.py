@@ -12,7 +12,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from relevansi import notation
 from relevansi.db.engine import Database
 from relevansi.i18n import speaking
 from relevansi.records import EmptyOutcome, Relevance

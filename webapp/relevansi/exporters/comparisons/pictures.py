@@ -179,7 +179,7 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
 def value_in_words(row: PanelRow, unit: str) -> str:
     """Return a value with its interval, or with what it can still become."""
     figure = row.figure
-    value = "–" if figure.shown is None else notation.figure(figure.shown, unit)
+    value = "–" if figure.written is None else notation.figure(figure.written, unit)
     ends: tuple[float | None, float | None] = (None, None)
     if figure.state is State.PROVISIONAL:
         ends = figure.low, figure.high
@@ -199,8 +199,8 @@ def _draw_figure(canvas: Canvas, track: Track, row: PanelRow, middle: float) -> 
         ends = (track.at(low), middle), (track.at(high), middle)
         width, opacity = (10.0, 0.2) if is_open else (1.75, 1.0)
         canvas.line(*ends, stroke=colour, width=width, opacity=opacity)
-    if figure.shown is not None:
-        _shape(canvas, (track.at(figure.shown), middle), row.method.mark, is_hollow=is_open)
+    if figure.written is not None:
+        _shape(canvas, (track.at(figure.written), middle), row.method.mark, is_hollow=is_open)
 
 
 def _shape(canvas: Canvas, centre: Point, mark: int, *, is_hollow: bool) -> None:
