@@ -62,7 +62,8 @@ OF_RUN = f"any({', '.join(map(repr, FORMATS.values()))})"
 EXPOSED = {
     "record_shown": (
         mark(
-            "Since %(since)s raters can see under the cards what only the record of a listing knows."
+            "Since %(since)s raters can see under the cards what only the record of a listing"
+            " knows."
         ),
         mark(
             "From %(since)s to %(until)s raters could see under the cards what only the record of a"
