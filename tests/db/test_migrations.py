@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import lzma
 import re
 import sqlite3
@@ -19,10 +18,10 @@ from sqlalchemy.exc import IntegrityError
 
 from relevansi.config import sqlite_url
 from relevansi.db.engine import (
-    BeforeFirstRelease,
     Database,
     DatabaseOutOfDate,
     NewerDatabase,
+    TooOldDatabase,
     _alembic,
 )
 from relevansi.db.migrations import HEAD
@@ -30,7 +29,7 @@ from relevansi.db.tables.base import Base
 from tests.cli.relevansi import relevansi
 
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.xz"))
-"""The demo's study as 1.0.0 left it, and at a revision between that and 1.1.0."""
+"""The demo's study as 1.1.0 left it."""
 GIVEN = {
     "judgments": ("rater_id", "judged_item_id", "verdict"),
     "query_ratings": ("rater_id", "query_key", "quality", "notes"),
@@ -95,21 +94,6 @@ def _rows(
 ) -> list[tuple[object, ...]]:
     columns = ", ".join(GIVEN[table]).replace("judged_item_id", judged_item_id)
     return connection.execute(f"SELECT {columns} FROM {table} ORDER BY {columns}").fetchall()
-
-
-def test_rules_that_are_gone_are_ended_and_logged(database: Database, tmp_path: Path) -> None:
-    with _upgraded(database, tmp_path, "0022", (*OLDER_ROWS[:3], *OLDER_RULES)) as connection:
-        kept = connection.execute(
-            text("SELECT kind, outcome, verdicts_at_end FROM planning_rules ORDER BY id")
-        ).all()
-        logged = connection.execute(
-            text("SELECT action, subject, old, new FROM log_entries ORDER BY id")
-        ).all()
-    assert [tuple(row) for row in kept] == [("sequence", "stopped", 3), ("fixed", None, None)]
-    ended, forgotten = [tuple(row) for row in logged]
-    assert ended == ("set rating rule", "question set 1, rule 2, seed 7", "by_effect", None)
-    assert forgotten[:2] == ("forget rating rule", "question set 1, rule 2")
-    assert {"seed": 7, "outcome": "retired"}.items() <= json.loads(forgotten[2]).items()
 
 
 def test_words_on_items_of_evaluations_move_to_the_log_of_their_rater(
@@ -243,21 +227,6 @@ JUDGED_THINGS = (
 )
 """One verdict as version 0041 stored it."""
 
-OLDER_RULES = (
-    "INSERT INTO question_sets (id, study_id, created_at) VALUES (1, 1, '2026-03-01 08:00:00')",
-    *(
-        "INSERT INTO planning_rules (id, study_id, question_set_id, kind, settings, seed,"
-        " verdicts_before, rater_id, chosen_at, ended_at, verdicts_at_end, outcome)"
-        f" VALUES ({id_}, 1, 1, '{kind}', '{{}}', 7, 0, 1, '2026-03-01 09:00:00', {ended})"
-        for id_, kind, ended in (
-            (1, "sequence", "'2026-03-01 10:00:00', 3, 'stopped'"),
-            (2, "by_effect", "NULL, NULL, NULL"),
-            (3, "fixed", "NULL, NULL, NULL"),
-        )
-    ),
-)
-"""Rules of version 1.0.0: one has ended, one cannot be followed any more."""
-
 OLDER_STUDY = """INSERT INTO studies (id, name, allow_bulk, show_pictures, order_seed,
  shuffle_questions, figures, badges_while_blind, repeat_percent, guidelines, created_at)
  VALUES ({id}, 'Lama', false, false, 7, false, 'progress', false, 5, '', '2026-03-01 09:00:00')"""
@@ -304,7 +273,7 @@ def _another(database: Database, tmp_path: Path) -> Database:
 
 @pytest.mark.parametrize(
     ("version", "refusal"),
-    [("0017", DatabaseOutOfDate), ("0016", BeforeFirstRelease), ("9999", NewerDatabase)],
+    [("0029", DatabaseOutOfDate), ("0028", TooOldDatabase), ("9999", NewerDatabase)],
 )
 def test_tables_of_another_version_are_refused_and_newer_ones_named_so(
     database: Database, version: str, refusal: type[Exception]

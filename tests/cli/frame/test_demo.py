@@ -50,7 +50,7 @@ def test_the_demo_of_this_version_opens_without_a_word_and_another_names_the_swi
 def test_a_demo_of_an_older_version_is_upgraded_and_a_newer_one_made_anew(file: Path) -> None:
     file.unlink()
     with closing(Database(sqlite_url(file))) as opened:
-        opened.upgrade("0017")
+        opened.upgrade("0029")
     prepared_demo()
     assert version(file) == HEAD
 

@@ -149,11 +149,11 @@ def test_what_an_older_backup_holds_comes_through_the_migrations(
     """
     content = tmp_path / "older.sqlite"
     older = Database(sqlite_url(content))
-    older.upgrade("0018")
+    older.upgrade("0029")
     older.close()
     with closing(sqlite3.connect(content)) as connection:
         columns = [row[1] for row in connection.execute("PRAGMA table_info(studies)")]
-        assert "revision" not in columns
+        assert "kind" not in columns
         connection.execute(
             "INSERT INTO studies (id, name, allow_bulk, show_pictures, order_seed,"
             " shuffle_questions, figures, repeat_percent, guidelines, created_at)"
@@ -163,7 +163,7 @@ def test_what_an_older_backup_holds_comes_through_the_migrations(
         connection.commit()
     forge(content, f"CREATE TRIGGER evil AFTER UPDATE ON alembic_version BEGIN {RUNS}; END")
     counts = {"studies": 1, "properties": 1}
-    file = written(tmp_path / "older.backup", content, schema_version="0018", counts=counts)
+    file = written(tmp_path / "older.backup", content, schema_version="0029", counts=counts)
 
     backups.restore(database, file, NOW, replace=True, as_superuser=True)
 

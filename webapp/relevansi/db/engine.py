@@ -37,7 +37,7 @@ from sqlalchemy.orm import Session
 
 from relevansi.config import new_private_folder
 from relevansi.db import sqlite_files
-from relevansi.db.migrations import FIRST_RELEASE, HEAD
+from relevansi.db.migrations import HEAD, OLDEST
 from relevansi.db.outages import READ_ONLY, Outage, WriterBusy, outage
 from relevansi.db.sqlite_files import OpenFile, kept_beside, make_private
 from relevansi.db.tables.base import Base
@@ -96,9 +96,9 @@ class NewerDatabase(Conflict):
     remedy = mark("Install that version to use it.")
 
 
-class BeforeFirstRelease(Conflict):
-    message = mark("The database %(name)s was made before Relevansi 1.0.0")
-    remedy = mark("Bring it to that version with Relevansi 1.0.0 first (`relevansi upgrade`).")
+class TooOldDatabase(Conflict):
+    message = mark("The database %(name)s was made before Relevansi 1.1.0")
+    remedy = mark("Bring it to that version with Relevansi 1.1.0 first (`relevansi upgrade`).")
 
 
 class RestoreCutOff(Conflict):
@@ -171,7 +171,7 @@ class Database:
             raise DatabaseOutOfDate(self.description) if is_known else self._unknown(version)
 
     def _unknown(self, version: str) -> Exception:
-        kind = BeforeFirstRelease if version < FIRST_RELEASE else NewerDatabase
+        kind = TooOldDatabase if version < OLDEST else NewerDatabase
         return kind(self.description)
 
     def is_missing(self) -> bool:

@@ -1,4 +1,4 @@
-"""The tables of 1.0.0, as its seventeen steps had made them."""
+"""The tables of 1.1.0, as its steps had made them."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from relevansi.db.tables.base import NAMING
 
-revision: str = "0017"
+revision: str = "0029"
 down_revision: str | None = None
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
@@ -70,6 +70,10 @@ sa.Table(
     sa.Column("guidelines", sa.Text, nullable=False),
     sa.Column("password", sa.Text),
     sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+    sa.Column("revision", sa.String(32), nullable=False, server_default=""),
+    sa.Column("suggest_quality", sa.Boolean),
+    sa.Column("starter_guidelines", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("cannot_tell", sa.String(16), nullable=False, server_default="left_out"),
 )
 sa.Table(
     "consent_texts",
@@ -112,6 +116,29 @@ sa.Table(
     sa.Column("subject", sa.Text, nullable=False),
     sa.Column("old", sa.Text),
     sa.Column("new", sa.Text),
+)
+sa.Table(
+    "long_works",
+    TABLES,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("study_id", sa.ForeignKey("studies.id"), nullable=False, index=True),
+    sa.Column("kind", sa.String(32), nullable=False),
+    sa.Column("wanted", sa.JSON, nullable=False),
+    sa.Column("study_state", sa.Text),
+    sa.Column("put_down_at", sa.DateTime(timezone=True), nullable=False),
+    sa.Column("ended_at", sa.DateTime(timezone=True)),
+    sa.Column("state", sa.String(8), nullable=False),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("alive_until", sa.DateTime(timezone=True)),
+    sa.Column("steps_done", sa.Integer, nullable=False),
+    sa.Column("steps", sa.Integer, nullable=False),
+    sa.Column("failure", sa.Text),
+    sa.Column("remedy", sa.Text),
+    sa.Column("about", sa.Text, nullable=False),
+    sa.Column("result", sa.JSON),
+    sa.Column("file_name", sa.Text),
+    sa.Column("media_type", sa.Text),
+    sa.Column("data", sa.LargeBinary),
 )
 sa.Table(
     "question_sets",
@@ -233,6 +260,7 @@ sa.Table(
     sa.Column("uncounted", sa.Integer, nullable=False),
     sa.Column("failed_in_a_row", sa.Integer, nullable=False),
     sa.Column("why", sa.Text),
+    sa.Column("failed", sa.Integer, nullable=False, server_default="0"),
     sa.Index(
         "uq_machine_sessions_open",
         "rater_id",
@@ -407,6 +435,7 @@ sa.Table(
     sa.Column("run_id", sa.ForeignKey("runs.id", ondelete="CASCADE"), index=True),
     sa.Column("kind", sa.String(8), nullable=False),
     sa.Column("claimed_at", sa.DateTime(timezone=True), nullable=False),
+    sa.Column("asked_again_at", sa.DateTime(timezone=True)),
     sa.Column("postponed_at", sa.DateTime(timezone=True)),
     sa.Column("keeps_seed_order", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Index(
@@ -637,4 +666,13 @@ sa.Table(
     sa.Column("judged_thing_id", sa.ForeignKey("judged_things.id"), nullable=False, index=True),
     sa.Column("card", sa.JSON, nullable=False),
     sa.UniqueConstraint("query_key", "rank"),
+)
+sa.Table(
+    "wordings_opened",
+    TABLES,
+    sa.Column("rater_id", sa.ForeignKey("raters.id"), primary_key=True),
+    sa.Column(
+        "query_key", sa.ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True, index=True
+    ),
+    sa.Column("at", sa.DateTime(timezone=True), nullable=False),
 )
