@@ -299,7 +299,7 @@ def add_answers(session, *given, **more):
 
 stored_runs.add_answers = add_answers
 database, now = Database(sys.argv[1]), datetime.fromisoformat(sys.argv[2])
-work = JobWork(database, kinds.KINDS)
+work = JobWork(database, kinds.JOB_KINDS)
 with database.writing() as session:
     call = work.claim(session, now)
     session.commit()
@@ -329,7 +329,7 @@ def test_a_server_that_is_killed_while_storing_leaves_nothing_and_the_next_one_s
     rows = (Run, JudgedItem, Upload)
     assert [count(web_database, one) for one in rows] == [0, 0, 1]
 
-    work = JobWork(web_database, kinds.KINDS)
+    work = JobWork(web_database, kinds.JOB_KINDS)
     with web_database.writing() as session:
         call = work.claim(session, now + 2 * ALIVE)
         assert isinstance(call, JobCall)

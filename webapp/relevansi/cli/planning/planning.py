@@ -194,7 +194,7 @@ def estimate_command(
         merged = reports.rule_of(session, study, rule)
         estimates = machine_help.of_runs(session, study, compared, merged, judge, (figure,))
         set_id, sample = compared[0].question_set_id, None
-        if judge is None and figure in samples.FIGURES:
+        if judge is None and figure in samples.SAMPLE_FIGURES:
             sample = samples.of_runs(session, study, set_id, compared, merged)
         if sample is not None:
             # The figure as the rule of the sample gives it: no machine has a part in it.

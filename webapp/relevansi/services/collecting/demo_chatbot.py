@@ -30,7 +30,7 @@ EMPTY = (
     "Maaf, tidak ada properti lain yang saya temukan. Sebutkan misalnya jenis dan lokasinya, "
     "seperti: rumah dijual di daerah Ringroad."
 )
-KINDS = {
+INDONESIAN_KINDS = {
     "house": "rumah", "shophouse": "ruko", "land": "tanah", "warehouse": "gudang",
     "apartment": "apartemen", "sale": "jual", "rent": "sewa",
 }  # fmt: skip
@@ -144,7 +144,7 @@ def _words(text: str) -> frozenset[str]:
 def _searchable_text(listing: dict[str, Any]) -> str:
     landmarks = listing.get("nearby", ())
     near = (f"{at['kind']} {at['name']}" for at in landmarks if at["distance_m"] <= NEAR_M)
-    kinds = (KINDS[listing[name]] for name in ("property_type", "listing_type"))
+    kinds = (INDONESIAN_KINDS[listing[name]] for name in ("property_type", "listing_type"))
     places = (
         listing.get(name, "") for name in ("title", "area", "district", "location", "complex")
     )

@@ -34,7 +34,7 @@ class EvaluationKind(StrEnum):
     JSON = "json-v2"
 
 
-FIGURES = {
+ITEM_FIGURES = {
     EvaluationKind.ANSWERS: ("overlap", "faithfulness", "em", "f1"),
     EvaluationKind.CHUNKS: chunks.CHUNK_FIGURES,
     EvaluationKind.JSON: ("score", *WEIGHTS),

@@ -32,7 +32,7 @@ from relevansi.services.judging.events import Target, TargetChange
 from relevansi.services.people import raters
 from relevansi.services.runs import reports, runs
 
-FIGURES = slice(3, 11)  # results_count to response_quality: notes are for people
+FIGURE_CELLS = slice(3, 11)  # results_count to response_quality: notes are for people
 
 
 class RatedFileReport(Struct, frozen=True):
@@ -93,7 +93,7 @@ def _lines(report: RunReport) -> Mapping[int, list[Cell]]:
     rows = zip(report.rows, rated_rows(original), strict=True)
     return {
         row.query_id: [
-            rounded(cell) if isinstance(cell, float) else cell for cell in cells[FIGURES]
+            rounded(cell) if isinstance(cell, float) else cell for cell in cells[FIGURE_CELLS]
         ]
         for row, cells in rows
     }

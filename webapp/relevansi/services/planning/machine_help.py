@@ -33,7 +33,7 @@ from relevansi.services.runs.reports import Rule, UnknownRater
 from relevansi.services.study import studies
 
 WITH_RESULTS = frozenset({QueryState.RESULTS})
-FIGURES: Mapping[str, frozenset[QueryState]] = {
+HELPED_FIGURES: Mapping[str, frozenset[QueryState]] = {
     "mean_precision_at_5": WITH_RESULTS,
     "mean_overall_precision": WITH_RESULTS,
     "mrr": WITH_RESULTS,
@@ -65,7 +65,7 @@ def of_runs(
     compared: Sequence[Run],
     rule: Rule,
     machine: Rater | None,
-    figures: Collection[str] = tuple(FIGURES),
+    figures: Collection[str] = tuple(HELPED_FIGURES),
 ) -> MachineHelp:
     """Return the figures of `compared`, runs of one question set, and of every two of them.
 
@@ -167,7 +167,7 @@ def _values(figure: str, judged: _Judged) -> dict[int, tuple[float | None, float
     listed = {
         place: (people.figures[figure].value, machine.figures[figure].value, _is_open(machine))
         for place, (people, machine) in sorted(judged.items())
-        if machine.state in FIGURES[figure]
+        if machine.state in HELPED_FIGURES[figure]
     }
     machine_values = [machine for _, machine, _ in listed.values() if machine is not None]
     middle = fmean(machine_values) if machine_values else 0.0

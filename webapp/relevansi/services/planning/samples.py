@@ -215,7 +215,7 @@ def _log(session: Session, rule: PlanningRule, old: str | None, now: datetime) -
     studies.log(session, study, "set rating rule", subject, old, new, now)
 
 
-FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "mean_response_quality")
+SAMPLE_FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "mean_response_quality")
 """The figures that a sample shows."""
 FEWEST = 2
 
@@ -313,7 +313,7 @@ def of_runs(
     figures = []
     is_shown = grew or rated == len(chosen.sample)
     each = (*zip(judged), *combinations(judged, 2))
-    for figure, names in product(FIGURES if is_shown else (), each):
+    for figure, names in product(SAMPLE_FIGURES if is_shown else (), each):
         compared = [judged[name] for name in names]
         mean = sampled_mean(
             [_value(figure, place, *compared) for place in places],

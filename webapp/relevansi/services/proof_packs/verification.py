@@ -71,7 +71,7 @@ VALUES: Mapping[Any, set[Any]] = {
 }
 """The values that columns may have, where their types allow others too."""
 
-_FIGURES = ("figures.json", "comparisons/", "planning/figures.json")
+_FILES_OF_FIGURES = ("figures.json", "comparisons/", "planning/figures.json")
 _NO_STUDY = (
     *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
     *(AssertionError, RecursionError, Failure, SQLAlchemyError),
@@ -212,7 +212,7 @@ class _Comparison:
                 self._add(DifferenceKind.CELL, name, (), "-", None, ROWS)
 
     def _compare(self, name: str, computed: bytes) -> None:
-        has_figures = any(part in name for part in _FIGURES)
+        has_figures = any(part in name for part in _FILES_OF_FIGURES)
         kind = DifferenceKind.FIGURE if has_figures else DifferenceKind.CELL
         is_json = name.endswith(".json")
         if is_json:

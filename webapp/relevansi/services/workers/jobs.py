@@ -1,9 +1,9 @@
 """Jobs, done in the background: enqueued, done, their file downloaded or their result read.
 
-``kinds.KINDS`` has the function of each kind by its name, which works in a reading transaction and
-says after each step how many of how many are done. It returns a file to keep, or a function that
-stores everything in one transaction, the one in which the job ends. Rows of unknown kinds, which
-another version enqueued, are ignored.
+``kinds.JOB_KINDS`` has the function of each kind by its name, which works in a reading transaction
+and says after each step how many of how many are done. It returns a file to keep, or a function
+that stores everything in one transaction, the one in which the job ends. Rows of unknown kinds,
+which another version enqueued, are ignored.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def make_pack(session: Session, study: Study, order: Mapping[str, Any], tell: Te
     return packs.pack(session, study, order["run"], rule, tell=tell)
 
 
-KINDS: Mapping[str, Make] = {
+JOB_KINDS: Mapping[str, Make] = {
     IMPORTING: import_files,
     READING: read_files,
     STORING: store_files,

@@ -16,7 +16,7 @@ from relevansi.metrics.evaluations.json_answers import CLASSES, WEIGHTS, JsonSco
 from relevansi.metrics.evaluations.registry import EVALUATIONS
 from relevansi.metrics.evaluations.similarity import Coverage
 from relevansi.services.evaluations.evaluations import (
-    FIGURES,
+    ITEM_FIGURES,
     MOST_PARTS,
     EvaluationKind,
     score_again,
@@ -46,7 +46,7 @@ Lines = list[tuple[str, str, int | None]]
 
 
 def figures(kind: EvaluationKind, result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    names = [*FIGURES[kind], "total_tokens", "latency_ms", "faithfulness_judge"]
+    names = [*ITEM_FIGURES[kind], "total_tokens", "latency_ms", "faithfulness_judge"]
     if kind is EvaluationKind.JSON:
         names = ["score"]
     return [

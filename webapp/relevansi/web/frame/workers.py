@@ -36,7 +36,7 @@ class Workers(WorkLoop):
         unfinished: list[tuple[OutsideWork[Any, Any], int]] = []
         with database.reading() as session:
             if jobs.is_any_open(session):
-                unfinished.append((JobWork(database, kinds.KINDS), 1))
+                unfinished.append((JobWork(database, kinds.JOB_KINDS), 1))
             for rater_id, at_once in calls.running_judges(session):
                 unfinished.append((JudgeWork(rater_id, self._app.config["JUDGE"]), at_once))
             if at_once := own_questions.calls_at_once(session):

@@ -68,7 +68,7 @@ def download(file: ExportedFile) -> Response:
 
 
 def wake() -> None:
-    workers().wake(JobWork(access.database(), kinds.KINDS), most=1)
+    workers().wake(JobWork(access.database(), kinds.JOB_KINDS), most=1)
 
 
 def _imported(job: LongWork) -> str:
