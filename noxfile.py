@@ -181,24 +181,29 @@ def coverage(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def release(session: nox.Session) -> None:
-    """Build wheel and sdist, and try each in an environment that has nothing else."""
+    """Build wheel and sdist, and try each as installed: by pip, the wheel by pipx and uvx too."""
     version = PROJECT["project"]["version"]
     if f"## [{version}]" not in Path("CHANGELOG.md").read_text("utf-8"):
         session.error(f"CHANGELOG.md has no section [{version}].")
-    session.install("build", "virtualenv")
+    session.install("build", "pipx", "uv", "virtualenv")
     folder = Path(session.create_tmp()).resolve()
     session.run("python", "-m", "build", "--outdir", str(folder / "dist"))
+    questions = str(Path("tests", "installed.py").resolve())
+    run = str(Path("seeds", "runs", "hybrid").resolve())
+    session.chdir(folder)  # nothing of the project is in reach
     for file in sorted((folder / "dist").glob(f"relevansi-{version}*")):
         here = folder / file.name.replace(".", "-")
         session.run("virtualenv", "--clear", "--quiet", str(here))
         scripts = here / ("Scripts" if os.name == "nt" else "bin")
         session.run(str(scripts / "pip"), "install", "--quiet", str(file), external=True)
+        session.run(str(scripts / "python"), questions, external=True)
         instance = {"RELEVANSI_INSTANCE": str(here / "instance")}
-        seeds = str(Path("seeds", "runs", "hybrid"))
         program = str(scripts / "relevansi")
-        session.run(program, "--version", external=True, env=instance)
-        session.run(program, "import", seeds, external=True, env=instance)
+        session.run(program, "import", run, external=True, env=instance)
         session.run(program, "check", external=True, env=instance)
+    wheel = str(next((folder / "dist").glob("*.whl")))
+    session.run("pipx", "run", "--spec", wheel, "relevansi", "--version")
+    session.run("uvx", "--no-cache", "--from", wheel, "relevansi", "--version")
     session.log(f"In {folder / 'dist'}: tag it v{version}, and build docs/Containerfile from it.")
 
 
