@@ -22,8 +22,8 @@ def upgrade() -> None:
     op.create_table(
         "query_summaries",
         sa.Column("rater_id", sa.Integer(), sa.ForeignKey("raters.id"), nullable=False),
-        sa.Column("query_key", sa.Integer(), of_query, nullable=False, index=True),
-        sa.Column("run_id", sa.String(16), of_run, nullable=False, index=True),
+        sa.Column("query_key", sa.Integer(), of_query, nullable=False),
+        sa.Column("run_id", sa.String(16), of_run, nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
         *(
             sa.Column(name, sa.Integer(), nullable=False)
@@ -40,5 +40,8 @@ def upgrade() -> None:
         sa.Column("empty_outcome", sa.String(16)),
         sa.Column("quality", sa.Double()),
         sa.PrimaryKeyConstraint("rater_id", "query_key"),
-        sa.Index(None, "rater_id", "run_id"),
     )
+    # In the same order every time, which indexes of a table have not.
+    for columns in (["query_key"], ["run_id"], ["rater_id", "run_id"]):
+        name = "_".join(["ix_query_summaries", *columns])
+        op.create_index(name, "query_summaries", columns)
