@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from relevansi.cli.frame import options
 from relevansi.cli.frame.commands import COMMANDS
+from relevansi.cli.frame.commands import relevansi as application
 from tests.cli.judged_runs import HYBRID
 from tests.cli.relevansi import environment, relevansi
 
@@ -59,6 +63,32 @@ def test_words_in_another_encoding_name_files_and_nothing_else(
     assert done.returncode == code, done.stderr
     assert said in done.stdout + done.stderr
     assert len(done.stderr.splitlines()) == (1 if code else 0)
+
+
+def below(command: click.Command) -> Iterator[click.Command]:
+    yield command
+    for each in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from below(each)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_a_command_answers_in_a_format_can_go_to_a_file(name: str) -> None:
+    top = application.get_command(click.Context(application), name)
+    assert top is not None
+    for command in below(top):
+        options = {option for each in command.params for option in each.opts}
+        if "--format" in options:
+            assert "-o" in options, command.name
+            assert "--json" not in options, command.name
+
+
+def test_the_dash_is_the_standard_output_for_any_answer(tmp_path: Path) -> None:
+    arguments = ("plan", "--sd", "0.3", "--difference", "0.1", "--format", "json")
+    printed = relevansi(tmp_path, *arguments, "-o", "-").stdout
+    relevansi(tmp_path, *arguments, "-o", tmp_path / "plan.json")
+
+    assert json.loads(printed)["deviation"] == 0.3
+    assert (tmp_path / "plan.json").read_text("utf-8") == printed
 
 
 @pytest.mark.parametrize("name", COMMANDS)
