@@ -93,7 +93,7 @@ async function copied(address) {
   const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
   if (!page.querySelector("#question")) return null;
   document.documentElement.dataset.offline = page.documentElement.dataset.offline ?? "";
-  const parts = ["question", "walk", "figures"].map((id) => page.getElementById(id)).filter(Boolean);
+  const parts = ["question", "walk", "ways"].map((id) => page.getElementById(id)).filter(Boolean);
   return parts.map(partial).join("");
 }
 

@@ -4,8 +4,8 @@
 
 import { Book, lastChange, merged, openIn, standing, valueAt } from "./book.js";
 import { ratedCsv } from "./csv.js";
-import { count, counted, firstRelevantRank, suggestedQuality } from "./figures.js";
-import { fillTable } from "./table.js";
+import { suggestedQuality } from "./figures.js";
+import { drawFigures, filled } from "./table.js";
 import { keep, kept } from "../frame/memory.js";
 
 const one = (selector, within = document) => within.querySelector(selector);
@@ -23,7 +23,6 @@ let queries = standing(run.queries, book.changes);
 Object.assign(document.documentElement, { lang: language, dir: spoken.dir });
 document.body.append(spoken.content.cloneNode(true));
 const words = one("#rating").dataset;
-if (!book.lasts) words.saved = words.inTab;
 
 // What the script of the rating page asks of htmx: put parts in their places.
 window.htmx = {
@@ -55,16 +54,16 @@ function arrived() {
   const notes = one("#notes");
   if (notes !== document.activeElement) notes.value = notes.defaultValue = query.notes;
   if (book.record.at !== query.query_id) book.note({ at: query.query_id });
-  for (const line of all("[data-state-of]")) line.textContent = saying(line, query);
+  one("#asked").textContent = one("#question").dataset.asked;
+  for (const line of all("[data-state-of]")) line.dataset.state = isStored(line, query) ? "saved" : "";
   paint();
 }
 
-function saying(line, query) {
+function isStored(line, query) {
   const at = line.dataset.stateOf;
-  if (at === "quality") return query.quality === null ? "" : words.saved;
-  if (at === "notes") return query.notes ? words.saved : "";
-  const said = at === "outcome" ? query.outcome : query.verdicts[at - 1];
-  return said ? words.saved : words.unjudged;
+  if (at === "quality") return query.quality !== null;
+  if (at === "notes") return Boolean(query.notes);
+  return Boolean(at === "outcome" ? query.outcome : query.verdicts[at - 1]);
 }
 
 // ---- what the rating page asks of its outbox ------------------------------------------------
@@ -145,19 +144,7 @@ function paint() {
   paintGrades(query);
   paintWalk(query);
   paintKeeping();
-  if (!one("#figures")) return; // this study's figures are not counted here
-  paintCounts(query);
-  fillTable(one("#figures table"), query, queries);
-}
-
-/** Say what was clicked on the question: of how many its precision so far divides by. */
-function paintCounts(query) {
-  const verdicts = counted(query);
-  const [relevant, first] = [one('[data-count="relevant"]'), one('[data-count="first"]')];
-  const yes = count(verdicts, "1");
-  const decided = yes + count(verdicts, "0");
-  relevant.textContent = decided ? filled(relevant.dataset.words, yes, decided) : "-";
-  first.textContent = decided ? (firstRelevantRank(verdicts) ?? first.dataset.none) : "-";
+  if (one("#figures")) drawFigures(one("#figures"), query, queries); // else they are not counted here
 }
 
 function paintCards({ verdicts, outcome }) {
@@ -166,6 +153,8 @@ function paintCards({ verdicts, outcome }) {
 }
 
 function press(place, value) {
+  const form = one("form.verdict", place);
+  if (form) form.dataset.stands = value ?? "";
   place.dataset.verdict = value ?? "";
   for (const button of all("button[aria-pressed]", place)) {
     button.setAttribute("aria-pressed", button.value === value);
@@ -179,16 +168,15 @@ function paintGrades(query) {
     input.checked = Number(input.value) === query.quality;
     input.closest("label").classList.toggle("suggested", Number(input.value) === suggested);
   }
-  const hint = query.state === "results" ? words.suggested : words.suggestedEmpty;
-  const none = run.suggests ? words.unsuggested : "";
-  one("#suggestion").textContent = suggested === null ? none : filled(hint, suggested);
+  one("#suggestion").textContent = suggested === null ? "" : filled(words.suggested, suggested);
 }
 
 function paintWalk(query) {
   const at = place(query.query_id);
   const walk = one("#walk");
   Object.assign(walk.dataset, { query: query.query_id, address: `#q-${query.query_id}` });
-  one("strong", walk).textContent = filled(words.moving, at + 1, queries.length);
+  one(".at .vh", walk).textContent = filled(words.moving, at + 1, queries.length);
+  one(".at b", walk).textContent = at + 1;
   const open = queries.map(openIn);
   const left = open.filter(({ isOpen }) => isOpen).length;
   Object.assign(one("progress", walk), { max: queries.length, value: queries.length - left });
@@ -196,10 +184,11 @@ function paintWalk(query) {
   way("prev", queries[at - 1]?.query_id);
   way("next", queries[at + 1]?.query_id);
   const next = nextOpen(query.query_id);
+  const jump = one('[data-way="jump"]');
   way("jump", next);
-  const jump = one('[data-way="jump"]', walk);
-  if (next === undefined) jump.textContent = left ? words.nothingElse : words.end;
-  if (next === undefined && !left) jump.replaceWith(linked(jump, "#take"));
+  jump.toggleAttribute("data-ahead", next !== undefined);
+  jump.textContent = next === undefined && !left ? words.end : jump.dataset.label;
+  if (next === undefined && !left) jump.href = "#take";
 }
 
 function whatIsLeft(open, questions) {
@@ -210,37 +199,22 @@ function whatIsLeft(open, questions) {
   return `${inWords(words, "question", questions)} · ${parts}`;
 }
 
-/** Make a way of the walk lead to a question, or nowhere. */
+/** Make a way lead to a question, or nowhere. */
 function way(name, id) {
-  const old = one(`#walk [data-way="${name}"]`);
-  const made = linked(old, id === undefined ? null : `#q-${id}`);
-  made.toggleAttribute("data-walk", id !== undefined);
-  made.toggleAttribute("data-ahead", name === "jump" && id !== undefined);
-  made.textContent = old.dataset.label;
-  old.replaceWith(made);
-}
-
-function linked(old, address) {
-  const made = document.createElement(address ? "a" : "span");
-  for (const { name, value } of old.attributes) if (name !== "href") made.setAttribute(name, value);
-  if (address) made.href = address;
-  made.classList.toggle("off", !address);
-  made.textContent = old.textContent;
-  return made;
+  const link = one(`[data-way="${name}"]`);
+  link.toggleAttribute("data-walk", id !== undefined);
+  link.classList.toggle("off", id === undefined);
+  if (id === undefined) link.removeAttribute("href");
+  else link.href = `#q-${id}`;
 }
 
 /** Say what is not safe yet: with a browser that keeps nothing, and after many changes. */
 function paintKeeping() {
   const keeping = one("#keeping");
   keeping.hidden = book.lasts || book.untaken < 1;
-  if (!book.lasts) words.saved = words.inTab;
   one("span", keeping).textContent = filled(words.untaken, book.untaken);
   keeping.classList.toggle("bad", book.untaken >= OFTEN);
   one("#who span:last-child").textContent = book.rater || words.nobody;
-}
-
-function filled(pattern, ...values) {
-  return values.reduce((text, value) => text.replace("{}", value), pattern);
 }
 
 function inWords(texts, thing, n) {

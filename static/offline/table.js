@@ -1,92 +1,76 @@
-// The live figures of a page without a server, printed as the app prints them.
+// The live figures of a page without a server, drawn as the app draws them: a number over its track.
 
-import { figures, halfUp, isComplete, MEANS, span } from "./figures.js";
+import { count, counted, figures, halfUp, MEANS, span } from "./figures.js";
 
-/** Fill the rows of `table` for the question shown, its category and the whole run. */
-export function fillTable(table, shown, queries) {
-  const { decimal } = table.dataset;
-  const category = queries.filter((query) => query.category === shown.category);
-  const [ofCategory, ofRun] = [figures(category), figures(queries)];
-  for (const row of table.tBodies[0].rows) {
-    const { figure } = row.dataset;
-    const cells = [ofQuestion(figure, shown), ofSet(ofCategory[figure]), ofSet(ofRun[figure])];
-    cells.forEach((cell, at) => row.cells[at + 1].replaceChildren(...printed(cell, table, decimal)));
+/** Draw the figures of the question shown and of the run so far into `place`. */
+export function drawFigures(place, shown, queries) {
+  const words = place.dataset;
+  const ofRun = figures(queries);
+  for (const number of place.querySelectorAll("[data-number]")) {
+    const { number: name, label } = number.dataset;
+    draw(number, ofQuestion(name, shown, words, label), label);
+  }
+  for (const row of place.querySelectorAll("[data-figure]")) {
+    const { figure: name } = row.dataset;
+    const [question, run] = row.querySelectorAll(".num");
+    draw(question, ofQuestion(name, shown, words));
+    draw(run, drawn(name, ofRun[name], ofRun[name].value, words));
   }
 }
 
-function ofQuestion(name, query) {
-  const figure = MEANS[name];
-  if (!figure) return { applies: false };
-  const found = span(figure, query);
-  return { ...found, applies: true, whole: figure === "response_quality", why: why(figure, query) };
-}
-
-function ofSet(figure) {
-  return { ...figure, applies: true, why: figure.lower === null ? "no_query" : "incomplete" };
-}
-
-/** Return why a figure of one question has no value, by the name of its explanation. */
-function why(figure, query) {
-  const { state, outcome } = query;
-  if (state === "unreadable" || state === "failed") {
-    return figure === "response_quality" && state === "failed" ? "unrated" : state;
+function ofQuestion(name, query, words, label) {
+  const found = span(MEANS[name], query);
+  let { value } = found;
+  if (found.lower === found.upper) value = found.lower; // settled before the question is
+  let text = "";
+  if (name === "mean_overall_precision") {
+    const verdicts = counted(query);
+    const relevant = count(verdicts, "1");
+    const of = relevant + count(verdicts, "0");
+    value = of ? relevant / of : null;
+    if (label && of) text = `${relevant}/${of}`;
   }
-  if (figure === "response_quality") return "unrated";
-  if (state === "results") {
-    if (!isComplete(query)) return "incomplete";
-    return figure === "success" ? "cannot_tell" : "nothing_decided";
-  }
-  if (!["answerable_reciprocal_rank", "success"].includes(figure)) return "no_results";
-  return outcome === null ? "unclassified" : "correct_empty";
+  if (name === "success_rate" && value !== null) text = value ? words.yes : words.no;
+  if (name === "mean_response_quality" && query.quality !== null) text = String(query.quality);
+  return drawn(name, found, value, words, text);
 }
 
-function printed(cell, table, decimal) {
-  const { inapplicable, undefined: unknown, of } = table.dataset;
-  if (!cell.applies) return [element("span", "vh", inapplicable)];
-  if (cell.lower === null) return [explained(cell.why, unknown), ...count(cell, `n = ${cell.n}`)];
-  const [low, high] = [twoDecimals(cell.lower, decimal), twoDecimals(cell.upper, decimal)];
-  if (low === high) {
-    const value = element("span", "value", cell.whole ? String(cell.lower) : low);
-    return [value, ...count(cell, `n = ${cell.of}`)];
-  }
-  const band = element("span", "value open", `${low}–${high}`);
-  if (cell.n !== undefined) addSoFar(band, cell, table.dataset, decimal);
-  return [band, ...count(cell, filled(of, cell.n, cell.of))];
+/** Return what is drawn of a figure: no number where nothing is counted, or it lies outside its band. */
+function drawn(name, { lower, upper, n, of, value: soFar }, value, words, text = "") {
+  const print = (number) => twoDecimals(number, words.decimal);
+  const isOpen = lower !== null && upper !== null && upper - lower > 1e-9;
+  const isSettled = lower !== null && !isOpen;
+  const number = isSettled && n !== undefined ? lower : isOpen && value !== null && (value < lower || value > upper) ? null : value;
+  const top = name === "mean_response_quality" ? 5 : 1;
+  const place = (at) => (at === null ? null : Math.round((1000 * at) / top) / 10);
+  const about = n === undefined ? "" : soFar === null ? words.noneComplete : filled(words.soFar, print(soFar), n, of);
+  return {
+    text: number === null ? "–" : text || print(number),
+    at: place(number), low: place(lower), high: place(upper), isOpen,
+    extent: isOpen ? `${print(lower)}–${print(upper)}` : "",
+    about: isOpen ? about : "",
+    band: words.band,
+  };
 }
 
-function count({ n }, words) {
-  return n === undefined ? [] : [element("span", "n", words)];
+function draw(place, { text, at, low, high, isOpen, extent, about, band }, label = extent) {
+  const [head, value, heard] = ["span", "b", "span"].map((name) => document.createElement(name));
+  Object.assign(head, { textContent: label });
+  Object.assign(value, { textContent: text, title: about });
+  Object.assign(heard, { className: "vh", textContent: isOpen ? ` ${filled(band, extent)} ${about}` : "" });
+  const track = document.createElement("template");
+  const mark = at === null ? "" : `<circle class="${isOpen ? "ring" : "dot"}" cx="${at}%" cy="3" r="${isOpen ? 2.75 : 3.5}"/>`;
+  const range = isOpen ? `<rect class="band" x="${low}%" y="1" width="${high - low}%" height="4"/>` : "";
+  track.innerHTML = `<svg class="track" width="100%" height="6" aria-hidden="true"><rect class="rail" y="2" width="100%" height="2"/>${range}${mark}</svg>`;
+  place.classList.toggle("open", isOpen);
+  place.replaceChildren(head, value, track.content, heard);
 }
 
-/** Say on demand what a figure is over the complete questions: that may lie outside its band. */
-function addSoFar(band, { value, n, of }, { soFar, noneComplete }, decimal) {
-  const words = value === null ? noneComplete : filled(soFar, twoDecimals(value, decimal), n, of);
-  band.title = words;
-  band.append(element("span", "vh", ` (${words})`));
-}
-
-function filled(words, ...values) {
+export function filled(words, ...values) {
   return values.reduce((text, value) => text.replace("{}", value), words);
-}
-
-function explained(reason, words) {
-  const button = element("button", "explain none");
-  button.type = "button";
-  button.setAttribute("popovertarget", `why-${reason}`);
-  const dash = element("span", "", "-");
-  dash.setAttribute("aria-hidden", "true");
-  button.append(dash, element("span", "vh", words));
-  return button;
 }
 
 /** Return `value` (0 to 5) to two decimals, with the reader's decimal mark. */
 export function twoDecimals(value, decimal) {
   return halfUp(value, 2).replace(".", decimal);
-}
-
-function element(name, className, text = "") {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  made.textContent = text;
-  return made;
 }

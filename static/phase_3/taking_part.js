@@ -4,7 +4,7 @@
 import { draft, keepDraft, stored } from "../frame/drafts.js";
 import { drained, pending } from "../frame/outbox.js";
 
-const question = document.querySelector("textarea#question");
+const question = document.querySelector("textarea[name=question]");
 const asked = document.querySelector("[data-asked]")?.dataset.asked;
 const PLACE = "question";
 

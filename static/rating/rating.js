@@ -1,9 +1,9 @@
 // Both rating pages by keyboard: a verdict shows at once, is saved in order, and moves on.
 //
 // The forms work without this script. Here their clicks go through the outbox, the answers
-// are put in place by htmx, and the next open question is fetched before it is wanted, where
+// are put in place by htmx, and the next open question is fetched before it is needed, where
 // its address is known. The answer to a verdict says which verdict is in force, and brings what moves
-// with it. A blind question comes in stages: what follows the last card is in the answer to it.
+// with it. A blind question comes in steps: what follows the last card is in the answer to it.
 
 import { draft, keepDraft, stored } from "../frame/drafts.js";
 import { keep, kept } from "../frame/memory.js";
@@ -20,6 +20,7 @@ const VERDICTS = { ...DECIDED, r: "unsure" };
 const top = () => Number(question().dataset.top ?? 0); // the highest grade, 0 on a binary scale
 const OUTCOMES = { y: "correct_empty", t: "false_negative", x: "false_negative" };
 const PLACES = ".card, #outcome, .grades";
+const LATE = 1_000; // after which a click that is not saved says so
 const BEYOND = "#pool-end ~ .card"; // may be judged, but need not be
 const NOTES = "textarea[name=notes]";
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]";
@@ -36,17 +37,17 @@ let refreshing = false;
 const passed = new Set(); // questions left while nothing could be sent
 const unstored = new Map(); // notes that were typed and are not on their way, with their timers
 
-// ---- saying -----------------------------------------------------------------------------
+// ---- clicks -----------------------------------------------------------------------------
 
-/** Say `value` for `field` of the question; `places` are the lines that tell its state. */
-function say(form, field, value, { places = [lineOf(form, field)], onward = false, base, ...more } = {}) {
+/** Send `value` for `field` of the question; `places` are the lines that tell its state. */
+function sendClick(form, field, value, { places = [lineOf(form, field)], onward = false, base, ...more } = {}) {
   const fields = { [field]: value };
   for (const { name, value } of all("input[type=hidden]:not([name=notes_base])", form)) fields[name] = value;
   if (base !== undefined) fields.notes_base = base;
   if (onward) fields.onward = 1;
-  const was = standingAt(field, places[0]);
+  const was = valueAt(field, places[0]);
   const about = { ...shown(), label: labelOf(placeOf(places[0]) ?? form) };
-  send({ url: form.action, ...about, field, value, was, places, fields, ...more }, told);
+  send({ url: form.action, ...about, field, value, was, places, fields, ...more }, heard);
 }
 
 /** Return which question is shown: its number or task, and its page. */
@@ -75,7 +76,9 @@ function lineOf(form, field) {
 function judge(card, value, options) {
   const { rank, position, repeats } = card.dataset;
   const places = [rank ?? position, ...(repeats?.split(" ") ?? [])];
-  say(one("form.verdict", card), "relevance", value, { places, ...options });
+  sendClick(one("form.verdict", card), "relevance", value, { places, ...options });
+  const word = one(`.verdict [value="${value}"]`, card)?.getAttribute("aria-label") ?? "";
+  announce([places[0], cards().length, word].reduce((text, part) => text.replace("{}", part), words.judged));
 }
 
 async function undo() {
@@ -84,7 +87,7 @@ async function undo() {
   const last = pending().findLast((event) => !event.isUndone && !event.undoes && event.field !== "later");
   if (last?.shown === "unsaved" && isHere(last)) return takeBack(last);
   moving = true;
-  send({ url: words.undo, places: [], fields: {} }, told);
+  send({ url: words.undo, places: [], fields: {} }, heard);
   await settled();
   arrive();
 }
@@ -94,7 +97,7 @@ function putOff() {
   const form = one("[data-later-form]");
   if (!form) return;
   const about = { ...shown(), label: labelOf(form) };
-  send({ url: form.action, ...about, field: "later", value: "1", places: ["later"], fields: {} }, told);
+  send({ url: form.action, ...about, field: "later", value: "1", places: ["later"], fields: {} }, heard);
   onward();
 }
 
@@ -105,36 +108,48 @@ function takeBack(event) {
   if ("notes_base" in fields) fields.notes_base = event.value;
   event.isUndone = true;
   if (event.draft) stored(event.draft, event.value);
-  send({ url, query, page, label, field, value, places, fields, undoes: event.event_id }, told);
+  send({ url, query, page, label, field, value, places, fields, undoes: event.event_id }, heard);
   apply({ query, page, field, value, places, isOld: true });
   if (placeOf(places[0])) enter(placeOf(places[0]));
 }
 
 /** Show what has become of an event, and what its answer changes on the page. */
-async function told(event, state, text) {
+async function heard(event, state, text) {
   const here = isHere(event) && !(event.isOld && isQuestion(text ?? ""));
   const isUndo = !event.isOld && !event.places?.length;
   if (text && (here || state === "refused" || isUndo)) {
     await show(text);
     if (isQuestion(text)) visit(); // an undo shows where it happened, a last answer what is next
-    if (state === "saved" && event.field === "relevance") settle(event);
   } else if (text) isStale = true;
+  if (here && event.field === "relevance" && ["saved", "refused"].includes(state)) settle(event);
   if (state === "saved") showBoth(event);
   if (state === "saved" && event.draft) stored(event.draft, event.value);
   if (state === "saved" && (event.isOld || refreshing)) isStale = true; // others may have been later
+  const wasLate = event.shown === "unsaved";
   event.shown = state;
   mark(event, state);
   for (const other of pending()) (apply(other), mark(other, other.shown));
   offer();
   if (state === "unsaved") announce(words.unsaved);
-  if (state === "saved" && !pending().length) announce(isBoth(event) ? words.both : words.saved);
+  if (state === "saved" && !pending().length && (wasLate || isBoth(event))) announce(isBoth(event) ? words.both : words.saved);
+  if (state === "saved" && here) loadMore(event);
   if (isStale && !pending().length) refresh();
+}
+
+/** Load what a click does not bring: all figures while they are open, and the constraints of its card. */
+async function loadMore({ field, places }) {
+  const { address } = one("#figures[open]")?.dataset ?? {};
+  const { marks } = question().dataset;
+  const { card, rank } = placeOf(places[0])?.dataset ?? {};
+  const parts = [address && load(address, { copies: false })];
+  if (marks && ["relevance", "empty_outcome"].includes(field)) parts.push(load(`${marks}?card=${card ?? rank ?? ""}`, { copies: false }));
+  for (const text of await Promise.all(parts)) if (text) await show(text);
 }
 
 /** Show the verdict in force, which may be another than the one that was sent. */
 function settle({ places }) {
-  const stands = placeOf(places[0]) && one(".stands", placeOf(places[0]));
-  for (const place of places.map(placeOf)) if (place && stands) press(place, stands.dataset.stands);
+  const form = placeOf(places[0]) && one("form.verdict", placeOf(places[0]));
+  for (const place of places.map(placeOf)) if (place && form) press(place, form.dataset.stands);
 }
 
 /** Bring the page up to what is stored, wherever it was said; what waits here is said on top of it. */
@@ -149,10 +164,11 @@ async function refresh() {
   const page = new DOMParser().parseFromString(text, "text/html");
   if (names(page) !== names(question())) return showAnew(text);
   const isIn = ({ id }) => document.getElementById(id)?.matches(":has(:focus)"); // being written in
-  const parts = all(`#question :is(${PLACES}, #end)`, page).map(partial);
-  parts.push(...all("#question :is(.checks, #checked)", page).filter((part) => !isIn(part)).map(partial));
+  const parts = all("#question :is(form.verdict[id], form.remark, #outcome, .grades)", page).map(partial);
+  parts.push(...all("#question :is(.meets, #checked, .listed)", page).filter((part) => !isIn(part)).map(partial));
   const others = all('hx-partial:not([hx-target="#question"])', page).map((part) => part.outerHTML);
   await show([...parts, ...others].join(""));
+  for (const card of cards()) press(card, one("form.verdict", card).dataset.stands);
   for (const notes of all(NOTES, page)) refreshNotes(one(`#${notes.id}`), notes.value);
   for (const event of pending()) (apply(event), mark(event, event.shown));
   offer();
@@ -197,7 +213,7 @@ function grades(place, value) {
 }
 
 /** Return the value at a place of the question before it is given anew. */
-function standingAt(field, name) {
+function valueAt(field, name) {
   if (field === "notes") return one(`#${name}`).defaultValue;
   const place = placeOf(name);
   return field === "quality" ? (one(":checked", place)?.value ?? "") : place?.dataset.verdict;
@@ -218,8 +234,10 @@ function mark(event, state) {
   for (const place of event.places) {
     const line = stateOf(place);
     if (!line || unstored.has(document.getElementById(place))) continue; // typed on since
-    line.textContent = state === "saved" && isBoth(event) ? words.both : words[state];
-    line.classList.toggle("unsaved", state === "unsaved" || state === "refused");
+    line.textContent = state === "refused" ? words.refused : state === "saved" ? (isBoth(event) ? words.both : "") : words.unsaved;
+    line.dataset.state = state;
+    line.classList.remove("late");
+    if (state === "saving") setTimeout(() => line.classList.toggle("late", line.dataset.state === "saving"), LATE);
   }
 }
 
@@ -235,7 +253,7 @@ function announce(text) {
 function typedNotes(notes) {
   const line = stateOf(notes.id);
   keepDraft(placeOfNotes(notes), notes.value, notes.defaultValue);
-  line.textContent = words.typed;
+  line.dataset.state = "typed";
   delete line.dataset.both;
   wait(notes);
 }
@@ -256,7 +274,7 @@ function storeNotes() {
 }
 
 function sayNotes(notes, more = {}) {
-  say(notes.form, "notes", notes.value, { draft: placeOfNotes(notes), base: notes.defaultValue, ...more });
+  sendClick(notes.form, "notes", notes.value, { draft: placeOfNotes(notes), base: notes.defaultValue, ...more });
   notes.defaultValue = notes.value;
 }
 
@@ -295,7 +313,7 @@ function restoreNotes() {
 function refreshNotes(notes, text) {
   if (unstored.has(notes) || draft(placeOfNotes(notes)) || text === notes.value) return;
   notes.value = notes.defaultValue = text;
-  stateOf(notes.id).textContent = text ? words.saved : "";
+  stateOf(notes.id).dataset.state = text ? "saved" : "";
 }
 
 // ---- moving -----------------------------------------------------------------------------
@@ -317,7 +335,7 @@ async function onward() {
 }
 
 /** Return the link to the next open question; undefined where the page knows of none. */
-const wayOn = () => one("#walk a[data-jump][data-walk]");
+const wayOn = () => one("a[data-jump][data-walk]");
 
 /** Go on while nothing can be sent: to the next question that this browser has. */
 async function onwardUnsaved() {
@@ -336,7 +354,7 @@ async function go(address, { push = true, isNamed = false } = {}) {
   storeNotes();
   moving = true;
   await settled();
-  const standing = [walk(), one("#figures")].filter(Boolean).map(partial);
+  const head = partial(walk());
   const isNext = new URL(address, location).href === ahead?.address;
   const known = isNext && walk().dataset.address === address;
   const text = (isNext && (await ahead.text)) || (await load(address));
@@ -345,7 +363,7 @@ async function go(address, { push = true, isNamed = false } = {}) {
   if (!text || !isQuestion(text)) return location.assign(address);
   await show(text);
   // What the last answer said of this question is newer than what was fetched ahead of it.
-  if (known) await show(standing.join(""));
+  if (known) await show(head);
   visit(push);
   arrive();
 }
@@ -375,34 +393,16 @@ async function show(text) {
 function arrive({ tell = true } = {}) {
   moving = false;
   if (tell) scrollTo(0, 0);
-  foldAside();
   focusFirst();
-  if (tell) announce(one("#walk strong").textContent);
+  if (tell) announce(one("#walk .at .vh").textContent);
   const next = one("a[data-ahead]")?.href;
   ahead = next ? { address: next, text: load(next) } : null;
-  resume(told, overlay).then(restoreNotes);
+  resume(heard, overlay).then(restoreNotes);
   for (const event of pending()) (apply(event), mark(event, event.shown));
   document.dispatchEvent(new CustomEvent("question", { detail: { ...shown(), ahead: next } }));
   offer();
   while (typed.length && !moving) perform(...typed.shift());
 }
-
-const BESIDE = ".sheet aside > details, .grades-said";
-const isNarrow = () => matchMedia("(max-width: 75rem)").matches;
-const foldOf = ({ className, parentElement }) => `folded ${parentElement.getAttribute("aria-labelledby") ?? className}`;
-
-/** Fold what stands beside the cards: all of it on a narrow page, else what the reader folded. */
-function foldAside() {
-  const isKnown = ({ className }) => className === "grades-said" && uses() >= LEARNT;
-  for (const details of all(BESIDE)) {
-    details.open = !isNarrow() && !(kept(foldOf(details)) ?? isKnown(details));
-  }
-}
-
-document.addEventListener("click", ({ target }) => {
-  const details = target.closest("summary")?.parentElement; // still as it was before the click
-  if (details?.matches(BESIDE) && !isNarrow()) keep(foldOf(details), details.open ? "yes" : "");
-});
 
 // ---- focus ------------------------------------------------------------------------------
 
@@ -412,13 +412,7 @@ const within = (selector) => focused()?.closest?.(selector);
 const isGrades = (place) => place.matches(".grades");
 const isOpen = (place) => (isGrades(place) ? !one(":checked", place) : !place.dataset.verdict);
 
-/** Return what has focus; what stands below a card is the card itself to every key. */
-function focused() {
-  const element = document.activeElement;
-  let below = element?.closest?.(".known, .checks");
-  while (below && !below.matches(".card")) below = below.previousElementSibling;
-  return below ?? element;
-}
+const focused = () => document.activeElement;
 
 function focus(element) {
   element.focus({ preventScroll: true });
@@ -427,8 +421,8 @@ function focus(element) {
 
 /** Put focus on a place: a card, the outcome of an empty list, or the grades of an answer. */
 function enter(place) {
+  openStep(letterOf(place) ?? (place.matches(".card") ? "cards" : "empty"));
   if (!isGrades(place)) return focus(place);
-  unfoldTab(place);
   // A digit too many never grades an answer: from a card its grades are entered on purpose.
   if (top() && !within(".grades, #outcome")) return focus(place);
   enterGrades(place);
@@ -438,15 +432,21 @@ function enterGrades(place) {
   const first = top() ? one("input", place) : place; // digits are dead on the place itself
   const grade = one(":checked", place) ?? one(".suggested input", place) ?? first;
   grade.focus({ preventScroll: true });
-  const answers = place.closest(".answers");
-  if (answers) answers.scrollIntoView({ block: "start" }); // what is graded, under the question
-  else grade.scrollIntoView({ block: "nearest" });
+  one(`#answer-${letterOf(place)}`)?.scrollIntoView({ block: "start" }); // what is graded, under the head
 }
 
-/** Show the answer that something belongs to, in place of the one that was shown. */
-function unfoldTab(element) {
-  const tab = element.closest(".tab");
-  if (tab) tab.open = true;
+const letterOf = (place) => place.closest(".dock")?.dataset.letter;
+
+/** Show one step of a blind question: its cards, its empty lists, or the answer of a letter. */
+function openStep(step) {
+  if (!one(`#steps [data-step="${step}"]`)) return;
+  question().dataset.step = step;
+  for (const answer of all(".answer")) answer.classList.toggle("now", answer.dataset.letter === step);
+  for (const dock of all(".dock[data-letter]")) dock.hidden = dock.dataset.letter !== step;
+  for (const link of all("#steps a")) {
+    if (link.dataset.step === step) link.setAttribute("aria-current", "step");
+    else link.removeAttribute("aria-current");
+  }
 }
 
 function focusFirst() {
@@ -481,7 +481,10 @@ function step(by) {
 const KEYS = {
   ...walking({ step, follow, undo }),
   n: () => writeNotes(),
-  d: () => unfold(),
+  o: () => unfold(),
+  m: () => one("#figures summary")?.click(),
+  backspace: () => within(".card") && judge(within(".card"), ""),
+  enter: () => keepEarlier(),
   h: help,
   "?": help,
 };
@@ -491,6 +494,7 @@ function perform(key) {
   const isAtGrades = document.activeElement?.matches?.(".grades");
   if (top() && isAtGrades && ENTERING.includes(key)) return enterGrades(document.activeElement);
   if (top() && isGrade(key) && (isAtGrades || !within(".card, .grades"))) return;
+  if (within(".own[open]") && VERDICTS[key]) return one(`.own[open] [value="${VERDICTS[key]}"]`)?.click();
   if (OUTCOMES[key] && (within("#outcome") || (one("#outcome") && !cards().length))) {
     classify(OUTCOMES[key]);
   } else if (top() && within(".card") && isGrade(key)) {
@@ -513,21 +517,27 @@ function verdict(value) {
   moveOn(next);
 }
 
+/** Give the same verdict as before the facts of the card in focus changed, and move on. */
+function keepEarlier() {
+  const earlier = one(".confirm", within(".card") ?? question());
+  if (earlier && within(".card")) verdict(earlier.value);
+}
+
 /** Say whether the empty list is right and move on: to the quality, which comes with it or next. */
 function classify(value) {
   const next = nextOpen(one("#outcome")) ?? all(".grades", question()).at(-1);
-  say(one("#outcome"), "empty_outcome", value, { onward: !next });
+  sendClick(one("#outcome"), "empty_outcome", value, { onward: !next });
   moveOn(next);
 }
 
 /** Rate the answer in focus, or the only one where nothing is listed, and move on to what is open. */
 function grade(key) {
   const answers = all(".grades", question());
-  const tab = within(".tab");
-  const grades = within(".grades") ?? (tab ? one(".grades", tab) : null) ?? (cards().length || answers.length > 1 ? null : answers[0]);
+  const dock = within(".dock");
+  const grades = within(".grades") ?? (dock ? one(".grades", dock) : null) ?? (cards().length || answers.length > 1 ? null : answers[0]);
   if (!grades) return;
   const next = nextOpen(grades);
-  say(grades.form, "quality", key, { onward: !next });
+  sendClick(grades.closest("form"), "quality", key, { onward: !next });
   moveOn(next);
 }
 
@@ -543,20 +553,42 @@ let act = {}; // as the button says it: what comes next, and the place that is e
 /** Let the button say what comes next: open cards, an answer, another question. */
 function offer() {
   const button = one("#act");
+  const left = openCards().length;
+  for (const grades of all(".grades")) {
+    grades.closest(".dock")?.classList.toggle("due", !left && isOpen(grades));
+  }
+  showSteps(left);
   if (!button || document.activeElement === button) return;
   act = nextAct();
   button.hidden = false;
-  button.textContent = act.label;
+  button.firstElementChild.textContent = act.label;
   button.dataset.to = act.place?.matches(".card") ? "card" : "on";
-  button.classList.toggle("plain", Boolean(act.isEarly));
+  button.classList.toggle("go", !act.isEarly);
   button.setAttribute("aria-disabled", Boolean(act.isEarly) && button.dataset.to === "on");
+}
+
+const openCards = () => cards().filter((card) => isOpen(card) && !card.matches(BEYOND));
+
+/** Count in the steps of a blind question what was clicked since they came. */
+function showSteps(left) {
+  const count = one("#steps .count");
+  if (!count) return;
+  const of = cards().length;
+  count.textContent = left ? `${of - left}/${of}` : of;
+  for (const link of all("#steps a")) {
+    const grades = one(`#grades-${link.dataset.step}`);
+    const grade = grades && one(":checked", grades)?.value;
+    const isDone = grades ? grade !== undefined : link.dataset.step === "cards" ? !left : Boolean(one("#outcome")?.dataset.verdict);
+    link.classList.toggle("done", isDone);
+    if (grades) one(".grade", link).textContent = grade === undefined ? "" : ` · ${grade}`;
+  }
 }
 
 /** Return what comes next; early is what it says while something of this place is still open. */
 function nextAct() {
-  const left = cards().filter((card) => isOpen(card) && !card.matches(BEYOND));
-  const here = within(".card, #outcome, .tab, .grades");
-  const place = here?.matches(".tab") ? one(".grades", here) : here;
+  const left = openCards();
+  const here = within(".card, #outcome, .dock, .grades") ?? one(".dock:not([hidden])");
+  const place = here?.matches(".dock") ? one(".grades", here) : here;
   const next = nextOpen(place);
   if (left.length) {
     const label = left.length === 1 ? words.cardLeft : words.cardsLeft;
@@ -567,8 +599,6 @@ function nextAct() {
   if (due) return { label: labelOn(nextOpen(due)), place: due, isEarly: true };
   return { label: labelOn(next), place: next };
 }
-
-const letterOf = (place) => place.closest(".tab")?.firstElementChild.dataset.letter;
 
 function labelOn(place) {
   const letter = place ? letterOf(place) : one("#below[data-grades]:not([data-stage=answers])") && "A"; // on its way
@@ -587,26 +617,23 @@ document.addEventListener("click", ({ target }) => {
 });
 
 function writeNotes() {
-  const notes = within(".rate") ?? one(".tab[open] form.rate, form.rate", question());
-  if (!notes) return;
-  unfoldTab(notes);
-  focus(one("textarea", notes));
+  const notes = one(".dock:not([hidden]) textarea", question());
+  if (notes) focus(notes);
 }
 
 /** Unfold, or fold again, what else is known of the card in focus. */
 function unfold() {
-  const card = within(".card");
-  const below = card?.nextElementSibling;
-  const more = (below?.matches(".known") && one("details", below)) || (card && one("details", card));
+  const more = within(".card") && one(".more, .name > .fold", within(".card"));
   if (more) more.open = !more.open;
 }
 
 function follow(selector) {
-  one(`#walk a${selector}`)?.click();
+  one(`.walk a${selector}`)?.click();
 }
 
 function isKnown(key) {
-  return key in KEYS || key in VERDICTS || isGrade(key) || (key === "enter" && document.activeElement?.matches?.(".grades"));
+  const isEntering = document.activeElement?.matches?.(".grades, .card"); // elsewhere it is a button's own
+  return key === "enter" ? isEntering : key in KEYS || key in VERDICTS || isGrade(key);
 }
 
 function pressed(event) {
@@ -652,20 +679,30 @@ function leaveNotes(notes) {
 document.addEventListener("submit", (event) => {
   const form = event.target;
   const value = event.submitter?.value;
-  if (form.matches(".verdict")) {
-    const card = form.closest(".card");
-    judge(card, value);
-    if (!event.submitter.matches("[aria-pressed]")) focus(card); // that button goes away
-  } else if (form.matches("#outcome")) say(form, "empty_outcome", value);
+  if (form.matches(".verdict, .remark")) judgeByPointer(form, event.submitter);
+  else if (form.matches("#outcome")) sendClick(form, "empty_outcome", value);
   else if (form.matches("[data-undo-form]")) undo();
   else if (form.matches("[data-later-form]")) moving || putOff();
-  else if (!form.matches(".rate")) return;
+  else if (!form.matches(".dock, .rate")) return;
   event.preventDefault();
 });
 
+/** Judge where a button was pressed; the one that is in force already takes the verdict back. */
+function judgeByPointer(form, button) {
+  const { card: key } = form.closest("[data-card]")?.dataset ?? {};
+  const line = form.closest(".own");
+  const card = form.closest(".card") ?? one(`.card[data-card="${key}"]`);
+  judge(card, button.getAttribute("aria-pressed") === "true" ? "" : button.value);
+  if (form.matches(".remark")) focus(card); // that button goes away
+  if (!line) return;
+  line.open = false;
+  one("summary", line).focus();
+}
+
 document.addEventListener("change", ({ target }) => {
-  if (target.name === "quality") say(target.form, "quality", target.value);
+  if (target.name === "quality") sendClick(target.form, "quality", target.value);
   if (target.name === "notes") storeNotes();
+  if (target.form?.matches(".filter")) target.form.requestSubmit();
 });
 
 document.addEventListener("input", ({ target }) => {
@@ -679,14 +716,40 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     if (!moving) go(link.getAttribute("href"), { isNamed: "named" in link.dataset });
   }
-  const now = event.target.closest("#walk .now");
-  if (now && (now.hasAttribute("aria-expanded") || isCut(now))) {
+  const toStep = event.target.closest("a[data-step]");
+  if (toStep && plain) {
     event.preventDefault();
-    now.setAttribute("aria-expanded", now.getAttribute("aria-expanded") !== "true");
+    showStep(toStep.dataset.step);
   }
+  if (event.target.closest("#more")) openMenu();
+  else if (!event.target.closest(".live")) foldFigures();
 });
 
-const isCut = (part) => part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight + 1;
+function showStep(step) {
+  openStep(step);
+  const place = step === "cards" ? (openCards()[0] ?? cards()[0]) : step === "empty" ? one("#outcome") : one(`#grades-${step}`);
+  enter(place);
+}
+
+/** Open the menu at the ways on, past the places of the app. */
+function openMenu() {
+  setTimeout(() => { // a click elsewhere than on a menu folds it
+    one("#menu").open = true;
+    one("#ways a, #ways button").focus();
+  });
+}
+
+function foldFigures() {
+  const figures = one(".live[open]");
+  if (figures) figures.open = false;
+  return figures;
+}
+
+document.addEventListener("keydown", ({ key }) => key === "Escape" && foldFigures()?.firstElementChild.focus());
+
+document.addEventListener("toggle", ({ target, newState }) => {
+  if (target.id === "figures" && newState === "open") loadMore({ places: [] });
+}, true);
 
 // ---- the page ---------------------------------------------------------------------------
 
@@ -712,6 +775,12 @@ document.addEventListener("visibilitychange", () => (document.hidden ? storeNote
 addEventListener("pagehide", storeNotes);
 addEventListener("focus", refresh);
 addEventListener("pageshow", ({ persisted }) => persisted && refresh());
+
+// What is scrolled to stays below what sticks, which is as high as its question needs.
+new ResizeObserver(() => {
+  const { top: hidden } = getComputedStyle(one(".walk"));
+  document.documentElement.style.setProperty("--stick", `${one(".walk").offsetHeight + (parseFloat(hidden) || 0)}px`);
+}).observe(one(".walk"));
 
 showKeys();
 document.documentElement.classList.add("scripted");

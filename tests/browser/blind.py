@@ -51,7 +51,7 @@ PLACE = """() => {
     return {kind: "grades", name: place.id, open: !place.querySelector(":checked"), text};
   }
   const kind = place.id === "outcome" ? "outcome" : "card";
-  const name = place.querySelector("h2").lastChild.textContent.trim();
+  const name = (place.querySelector("h2 bdi") ?? place).textContent.trim();
   return {kind, name, open: !place.dataset.verdict, text};
 }"""
 

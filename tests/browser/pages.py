@@ -119,10 +119,10 @@ def _half_rated(page: Page, study: Study) -> None:
     for rank, verdict in ((1, "1"), (2, "0"), (3, "unsure")):
         with page.expect_response("**/judgment"):
             page.locator(f'#rank-{rank} button[value="{verdict}"]').click()
-        expect(page.locator(f"#rank-{rank} .clear")).to_be_visible()
+        expect(page.locator(f"#rank-{rank} .state")).to_have_attribute("data-state", "saved")
     page.route("**/judgment", lambda route: route.abort())
     page.locator('#rank-4 button[value="1"]').click()
-    expect(page.locator("#rank-4 .state.unsaved")).to_be_visible()
+    expect(page.locator("#rank-4 .state[data-state=unsaved]")).to_be_visible()
 
 
 def _help_sheet(page: Page, study: Study) -> None:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 from playwright.sync_api import Page, expect
 
-SAVING = "Menyimpan..."
-SAVED = "Tersimpan"
-UNSAVED = "Belum tersimpan, akan dicoba lagi"
-UNJUDGED = "Belum dinilai"
-REFUSED = "Tidak tersimpan"
-STATES = {"saving": SAVING, "saved": SAVED, "unsaved": UNSAVED, "refused": REFUSED}
+SAVED, UNSAVED = "saved", "unsaved"
 
 FOCUS = """() => {
   const at = document.activeElement;
   const place = at.closest(".card, #outcome, .grades, #notes, #question, body");
   return place.dataset.rank ?? place.id ?? "body";
 }"""
-SAYINGS = """() => Object.fromEntries(
+STATES = """() => Object.fromEntries(
   [...document.querySelectorAll("[data-state-of]")]
-    .map((line) => [line.dataset.stateOf, line.textContent.trim()]))"""
+    .map((line) => [line.dataset.stateOf, line.dataset.state]))"""
 
 
 def wait_for_focus(page: Page, place: str) -> None:
@@ -49,36 +42,29 @@ class RatingPage:
         return str(self.page.evaluate(FOCUS))
 
     @property
-    def sayings(self) -> dict[str, str]:
-        found: dict[str, str] = self.page.evaluate(SAYINGS)
+    def states(self) -> dict[str, str]:
+        found: dict[str, str] = self.page.evaluate(STATES)
         return found
 
     def saved_ranks(self) -> set[int]:
-        return {int(at) for at, text in self.sayings.items() if at.isdecimal() and text == SAVED}
-
-    def expect_saying(self, at: int | str, text: str) -> None:
-        expect(self.page.locator(f'[data-state-of="{at}"]')).to_have_text(text)
+        return {int(at) for at, state in self.states.items() if at.isdecimal() and state == SAVED}
 
     @property
     def question(self) -> int:
         return int(self.page.locator("#question").get_attribute("data-query") or 0)
 
     def expect_question(self, query_id: int, timeout: float | None = None) -> None:
-        both = f'#rating:has(#question[data-query="{query_id}"]) #walk[data-query="{query_id}"]'
+        both = f'body:has(#question[data-query="{query_id}"]) #walk[data-query="{query_id}"]'
         expect(self.page.locator(both)).to_be_attached(timeout=timeout)
         expect(self.page.locator("html")).to_have_class("scripted")
 
     def expect_state(self, at: int | str, state: str) -> None:
-        self.expect_saying(at, STATES[state])
+        line = self.page.locator(f'[data-state-of="{at}"]')
+        expect(line).to_have_attribute("data-state", state)
 
     def expect_saved(self, cards: int) -> None:
         for rank in range(1, cards + 1):
-            self.expect_saying(rank, SAVED)
-
-    def announced(self) -> str:
-        status = self.page.locator("#status[role=status]")
-        expect(status).not_to_be_empty()
-        return status.inner_text()
+            self.expect_state(rank, SAVED)
 
     def expect_pressed(self, rank: int, value: str | None) -> None:
         for button in ("1", "0", "unsure"):
@@ -89,7 +75,7 @@ class RatingPage:
         wait_for_focus(self.page, place)
 
     def expect_figure(self, name: str, *, question: str, run: str) -> None:
-        cells = self.page.locator(f'#figures tr:has([popovertarget="about-{name}"]) td')
-        for column, text in ((0, question), (2, run)):
-            value = cells.nth(column).locator(".value, [aria-hidden]").first
-            expect(value).to_have_text(re.compile(rf"^{re.escape(text)}( \(|$)"))
+        """Expect the band of a figure, or its value once it is settled; the panel is open."""
+        numbers = self.page.locator(f'#panel [data-figure="{name}"] .num')
+        for column, text in enumerate((question, run)):
+            expect(numbers.nth(column)).to_contain_text(text)

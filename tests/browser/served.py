@@ -71,7 +71,7 @@ def fill(server: Server, folder: Path) -> Served:
         "all relevant": _rater("1", "5", _never),
         "none relevant": _rater("0", "1", _never),
         "cards": _rater("1", "4", lambda _: True),
-        "changed": _rater("1", "4", lambda page: page.has(".remark.changed")),
+        "changed": _rater("1", "4", lambda page: page.has(".remark .confirm")),
         "answers": _rater("unsure", "4", lambda page: page.has("#answer-A")),
         "empty list": _rater("1", "4", lambda page: page.has("#outcome")),
     }

@@ -36,7 +36,7 @@ ASKED = """() => {
   const all = (selector) => [...document.querySelectorAll("#question " + selector)];
   const seen = {
     task: document.querySelector("#question")?.dataset.query,
-    changed: all(".changed").length,
+    changed: all(".remark:not(:empty) .confirm").length,
   };
   const at = document.activeElement?.closest(".card, #outcome, .grades");
   const isOpen = (place) => place.matches(".grades")
@@ -52,7 +52,7 @@ ASKED = """() => {
     kind,
     places: [...order.slice(from), ...order.slice(0, from)].filter(isOpen).map((place) => ({
       address: place.querySelector("h2 a")?.href ?? "",
-      price: place.querySelector(".money strong")?.title ?? "",
+      price: place.querySelector(".price strong")?.title ?? "",
       text: place.closest(".whole")?.querySelector(".prose")?.textContent ?? "",
       links: [...(place.closest(".whole")?.querySelectorAll(".prose a") ?? [])].map((a) => a.href),
     })),

@@ -16,7 +16,7 @@ from tests.cli.relevansi import relevansi
 
 pytestmark = pytest.mark.browser
 
-STATE = "document.querySelector(`[data-state-of='${arguments[0]}']`)?.textContent.trim()"
+STATE = "document.querySelector(`[data-state-of='${arguments[0]}']`)?.dataset.state"
 QUESTION = "document.querySelector('#question')?.dataset.query"
 SCRIPTED = "document.documentElement.className === 'scripted'"
 PRESSED = "document.querySelector(`#rank-${arguments[0]} button[aria-pressed=true]`)?.value"

@@ -22,18 +22,14 @@ SIDEWAYS = """(selector) => {
 }"""
 SEEN = """() => {
   const box = (selector) => document.querySelector(selector).getBoundingClientRect();
-  const covered = Math.min(...["#figures", ".ways"].map((one) => box(one).top || innerHeight));
-  const verdict = box(".card .verdict button");
+  const buttons = [...document.querySelectorAll(".bar > button, .bar form button, .pager a")];
   return {
-    question: [box("#asked").top, box("#asked").bottom], card: box(".card").bottom, covered,
-    top: document.querySelector("header.top").getBoundingClientRect().bottom,
-    bars: [...document.querySelectorAll(".ways > *, .ways button, #figures summary")]
-      .map((one) => one.getBoundingClientRect())
-      .map(({ height, width }) => Math.min(height, width)),
-    height: verdict.height, undo: box("[data-undo-form] button").top,
+    question: [box("#asked").top, box("#asked").bottom], card: box(".card").bottom,
+    bar: box(".bar").top, height: box(".card .verdict button").height,
+    small: Math.min(...buttons.map((one) => one.getBoundingClientRect())
+      .map(({ height, width }) => Math.min(height, width))),
     wide: document.documentElement.scrollWidth,
-    header: document.querySelector("header.top").scrollWidth,
-    key: getComputedStyle(document.querySelector(".card .verdict button"), "::after").content,
+    key: getComputedStyle(document.querySelector(".card .verdict kbd")).display,
   };
 }"""
 
@@ -64,33 +60,28 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
 def test_the_question_and_its_first_card_are_on_the_first_screen(
     request: pytest.FixtureRequest, run_id: str, open_tab: Callable[..., Page], place: str
 ) -> None:
-    """On both rating pages; verdicts are as large as a thumb, undo is under it, without keys.
+    """On both rating pages; what is pressed is as large as a thumb, undo is under it, no keys.
 
-      A verdict moves none of the cards below. Header and bars take at most 100 pixels, and what
-    is pressed in the bar is as large as a thumb.
+    A verdict moves none of the cards below.
     """
     server: Server = request.getfixturevalue(place)
     page = open_tab(viewport=PHONE, is_mobile=True, has_touch=True)
     page.goto(server.url + (f"/runs/{run_id}/queries/2" if place == "server" else "/rate/"))
     expect(page.locator("html")).to_have_class("scripted")
-    page.evaluate("scrollTo(0, 0)")
     seen = page.evaluate(SEEN)
 
-    assert seen["wide"] == seen["header"] == PHONE["width"]
-    assert 0 < seen["question"][0] < seen["question"][1] < seen["card"]
-    assert seen["card"] <= seen["covered"]
-    assert seen["height"] >= 48
-    assert seen["top"] + PHONE["height"] - seen["covered"] <= 100
-    assert min(seen["bars"]) >= 44
-    assert seen["undo"] > PHONE["height"] * 2 / 3
+    assert seen["wide"] == PHONE["width"]
+    assert 0 < seen["question"][0] < seen["question"][1] < seen["card"] < seen["bar"]
+    assert PHONE["height"] - seen["bar"] < 60
+    assert min(seen["small"], seen["height"]) >= 44
     assert seen["key"] == "none"
     next_card = "document.querySelectorAll('.card')[1].offsetTop"
     before = page.evaluate(next_card)
     page.locator(".card .verdict button").nth(1).tap()
     expect(page.locator(".card").first).to_have_attribute("data-verdict", "0")
-    expect(page.locator(".card").first.locator(".clear")).to_be_visible()
+    expect(page.locator(".card .state").first).to_have_attribute("data-state", "saved")
     assert page.evaluate(next_card) == before
-    page.locator("[data-undo-form] button").tap()
+    page.locator(".bar [data-undo-form] button").tap()
     expect(page.locator(".card").first).to_have_attribute("data-verdict", "")
 
 

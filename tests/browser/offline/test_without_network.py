@@ -123,7 +123,7 @@ def test_a_blind_rater_goes_on_offline_and_leaves_nothing_behind_on_signing_out(
     page.keyboard.type("yyyyy")
     expect(page).not_to_have_url(first)  # whole answers come with the network
     page.keyboard.press("t")
-    expect(page.locator("#card-1 .state")).to_have_text("Belum tersimpan, akan dicoba lagi")
+    expect(page.locator("#card-1 .state")).to_have_attribute("data-state", "unsaved")
     kept(page, 6)
     context.set_offline(False)
     kept(page, 0)

@@ -121,7 +121,7 @@ def focus_on(page: Page, selector: str) -> None:
 def test_a_burst_of_keys_runs_through_all_stages(rating: Page, empty_server: Server) -> None:
     """Five cards and three answers; two cards, the empty list, three answers."""
     rating.keyboard.type("yytty" + "345" + "yt" + "t" + "120")
-    expect(rating.locator("#walk strong")).to_contain_text("3 dari 3")
+    expect(rating.locator("#walk .at .vh")).to_contain_text("3 dari 3")
     focus_on(rating, '.card[data-position="1"]')
     said = [event["new"] for event in empty_server.events()]
     assert said == [*"11001", *"345", *"10", "false_negative", *"120"]
@@ -132,10 +132,10 @@ def test_the_same_property_with_another_price_can_be_confirmed_by_mouse(rating: 
     melati = rating.locator(".card:has-text('Rumah Melati')")
     melati.nth(0).locator('button[value="0"]').click()
     other = melati.nth(1)
-    expect(other.locator(".changed s")).to_be_visible()
+    expect(other.locator(".remark")).to_contain_text("Anda menilainya Tidak saat harganya")
     other.locator(".confirm").click()
     expect(other.locator('button[value="0"]').first).to_have_attribute("aria-pressed", "true")
-    expect(other.locator(".state")).to_have_text("Tersimpan")
+    expect(other.locator(".state")).to_have_attribute("data-state", "saved")
     expect(other.locator(".confirm")).to_have_count(0)
     expect(other).to_be_focused()
 
@@ -158,13 +158,14 @@ def test_keys_put_off_and_go_on(rating: Page) -> None:
     rating.keyboard.press("Escape")
     rating.goto(first)
     expect(rating.locator("#put-off")).to_be_visible()
-    rating.locator("#walk [data-later-form] button").click()
+    rating.locator("#menu > summary").click()
+    rating.locator("[data-later-form] button").click()
     expect(rating).to_have_url(second)
 
 
-def open_tabs(page: Page) -> list[str]:
-    letters = page.locator(".tab[open] > summary").all()
-    return [str(one.get_attribute("data-letter")) for one in letters]
+def shown_answers(page: Page) -> list[str]:
+    answers = page.locator(".answer:has(.whole:visible)").all()
+    return [str(answer.get_attribute("data-letter")) for answer in answers]
 
 
 def rated_cards(page: Page) -> None:
@@ -176,17 +177,17 @@ def rated_cards(page: Page) -> None:
 def test_one_answer_is_open_until_it_is_graded(blind_server: Server, page: Page) -> None:
     page.goto(f"{blind_server.url}/rate/")
     rated_cards(page)
-    assert open_tabs(page) == ["A"]
+    assert shown_answers(page) == ["A"]
 
     page.keyboard.press("3")
     expect(page.locator("#grades-B:focus, #grades-B :focus")).to_be_attached()
-    assert open_tabs(page) == ["B"]
+    assert shown_answers(page) == ["B"]
 
-    page.locator("summary[data-letter=A]").focus()
+    page.locator("#steps [data-step=A]").focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#answer-A")).to_be_visible()
-    assert open_tabs(page) == ["A"]
-    page.keyboard.press("5")  # the keys are those of the tab in focus
+    expect(page.locator("#answer-A .whole")).to_be_visible()
+    assert shown_answers(page) == ["A"]
+    page.keyboard.press("5")  # the keys are those of the answer in turn
     expect(page.locator("#quality-A-5")).to_be_checked()
 
 
@@ -196,6 +197,7 @@ def test_opening_the_wording_keeps_what_was_typed(blind_server: Server, page: Pa
     assert "📍" not in page.content()
     page.locator("#notes-A").fill("belum selesai")
 
+    page.locator("#wording-A summary").click()
     page.locator("#wording-A button").click()
 
     expect(page.locator("#wording-A .prose")).to_contain_text("📍 Binjai")

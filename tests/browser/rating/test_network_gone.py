@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Dialog, Page, Route, expect
 
 from tests.browser.plans import Planned, plan, stored
-from tests.browser.rating_page import SAVED, SAVING, UNSAVED, RatingPage
+from tests.browser.rating_page import SAVED, UNSAVED, RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.browser
 JUDGMENTS = re.compile(r"/judgment$")
 LISTEN = """(rank) => {
   const card = document.querySelector(`#rank-${rank}`);
-  const text = () => card.querySelector(".state").textContent.trim();
-  window.heard = [text()];
-  new MutationObserver(() => text() !== window.heard.at(-1) && window.heard.push(text()))
-    .observe(card, { subtree: true, childList: true, characterData: true });
+  const state = () => card.querySelector(".state").dataset.state;
+  window.heard = [state()];
+  new MutationObserver(() => state() !== window.heard.at(-1) && window.heard.push(state()))
+    .observe(card, { subtree: true, childList: true, attributes: true });
 }"""
 
 
@@ -31,14 +31,14 @@ def test_offline_is_unsaved_until_answered(own_server: Server, run_id: str, page
     page.evaluate(LISTEN, 1)
     page.context.set_offline(True)
     rating.press("y")
-    rating.expect_saying(1, UNSAVED)
+    rating.expect_state(1, UNSAVED)
     rating.expect_pressed(1, "1")
-    assert rating.announced() == UNSAVED
+    expect(page.locator("#status")).to_have_text("Belum tersimpan")
     assert SAVED not in page.evaluate("window.heard")
 
     page.context.set_offline(False)
-    rating.expect_saying(1, SAVED)
-    assert page.evaluate("window.heard") == ["Belum dinilai", SAVING, UNSAVED, SAVED]
+    rating.expect_state(1, SAVED)
+    assert page.evaluate("window.heard") == ["", "saving", UNSAVED, SAVED]
     assert stored(own_server, run_id)[0].relevance[0] == 1
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 PHONE = {"width": 390, "height": 844}
 ROOM = """(target) => {
   const { top, bottom } = target.getBoundingClientRect();
-  return [top, innerHeight - document.querySelector(".ways").offsetHeight - bottom];
+  return [top, innerHeight - document.querySelector(".bar").offsetHeight - bottom];
 }"""
 
 
@@ -57,7 +57,7 @@ def test_a_blind_question_with_three_answers_is_rated_by_a_thumb(
     for letter, following in (("A", "B"), ("B", "C"), ("C", "")):
         thumb.go_on(f"Jawaban {letter}")
         expect(phone.locator(f"#answer-{letter}")).to_be_in_viewport()
-        unmarked = f"#listed-{letter} li:not(:has(.own[data-verdict='1']))"
+        unmarked = f"#listed-{letter} li:not(:has(.mine[data-verdict='1']))"
         expect(phone.locator(unmarked)).to_have_count(0)
         expect(thumb.act).to_have_attribute("aria-disabled", "true")
         after = f"Jawaban {following}" if following else "Pertanyaan berikutnya"

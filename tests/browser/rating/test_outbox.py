@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Dialog, Page, expect
 
 from tests.browser.blind import invite, join
 from tests.browser.plans import stored
-from tests.browser.rating_page import SAVED, UNJUDGED, UNSAVED, RatingPage
+from tests.browser.rating_page import SAVED, UNSAVED, RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
@@ -115,7 +115,7 @@ def test_a_click_is_never_sent_as_somebody_else(own_server: Server, context_of: 
     _open_task(page, own_server)
     page.route("**/judgment", lambda route: route.abort())
     page.keyboard.press("y")
-    expect(page.locator("#card-1 .state")).to_have_text(UNSAVED)
+    expect(page.locator("#card-1 .state")).to_have_attribute("data-state", UNSAVED)
 
     other = context.new_page()
     asked: list[str] = []
@@ -132,7 +132,7 @@ def test_a_click_is_never_sent_as_somebody_else(own_server: Server, context_of: 
     _open_task(other, own_server)
     assert "1 milik penilai lain" in bar(other)
     other.keyboard.press("t")
-    expect(other.locator("#card-1 .state")).to_have_text(SAVED)
+    expect(other.locator("#card-1 .state")).to_have_attribute("data-state", SAVED)
     page.unroute("**/judgment")
     page.bring_to_front()
     expect(page.locator("#outbox")).to_contain_text("dipakai orang lain")
@@ -198,7 +198,7 @@ def test_a_signed_out_rater_loses_nothing(blind_server: Server, page: Page) -> N
     join(page, link)
     page.context.clear_cookies()
     page.keyboard.press("y")
-    expect(page.locator("#card-1 .state")).to_have_text(UNSAVED)
+    expect(page.locator("#card-1 .state")).to_have_attribute("data-state", UNSAVED)
     assert "1 menunggu Anda sudah keluar" in bar(page)
     expect(page.locator("#outbox a")).to_be_visible()
     kept(page, 1)
@@ -227,7 +227,7 @@ def test_a_refused_click_is_shown_till_given_up(
     expect(line).to_contain_text("Carikan rumah dijual di daerah cemara")
     expect(line).to_contain_text("Nilai ini tidak dapat dipakai")
     line.get_by_role("button", name="Buang").click()
-    rating.expect_saying(1, UNJUDGED)
+    rating.expect_state(1, "")
     expect(page.locator("#outbox")).to_be_hidden()
 
 
@@ -329,7 +329,7 @@ def test_notes_are_saved_while_typed(own_server: Server, run_id: str, page: Page
     rating.open(1)
     rating.press("n")
     page.keyboard.type(TEXT)
-    rating.expect_saying("notes", "Belum tersimpan")
+    rating.expect_state("notes", "typed")
     rating.expect_state("notes", "saved")
     assert rating.focus == "notes"
     assert [(one["field"], one["new"]) for one in own_server.events()] == [("notes", TEXT)]
@@ -393,7 +393,7 @@ def test_notes_of_two_devices_are_both_kept_and_it_is_said(
     pocket.set_offline(False)
 
     expect(telephone.page.locator("#notes")).to_have_value("jauh\nharganya salah")
-    telephone.expect_saying("notes", BOTH)
+    expect(telephone.page.locator('[data-state-of="notes"]')).to_have_text(BOTH)
     telephone.page.keyboard.type(" sekali")
     telephone.expect_state("notes", "saved")
     expect_no_draft(telephone.page)

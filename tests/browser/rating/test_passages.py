@@ -133,7 +133,7 @@ def verdicts(page: Page) -> list[str]:
     return found
 
 
-def test_letters_are_unbound_digits_go_by_their_place_and_d_opens_the_text(
+def test_letters_are_unbound_digits_go_by_their_place_and_o_opens_the_text(
     tmp_path: Path, page: Page
 ) -> None:
     text = "Copper bends. " * 60
@@ -148,14 +148,14 @@ def test_letters_are_unbound_digits_go_by_their_place_and_d_opens_the_text(
 
         page.keyboard.type("ytxv45")
         assert verdicts(page) == ["", "", ""]
-        page.keyboard.press("d")
-        expect(page.locator("#rank-1 .rest")).to_have_attribute("open", "")
+        page.keyboard.press("o")
+        expect(page.locator("#rank-1 .fold")).to_have_attribute("open", "")
         page.evaluate(  # the first key of the row on a French keyboard
             "document.activeElement.dispatchEvent("
             "new KeyboardEvent('keydown', {key: '&', code: 'Digit1', bubbles: true}))"
         )
         page.keyboard.press("r")
-        expect(page.locator("#rank-2 .state")).to_have_text("Tersimpan")
+        expect(page.locator("#rank-2 .state")).to_have_attribute("data-state", "saved")
 
         assert verdicts(page) == ["1", "unsure", ""]
 
@@ -172,7 +172,7 @@ def test_notes_on_a_blind_question_outlive_a_reload_and_reach_each_list(
         page.reload()
 
         expect(page.locator("#notes")).to_have_value("3 of 4 steps")
-        expect(page.locator('[data-state-of="notes"]')).to_have_text("Tersimpan")
+        expect(page.locator('[data-state-of="notes"]')).to_have_attribute("data-state", "saved")
         found = {(event["field"], event["new"], event["query_key"]) for event in server.events()}
         assert found == {("notes", "3 of 4 steps", 1), ("notes", "3 of 4 steps", 3)}
 
@@ -199,10 +199,7 @@ def test_keys_go_on_where_the_pool_ends_and_judge_below_it_on_purpose(
         expect(page.locator("#rank-4:focus")).to_have_count(1)
 
 
-def test_four_passages_fit_a_laptop_once_the_keys_are_known(
-    tmp_path: Path, open_tab: OpenTab
-) -> None:
-    """The meaning of the grades is folded by then, unless its reader opened it."""
+def test_six_passages_fit_a_laptop(tmp_path: Path, open_tab: OpenTab) -> None:
     text = "Copper bends when it is drawn into wire, unless it was hardened before. " * 9
     rows = [
         {"query": "Does copper bend?", "system": "a", "doc_id": f"d{n}", "text": f"{n} {text}"}
@@ -213,18 +210,10 @@ def test_four_passages_fit_a_laptop_once_the_keys_are_known(
     with serving(tmp_path / "instance") as server:
         page = open_tab(viewport={"width": 1366, "height": 768})
         page.goto(f"{server.url}/rate/")
-        expect(page.locator(".grades-said[open]")).to_have_count(1)
-        for _ in range(10):
-            page.keyboard.type("jk")
-
-        page.reload()
-        expect(page.locator(".grades-said:not([open])")).to_have_count(1)
-        fourth = page.locator(".card").nth(3).bounding_box()
-        assert fourth is not None
-        assert fourth["y"] + fourth["height"] <= 768
-        page.locator(".grades-said summary").click()
-        page.reload()
-        expect(page.locator(".grades-said[open]")).to_have_count(1)
+        expect(page.locator("html")).to_have_class("scripted")
+        last = page.locator(".card").nth(5).bounding_box()
+        assert last is not None
+        assert last["y"] + last["height"] <= 768
 
 
 def test_a_digit_too_many_grades_no_answer(tmp_path: Path, page: Page) -> None:
@@ -247,7 +236,7 @@ def test_a_digit_too_many_grades_no_answer(tmp_path: Path, page: Page) -> None:
         assert found == [("verdict", "3"), ("quality", "4")]
 
 
-def test_the_question_in_the_bar_of_a_phone_is_one_line_and_a_tap_shows_all_of_it(
+def test_the_question_stays_in_sight_on_a_phone_and_grades_are_as_large_as_a_thumb(
     tmp_path: Path, open_tab: OpenTab
 ) -> None:
     asked = "Does copper wire bend when it is pulled around a corner in the cold, and how far?"
@@ -260,14 +249,9 @@ def test_the_question_in_the_bar_of_a_phone_is_one_line_and_a_tap_shows_all_of_i
         page = open_tab(viewport={"width": 360, "height": 740}, has_touch=True)
         page.goto(f"{server.url}/runs/{run_id}/queries/1")
         page.evaluate("scrollTo(0, 900)")
-        bar = page.locator("#walk .now")
-        before = bar.bounding_box()
-        bar.tap()
-        after = bar.bounding_box()
-        assert before is not None
-        assert after is not None
-        assert after["height"] > before["height"] + 10
-        assert abs(after["y"]) < 2  # it stays where it is
+        question = page.locator("#asked").bounding_box()
+        assert question is not None
+        assert question["y"] >= 0
         buttons = page.locator(".graded").first.locator("button[aria-pressed]")
         boxes = [box for one in buttons.all() if (box := one.bounding_box())]
         assert len(boxes) == 5

@@ -131,9 +131,8 @@ def _rate_own(page: Page) -> None:
         page.locator("#outcome button").first.tap()
     if page.locator(".scale").count():
         page.locator(".scale label").nth(4).tap()
-        expect(page.locator('[data-state-of="quality"]')).to_have_text("Tersimpan")
-    expect(page.locator("#end .button")).not_to_have_class(re.compile("plain"))
-    page.locator("#end button").tap()
+        expect(page.locator('[data-state-of="quality"]')).to_have_attribute("data-state", "saved")
+    page.locator("#end .last button").tap()
     expect(page.locator("#question")).to_be_visible()
 
 

@@ -81,11 +81,11 @@ def test_the_suggested_quality_is_never_set(session: Session, study: Study, rate
 
 def test_correct_empty_is_doubted_by_others(session: Session, study: Study, rater: Rater) -> None:
     empty = stored(session, study, query(1))
-    found = stored(session, study, query(1, card("a")), method="b")
-    assert not page(session, rater, empty, 1).found_elsewhere
-    events.judge(session, rater, found, 1, 1, YES, click("e1"))
+    other = stored(session, study, query(1, card("a"), card("b")), method="b")
+    events.judge(session, rater, other, 1, 1, YES, click("e1"))
 
-    assert page(session, rater, empty, 1).found_elsewhere
+    (answer,) = pages.other_answers(session, rater, page(session, rater, empty, 1))
+    assert (answer.run_id, answer.relevant_count, answer.results_count) == (other, 1, 2)
 
 
 def test_a_query_of_another_study_is_not_found(session: Session, study: Study) -> None:

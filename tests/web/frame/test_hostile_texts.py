@@ -138,7 +138,7 @@ def check(text: str, place: str, calm: Page | None = None) -> None:
     assert page.actions() == [], place
     assert page.broken == [], place
     assert page.open == [], place
-    assert "</footer>" in text, place
+    assert "</html>" in text, place
     assert not re.search("[\x00\x1b\u202a-\u202e\u2066-\u2069]", text), place
     if calm is not None:
         assert page.elements() == calm.elements(), place

@@ -297,7 +297,6 @@ def judge_all(database: Database, run_id: str) -> None:
 
 OVERRIDE = {"subject": "price", "outcome": "pass", "reason": "typing error"}
 SECRETS = ("hybrid", "api_only", "results.json", "of_hybrid.json", "misreads")
-LATER = "Constraints: after your verdict"
 
 
 @pytest.fixture(name="run_id")
@@ -393,28 +392,30 @@ def test_an_override_moves_figures(client: FlaskClient, judged: str, run_id: str
 
 
 def test_a_card_has_its_marks_only_once_judged(client: FlaskClient, run_id: str) -> None:
-    """The answer to the verdict brings those of its card; a verdict taken back takes them away."""
+    """The page asks for those of its card after the verdict; one taken back takes them away."""
     page = f"/runs/{run_id}/queries/1"
     shown = Page(client.get(page))
-    assert [marks_of(shown, rank) for rank in (1, 2, 3)] == [LATER] * 3
+    assert [marks_of(shown, rank) for rank in (1, 2, 3)] == [""] * 3
     assert "Mean pass rate" not in shown
 
     answers = []
     for rank in (1, 2, 3):
         data = {"relevance": "1", "event_id": f"e{rank}"}
         answer = client.post(f"{page}/results/{rank}/judgment", data=data, headers=PART)
-        answers.append(Page(answer))
+        assert b"badges" not in answer.data
+        answers.append(Page(client.get(f"{page}/constraints?card={rank}", headers=PART)))
     assert "✓ Pass Property type house" in marks_of(answers[0], 1)
     assert not answers[0].has("#badges-2")
     assert ["Mean pass rate" in answer for answer in answers] == [False, False, True]
     taken_back = {"relevance": "", "event_id": "e4"}
-    answer = client.post(f"{page}/results/2/judgment", data=taken_back, headers=PART)
-    assert marks_of(answer, 2) == LATER
+    client.post(f"{page}/results/2/judgment", data=taken_back, headers=PART)
+    assert marks_of(client.get(page), 2) == ""
     assert "Mean pass rate" not in client.get(page).text
     empty = f"/runs/{run_id}/queries/3"
     assert "Confusion matrix" not in client.get(empty).text
     said = {"empty_outcome": "correct_empty", "event_id": "e5"}
-    assert "Confusion matrix" in client.post(f"{empty}/rating", data=said, headers=PART).text
+    client.post(f"{empty}/rating", data=said, headers=PART)
+    assert "Confusion matrix" in client.get(f"{empty}/constraints", headers=PART).text
 
 
 @pytest.mark.parametrize("headers", WAYS)
@@ -458,9 +459,10 @@ def test_a_blind_decision_holds_for_every_run(client: FlaskClient, blind_ids: li
     address = str(client.get("/rate/").headers["Location"])
     page = client.get(address)
     number, key = place_of(page, "Rumah a")
-    assert marks_of(page, number) == LATER
+    assert marks_of(page, number) == ""
     verdict = {"card": key, "relevance": "1", "event_id": "e1"}
-    answer = client.post(f"{address}/judgment", data=verdict, headers=PART)
+    client.post(f"{address}/judgment", data=verdict, headers=PART)
+    answer = client.get(f"{address}/constraints?card={key}", headers=PART)
     assert "✓ Pass Price Rp 900 million" in marks_of(answer, number)
 
     data = {"card": key, "subject": "price", "outcome": "fail", "reason": "a down payment"}

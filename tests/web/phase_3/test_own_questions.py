@@ -41,7 +41,7 @@ def test_an_answer_is_judged_and_the_next_asked(app: Flask, web_database: Databa
         assert not home.has("[name=question]")
         client.post(f"{address}/rating", data={"quality": "5", "notes": "Pas"})
         page = Page(client.get(address))
-        assert "Everything is rated" in page
+        assert "Rated. Thank you." in page
         assert page.fields("#rate")["notes"] == "Pas"
         assert Page(client.get("/ask/")).has("[name=question]")
         assert client.post(f"{address}/done").headers["Location"] == "/ask/"
@@ -63,7 +63,7 @@ def test_an_empty_answer_asks_whether_that_is_right(app: Flask, web_database: Da
     assert "the quality of the answer" in page
     assert "Suggested" not in page
     set_study(web_database, suggest_quality=True)
-    assert "Suggested for an answer without results: 0." in client.get(address).text
+    assert "Suggested: 0." in client.get(address).text
     assert "Not rated in full" in client.get("/ask/").text
     client.post(f"{address}/rating", data={"quality": "0"})
     assert "Not rated in full" not in client.get("/ask/").text
@@ -76,7 +76,7 @@ def test_a_click_is_answered_with_what_it_changed(app: Flask, web_database: Data
     click = {"relevance": "1", "event_id": "e1", "device": "d", "sequence": "1"}
     for _retry in range(2):
         text = client.post(f"{address}/results/1/judgment", data=click, headers=PART).text
-        assert "#rank-1" in text
+        assert "#verdict-1" in text
         assert "#end" in text
     graded = client.post(f"{address}/rating", data={"quality": "4"}, headers=PART).text
     assert "#grades" in graded

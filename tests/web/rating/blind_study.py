@@ -57,13 +57,13 @@ def begin(client: FlaskClient) -> str:
 
 
 def keys(answer: TestResponse, name: str = "card") -> list[str]:
-    return Page(answer).values(f"[name={name}]")
+    return Page(answer).values(f".card .verdict [name={name}], .dock [name={name}]")
 
 
 def stands(answer: TestResponse) -> dict[str, str]:
-    """Return the place of the card that a click judged, and what stands there now."""
-    parts = Page(answer).all("hx-partial[hx-target$=' .stands']")
-    return {part["hx-target"].split()[1]: part.one(".stands")["data-stands"] for part in parts}
+    """Return the numbers of the cards that a click judged, and the verdict in force on each."""
+    forms = Page(answer).all("form.verdict[id]")
+    return {form["id"].removeprefix("verdict-"): form["data-stands"] for form in forms}
 
 
 def judge_all(client: FlaskClient, address: str, relevance: str = "1") -> None:

@@ -169,11 +169,11 @@ def test_metadata_is_shown_that_was_ticked_and_that_every_run_states_alike(
     run_id = imported(web_database, ("t.jsonl", lines(rows)), meta=ticked).runs[0].id
 
     (card,) = Page(client.get(begin(client))).all(".card")
-    assert card.texts(".meta dt") == ["author"]
-    assert card.texts(".meta dd") == ["Rafi"]
+    assert card.values(".meta span", "title") == ["author"]
+    assert card.texts(".meta span") == ["Rafi"]
     set_study(web_database, blind=False)
     (card,) = Page(client.get(f"/runs/{run_id}/queries/1")).all(".card")
-    assert card.texts(".meta dt") == ["author", "vector score"]
+    assert card.values(".meta span", "title") == ["author", "vector score"]
 
 
 def passage(client: FlaskClient, database: Database, **item: str) -> Page:
@@ -186,7 +186,7 @@ def test_words_of_the_question_are_marked_unless_the_owner_says_no(
     client: FlaskClient, web_database: Database
 ) -> None:
     page = passage(client, web_database, text="<b>Copper</b> bends; tin does not.")
-    assert page.texts(".passage mark") == ["Copper"]
+    assert page.texts(".excerpt mark") == ["Copper"]
     assert "<b>Copper</b>" in page.one(".excerpt").content
 
     set_study(web_database, marks_words=False)
@@ -203,17 +203,17 @@ def test_a_long_text_is_cut_and_shown_whole_on_request(
     page = passage(client, web_database, doc_id="d", text="Copper. " * 4_000 + "The very end.")
     assert "The very end." not in page
 
-    whole = page.one(".passage a")["href"]
+    whole = page.one(".fold a[href*=whole]")["href"]
     page = Page(client.get(page.one("#question")["data-address"] + whole))
 
-    assert "The very end." in page.one(".rest[open] .prose").text
+    assert "The very end." in page.one(".fold[open] .rest").text
     assert len(page.one(".excerpt").text) < 400
 
 
 def test_an_item_with_an_id_only_can_be_judged(client: FlaskClient, web_database: Database) -> None:
     page = passage(client, web_database, doc_id="d-17")
     assert page.one(".card h2").text.endswith("d-17")
-    assert not page.has(".passage")
+    assert not page.has(".excerpt")
 
     card = page.one(".card form.verdict")
     client.post(card["action"], data={"relevance": "1"})
@@ -234,7 +234,7 @@ def test_a_graded_card_has_one_button_for_each_grade_with_its_word_and_key(
     for button, word, line in zip(buttons, GRADED.words, GRADED.guidance, strict=False):
         assert word in button["aria-label"]
         assert line == button["title"] or line in button["aria-label"] or line in button["title"]
-    assert page.texts(".grades-said dt") == ["0", "1", "2", "3"]
+    assert page.texts(".strip dt") == ["0", "1", "2", "3"]
 
 
 def test_an_open_page_and_the_page_of_a_run_say_where_the_pool_ends(
@@ -247,7 +247,7 @@ def test_an_open_page_and_the_page_of_a_run_say_where_the_pool_ends(
 
     page = Page(client.get(address))
     listed = [one["class"] for one in page.all("#cards > *")]
-    assert listed[1:] == ["card", "cutoff", "card", "card"]
+    assert listed == ["card document", "cutoff", "card document", "card document"]
     assert "provisional" in Page(client.get(f"/runs/{run_id}")).one("#state").text
     client.post(f"{address}/results/1/judgment", data={"relevance": "1"}, headers=PART)
 
@@ -263,7 +263,7 @@ def test_a_run_without_answers_says_nothing_of_an_answer(
 ) -> None:
     page = passage(client, web_database, text="Copper bends.")
 
-    assert not page.has(".answer")
+    assert not page.has(".strip .fold")
     assert not page.has(".grades")
     assert "answered" not in page
 

@@ -84,7 +84,7 @@ def test_a_blind_rater_receives_no_run_no_method_and_no_file(
     assert not re.search(rb'data-rank|id="rank|class="rank|>rank', received)
     assert b"repeat" not in received.replace(b"data-repeats", b"")
     assert NOTHING_LEFT.lower().encode() in received
-    assert b'class="of-answers"' in received
+    assert b'class="live"' in received
     with web_database.reading() as session:
         rater = session.get_one(Rater, owner(web_database))
         for run_id in run_ids:
@@ -172,14 +172,15 @@ def test_a_repeat_s_page_looks_like_the_first(client: FlaskClient, web_database:
 def anonymous(html: str) -> list[str]:
     plain = re.sub(r"/rate/[\w-]{12}|[0-9a-f]{16}|query=\"[^\"]+\"|[0-9]+", "*", html)
     lines = re.sub(r"\b(card|question)s\b", r"\1", plain).splitlines()
-    return sorted(line for line in lines if 'class="way' not in line)
+    ways = 'class="icon', "data-jump"
+    return sorted(line for line in lines if not any(way in line for way in ways))
 
 
 @pytest.mark.usefixtures("run_ids")
 def test_guidelines_are_shown_and_cannot_run(client: FlaskClient, web_database: Database) -> None:
     set_study(web_database, guidelines="**Relevan** bila cocok <script>alert(1)</script>")
 
-    guide = Page(client.get(begin(client))).one(".guide")
+    guide = Page(client.get(begin(client))).one("#guidelines")
 
     assert guide.texts("strong") == ["Relevan"]
     assert "bila cocok" in guide
@@ -280,7 +281,8 @@ def test_an_old_page_s_verdicts_find_cards(client: FlaskClient, web_database: Da
     for key in before:
         data = {"card": key, "relevance": "1"}
         answer = client.post(f"{address}/judgment", data=data, headers=PART)
-        assert stands(answer) == {f'[data-card="{key}"]': "1"}
+        (place,) = Page(client.get(address)).values(f'[data-card="{key}"]', "data-position")
+        assert stands(answer)[place] == "1"
 
 
 @pytest.mark.usefixtures("run_ids")
@@ -293,11 +295,9 @@ def test_a_click_with_a_script_answers_with_what_it_changed(client: FlaskClient)
 
     assert answer.status_code == 200
     part = Page(answer)
-    assert stands(answer) == {f'[data-card="{first}"]': "1"}
-    assert len(answer.data) <= 15_000
+    assert stands(answer)["1"] == "1"
+    assert len(answer.data) <= 6_000
     assert part.is_part
-    assert part.has("#walk")
-    assert part.has("#end")
     assert part.one("#below")["data-stage"] == "cards"
     for number, key in enumerate(rest):
         again = {"relevance": "1", "event_id": f"r{number}", "card": key, "onward": "1"}

@@ -102,9 +102,9 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
 KEPT_FILES = (
     *("vendor/htmx.min.js", "frame/icon.svg", "frame/first.js"),
     *("vendor/inter-latin.woff2", "joined/frame/app.css", "joined/frame/page.js"),
-    *("joined/frame/app.css+rating/rating.css", "joined/rating/rating.js"),
+    *("joined/rating/rating.css", "joined/rating/rating.js"),
     *("gold/card_badges.css", "gold/card_badges.js"),
-    "joined/frame/app.css+rating/rating.css+phase_3/taking_part.css",
+    "joined/rating/rating.css+phase_3/taking_part.css",
     "joined/rating/rating.js+phase_3/taking_part.js",
 )
 """The static files that a browser keeps for a time without a network."""

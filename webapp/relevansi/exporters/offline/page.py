@@ -36,7 +36,6 @@ STYLES = (
     "vendor/modern-normalize.css",
     "frame/tokens.css",
     "frame/ground.css",
-    "frame/app.css",
     "rating/rating.css",
     "offline/offline.css",
 )
@@ -87,7 +86,7 @@ class OfflineQuestion(Struct, frozen=True):
     """One question of the run with its answer and the owner's note, as the rating page has them.
 
     ``asks_quality``: the quality of its answer is asked. ``holes`` are the ranks whose results
-    could not be read.
+    could not be read, ``shared`` what all cards state alike.
     """
 
     query_id: int
@@ -102,6 +101,7 @@ class OfflineQuestion(Struct, frozen=True):
     cards: tuple[OfflineCard, ...] = ()
     holes: tuple[int, ...] = ()
     asks_quality: bool = True
+    shared: Mapping[str, str] = {}
 
 
 class OfflineRun(Struct, frozen=True):

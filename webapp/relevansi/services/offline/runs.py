@@ -77,6 +77,7 @@ def _questions(
         conversation = [*conversation, turn]
         if query.query_id in left_out:
             continue  # but a question that follows it shows it
+        cards = _cards(query, known[query.id], blind=blind)
         yield OfflineQuestion(
             query_id=query.query_id,
             question=question.text,
@@ -87,7 +88,10 @@ def _questions(
             error=query.error,
             note=question.note or "",
             turns=turns,
-            cards=_cards(query, known[query.id], blind=blind),
+            cards=cards,
+            shared=particulars.shared_facts(
+                [card.card for card in cards], [card.known for card in cards]
+            ),
             holes=() if blind else holes.get(query.id, ()),
             asks_quality=query.asks_quality,
         )

@@ -28,6 +28,7 @@ from sqlalchemy import (
     case,
     exists,
     func,
+    literal,
     or_,
     select,
 )
@@ -224,11 +225,8 @@ class RatingPage(QuestionPage, frozen=True, kw_only=True):
     asks_quality: bool
     quality: int | None
     suggested_quality: int | None
-    suggests: bool
     notes: str
-    found_elsewhere: bool
     summary: Summary
-    category_standing: RunProgress
     whole: RunProgress
     place: PlaceInWalk
     allow_bulk: bool
@@ -267,11 +265,8 @@ def rating_page(
         asks_quality=summary.asks_quality and summary.state is not QueryState.UNREADABLE,
         quality=asked.grade,
         suggested_quality=suggested(asked, asked.cannot_tell) if suggests else None,
-        suggests=suggests,
         notes=asked.notes or "",
-        found_elsewhere=asked.emptiness_id is not None and _found_elsewhere(session, rater, asked),
         summary=summary,
-        category_standing=standings.get(asked.category) or RunProgress(),
         whole=RunProgress.together(standings.values()),
         place=PlaceInWalk(
             asked.position if asked.is_asked else None,
@@ -396,18 +391,37 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
     )
 
 
-def _found_elsewhere(session: Session, rater: Rater, query: Row[Any]) -> bool:
-    relevant = (
-        select(Judgment.rater_id)
-        .join(JudgedItem)
-        .where(
-            JudgedItem.question_id == query.question_id,
-            JudgedItem.run_id.is_(None),
-            Judgment.rater_id == rater.id,
-            Judgment.verdict.in_(Scale.stored(query.scale).relevant),
-        )
+class OtherAnswer(Struct, frozen=True):
+    """The answer of another run to the same question, with the rater's count of relevant cards."""
+
+    run_id: str
+    query_id: int
+    search_method: str | None
+    llm: str | None
+    relevant_count: int
+    results_count: int
+
+
+def other_answers(session: Session, rater: Rater, page: RatingPage) -> list[OtherAnswer]:
+    """Return the answers of the other runs to the question of an empty list."""
+    shown = aliased(Query)
+    question = select(shown.question_id).where(
+        shown.run_id == page.run_id, shown.query_id == page.query_id
     )
-    return session.scalar(relevant.limit(1)) is not None
+    row = StoredSummary
+    rows = session.execute(
+        select(Run.id, Query.query_id, Run.search_method, Run.llm)
+        .add_columns(row.relevant_count, row.results_count)
+        .join_from(row, Query, and_(row.query_key == Query.id, row.rater_id == rater.id))
+        .join(Run, Run.id == Query.run_id)
+        .where(
+            Query.question_id == question.scalar_subquery(),
+            Query.run_id != page.run_id,
+            literal(not page.context_dependent),
+        )
+        .order_by(Run.sequence, Run.id)
+    )
+    return [OtherAnswer(*row) for row in rows]
 
 
 def _walk(row: type[StoredSummary], *, only_open: bool, in_category: bool) -> Select[int]:
@@ -459,24 +473,38 @@ class TaskStage(StrEnum):
     DONE = "done"
 
 
+class AnswerLine(NamedTuple):
+    """One card of an answer with the rater's verdict on it; ``key`` names the card to its task."""
+
+    key: str
+    card: Item
+    relevance: str | None
+
+
 class BlindAnswer(Struct, frozen=True):
     """One whole answer to rate 0-5: its cards between the prose before and after them.
 
-    ``verdicts`` are the rater's own, one for each card. ``response`` is the answer as written:
-    ``None`` until opened, empty where it shows nothing more.
+    ``response`` is the answer as written: ``None`` until opened, empty where it shows nothing more.
     """
 
     key: str
     letter: str
     state: QueryState
-    cards: tuple[Item, ...]
-    verdicts: tuple[str | None, ...]
+    lines: tuple[AnswerLine, ...]
     before: str
     after: str
     response: str | None
     quality: int | None
     notes: str
     suggested: int | None = None
+
+    @property
+    def cards(self) -> tuple[Item, ...]:
+        return tuple(line.card for line in self.lines)
+
+    @property
+    def verdicts(self) -> tuple[str | None, ...]:
+        return tuple(line.relevance for line in self.lines)
 
 
 class BlindPage(QuestionPage, frozen=True, kw_only=True):
@@ -493,6 +521,7 @@ class BlindPage(QuestionPage, frozen=True, kw_only=True):
     asks_emptiness: bool
     contradicts_itself: bool
     answers: tuple[BlindAnswer, ...]
+    letters: tuple[str, ...]
     place: TaskPlace
     is_put_off: bool
     progress: Progress
@@ -524,6 +553,7 @@ def blind_page(
     rated = _ratings(session, task) if None not in said or not task.asks_quality else ()
     answers = () if None in said else _answers(session, task, rated, summaries, things)
     noted = [row.notes for row in rated]
+    n_answers = len(answers) or _count_answers(session, task)
     stage = TaskStage.DONE
     if None in said:
         stage = TaskStage.CARDS
@@ -551,6 +581,7 @@ def blind_page(
         contradicts_itself=outcome is EmptyOutcome.CORRECT_EMPTY
         and not scale.relevant.isdisjoint(said),
         answers=answers if stage in {TaskStage.ANSWERS, TaskStage.DONE} else (),
+        letters=tuple(map(tasks.letter, range(n_answers))),
         place=tasks.place(session, rater, share, so_far, task.id, wanted),
         is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
         progress=so_far,
@@ -612,13 +643,14 @@ def _answers(
     grades: Mapping[int, int | None] = {}
     if task.suggest_quality:
         grades = {key: suggested(one, task.cannot_tell) for key, one in summaries.items()}
-    listed: dict[int, list[tuple[Item, str | None]]] = {row.id: [] for row in found}
+    listed: dict[int, list[AnswerLine]] = {row.id: [] for row in found}
     own = {thing.id: thing.verdict for thing in things}
     asked = prices.read_note(task.question)
     cards = select(Result.query_key, JudgedItem.id, JudgedItem.card).join(JudgedItem)
     cards = cards.where(Result.query_key.in_([*listed])).order_by(Result.query_key, Result.rank)
     for answer, thing_id, card in session.execute(cards):
-        listed[answer].append((from_row(card or {}).uniform(asked), own.get(thing_id)))
+        uniform = from_row(card or {}).uniform(asked)
+        listed[answer].append(AnswerLine(tasks.key(task, thing_id), uniform, own.get(thing_id)))
     shown = []
     for number, row in enumerate(found):
         before, after = property_cards.prose(row.response)
@@ -628,8 +660,7 @@ def _answers(
                 key=tasks.key(task, -row.id),
                 letter=tasks.letter(number),
                 state=QueryState(row.state),
-                cards=tuple(card for card, _ in listed[row.id]),
-                verdicts=tuple(verdict for _, verdict in listed[row.id]),
+                lines=tuple(listed[row.id]),
                 before=EMOJI.sub("", before),
                 after=EMOJI.sub("", after),
                 response="" if not shows_more else row.response if row.opened else None,
@@ -639,6 +670,11 @@ def _answers(
             )
         )
     return tuple(shown)
+
+
+def _count_answers(session: Session, task: Row[Any]) -> int:
+    answers = _of_answers(select(func.count(Query.id)).where(Query.asks_quality))
+    return session.scalar(answers, {"task_id": task.id}) or 0
 
 
 def _in_one_style(turn: EarlierTurn) -> str:

@@ -36,6 +36,7 @@ from relevansi.kinds import KINDS
 from relevansi.kinds.property import Card, CardParticulars, ListedText, Particulars
 from relevansi.metrics.gold.constraint_rules import AskedPlace
 from relevansi.metrics.runs.provenance import haversine_km
+from relevansi.records import Item
 from relevansi.services.gold import gold
 from relevansi.services.rating import tasks
 from relevansi.services.study import studies
@@ -75,6 +76,29 @@ class _Source(Struct, frozen=True):
     listed: Particulars
     recorded: Particulars
     record: Card
+
+
+def shared_facts(
+    cards: Sequence[Item], particulars: Iterable[CardParticulars | None]
+) -> dict[str, str]:
+    """Return what all cards of a list state alike, if there are several: once above them."""
+    properties = [card for card in cards if isinstance(card, Card)]
+    if len(properties) < 2:
+        return {}
+    types = [
+        dict(known.listed.facts).get("property_type") if known else None for known in particulars
+    ]
+    stated: dict[str, list[Any]] = {
+        "property_type": types,
+        "offer": [card.price_note or card.listing_type for card in properties],
+        "source": [card.source if card.source == "project" else None for card in properties],
+        "location": [card.location for card in properties],
+    }
+    return {
+        name: str(values[0])
+        for name, values in stated.items()
+        if values[0] and values.count(values[0]) == len(values)
+    }
 
 
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Background[int]:

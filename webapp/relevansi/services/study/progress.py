@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
@@ -120,12 +120,7 @@ def rater_progress(session: Session, rater: Rater) -> RaterProgress:
     judged = select(func.count()).where(
         Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
     )
-    moments = session.scalars(
-        select(Event.received_at)
-        .where(Event.rater_id == rater.id)
-        .order_by(Event.id.desc())
-        .limit(RECENT)
-    ).all()
+    moments = recent_clicks(session, rater)
     return RaterProgress(
         name=rater.name,
         progress=shares.progress(session, rater),
@@ -157,6 +152,12 @@ def own_questions(session: Session, rater: Rater) -> list[str]:
         is_open = any(unit_progress.is_open for unit_progress in units)
         progress.append("done" if not is_open else "begun" if has_begun else "open")
     return progress
+
+
+def recent_clicks(session: Session, rater: Rater) -> Sequence[datetime]:
+    """Return when the rater clicked last, for their pace."""
+    moments = select(Event.received_at).where(Event.rater_id == rater.id)
+    return session.scalars(moments.order_by(Event.id.desc()).limit(RECENT)).all()
 
 
 def question_progress(session: Session, study: Study) -> list[QuestionProgress]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from flask import url_for
+from flask import Response, url_for
 from msgspec import Struct
 from sqlalchemy.orm import Session
 from wtforms import Form
@@ -23,7 +23,7 @@ from relevansi.services.gold.constraints import CheckedCard
 from relevansi.services.gold.decisions import MOST_REASON, Decision, DecisionReasonMissing
 from relevansi.services.gold.marks import CheckedAnswer
 from relevansi.services.rating.pages import BlindPage, JudgedCard, RatingPage
-from relevansi.web.frame import access
+from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import LONGEST_ID, REQUIRED, LineField, TextField
 from relevansi.web.gold import constraint_words
 
@@ -142,6 +142,18 @@ def of_task(
     }
     changed = tuple(one.number for one in shown if one.key == clicked)
     return Marks(page.task_id, under, changed=changed, mistake=mistake)
+
+
+def decided(marks: Marks) -> Response:
+    """Return the marks that a decision changed, or why it could not be stored."""
+    part = "gold/card_badges/_decided.html"
+    return htmx.respond(part, part, {"moved": marks}, 422 if marks.mistake else 200)
+
+
+def judged(marks: Marks | None) -> Response:
+    """Return the marks that a verdict on a card brings or takes away, if there are any."""
+    part = "gold/card_badges/_moved.html"
+    return htmx.respond(part, part, moved=marks) if marks else Response(status=204)
 
 
 def _says_anything(card: CheckedCard) -> bool:

@@ -388,8 +388,9 @@ def _rated(position: int) -> dict[str, Any]:
         rater, run_id = _rater(participant)
         page = pages.rating_page(session, rater, run_id, position, QueryFilter())
         if not participant.study.suggest_quality:
-            page = replace(page, suggested_quality=None, suggests=False)
+            page = replace(page, suggested_quality=None)
         background = particulars.of_answer(session, rater.study, run_id, position)
+        questions_left = own_questions.allowance(session, participant)
     g.pictures = page.show_pictures
     left = []
     if line.open_judgments and line.answer_state == "empty":
@@ -402,6 +403,8 @@ def _rated(position: int) -> dict[str, Any]:
         "page": page,
         "line": line,
         "left": ", ".join(left),
+        "questions_left": questions_left,
+        "longest": LONGEST,
         "whole": "whole" in request.args,
         "background": background,
     }

@@ -12,7 +12,7 @@ from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import checked
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
-from relevansi.web.gold.card_marks import DecisionForm, Marks
+from relevansi.web.gold.card_marks import DecisionForm
 from relevansi.web.rating import judgments, rate
 
 blueprint = Blueprint("card_decisions", __name__)
@@ -30,7 +30,9 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
         page = pages.rating_page(session, rater, run_id, query_id)
         found = card_marks.of_answer(session, rater.study, page, clicked=rank, mistake=mistake)
     assert found is not None  # else there was no card to decide on
-    return _changed(found) if htmx.wants_part() else judgments.with_parts(page, found, 422)
+    return (
+        card_marks.decided(found) if htmx.wants_part() else judgments.with_parts(page, found, 422)
+    )
 
 
 @blueprint.post("/rate/<task_id>/decision")
@@ -46,15 +48,10 @@ def decide_blind(task_id: str) -> Response:
         found = card_marks.of_task(session, rater, page, clicked=card, mistake=mistake)
     assert found is not None  # else the decision would have been refused
     if htmx.wants_part():
-        return _changed(found)
+        return card_marks.decided(found)
     if mistake is None:
         return _back("rate.show", found.changed[0], task_id=task_id)
     return rate.with_parts(page, found, 422)
-
-
-def _changed(found: Marks) -> Response:
-    part = "gold/card_badges/_decided.html"
-    return htmx.respond(part, part, {"moved": found}, 200 if found.mistake is None else 422)
 
 
 def _back(endpoint: str, number: int, **where: str | int) -> Response:

@@ -95,12 +95,13 @@ class CardsForm(Form):
     text = TextField(LONGEST_ANSWER)
 
 
-def wanted() -> QueryFilter:
+def filter_of() -> QueryFilter:
+    """Return which questions the reader walks through, from the address."""
     return QueryFilter("open" in request.args, request.args.get("category") or None)
 
 
 def query() -> dict[str, Any]:
     """Return the arguments that keep the filter in an address; none without a filter."""
-    said = wanted()
-    open_only = {"open": 1} if said.only_open else {}
-    return open_only | ({"category": said.category} if said.category else {})
+    chosen = filter_of()
+    open_only = {"open": 1} if chosen.only_open else {}
+    return open_only | ({"category": chosen.category} if chosen.category else {})

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from relevansi import notation
+from relevansi.exporters.frame import charts
 from relevansi.exporters.frame.charts import in_words
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.judging.figures import HEADLINES, Figure, Totals, figures
@@ -23,6 +24,7 @@ from relevansi.metrics.judging.queries import (
 )
 from relevansi.metrics.judging.registry import MEASURES, Measure, label_of, label_on, measure_of
 from relevansi.records import BINARY, CannotTell, Scale
+from relevansi.services.rating.pages import QuestionPage
 
 OF_QUALITY = "mean_response_quality"
 
@@ -125,15 +127,15 @@ def names_of_answers(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in OF_ANSWERS or name not in HEADLINES)
 
 
-def clicked(summary: QuerySummary, cannot_tell: CannotTell) -> tuple[str, str]:
-    """Return the counts of one answer in words: "3 of 4" relevant, and the first rank, from 1.
+def _counts(summary: QuerySummary, cannot_tell: CannotTell) -> tuple[int, int]:
+    # By what the precision divides: "cannot tell" is counted unless the study leaves it out.
+    unsure = summary.unsure_count if cannot_tell == "not_relevant" else 0
+    return summary.relevant_count, summary.decided_count + unsure
 
-    The 4 are what its precision so far divides by: "cannot tell" is among them unless the study
-    leaves it out.
-    """
-    relevant, counted = summary.relevant_count, summary.decided_count
-    if cannot_tell == "not_relevant":
-        counted += summary.unsure_count
+
+def clicked(summary: QuerySummary, cannot_tell: CannotTell) -> tuple[str, str]:
+    """Return the counts of one answer in words: "3 of 4" relevant, and the first rank, from 1."""
+    relevant, counted = _counts(summary, cannot_tell)
     if not counted:
         return "-", "-"
     words = gettext("%(n)s of %(of)s", n=relevant, of=counted)
@@ -188,3 +190,109 @@ def waiting(cards: int, lists: int, answers: int, ties: int = 0) -> tuple[str, s
         ngettext("%(n)s answer not graded", "%(n)s answers not graded", answers) if answers else ""
     )
     return ", ".join(filter(None, parts)), unrated
+
+
+SHORT_LABELS: Mapping[str, str] = {
+    "mean_precision_at_5": "P@5",
+    "mrr": "RR",
+    "mean_overall_precision": mark("Relevant"),
+}
+"""What the head calls the figures of the question in sight."""
+NUMBERS = 3
+OF_RUNS_ALONE = {"mrr_answerable", "coverage", "composite"}
+"""The headline figures that the panel leaves to the page of the run."""
+
+
+class LiveFigure(Struct, frozen=True):
+    """A figure as the rating page draws it: a number, and its place on a track in per cent.
+
+    ``at`` is ``None`` where no number can be shown: nothing is counted yet, or the value so far
+    lies outside what the finished rating can still reach, ``low`` to ``high``.
+    """
+
+    name: str
+    label: str
+    text: str
+    at: float | None
+    low: float | None
+    high: float | None
+    is_open: bool
+    extent: str
+    about: str = ""
+
+
+def numbers(summary: QuerySummary, page: QuestionPage) -> list[LiveFigure]:
+    """Return the three numbers of the question in sight, the counted share of cards last."""
+    names = [name for name in names_of_answers(page.headline) if name != "success_rate"]
+    names.sort(key=lambda name: name == "mean_overall_precision")
+    names = names[: NUMBERS - 1] + names[NUMBERS - 1 :][-1:]
+    return [_of_question(name, summary, page, is_short=True) for name in names]
+
+
+def panel(
+    summary: QuerySummary, totals: Totals, page: QuestionPage, waiting: tuple[str, str]
+) -> list[tuple[LiveFigure, LiveFigure]]:
+    """Return each figure of a question, and of the run so far; `waiting` as for `of_totals`."""
+    names = [name for name in page.headline if name not in OF_RUNS_ALONE]
+    of_run = of_totals(totals, names, waiting)
+    return [
+        (_of_question(name, summary, page), _of_run(name, figure, of_run[name], page))
+        for name, figure in figures(totals, names).items()
+    ]
+
+
+def _of_run(name: str, figure: Figure, cell: FigureCell, page: QuestionPage) -> LiveFigure:
+    drawn = charts.Figure(figure.value, figure.n, figure.of, figure.lower, figure.upper)
+    about = "; ".join(filter(None, (cell.sentence, cell.waiting, cell.n, cell.reason)))
+    return _live(name, label_of(name, page.scale), drawn, cell, about=about)
+
+
+def _of_question(
+    name: str, summary: QuerySummary, page: QuestionPage, *, is_short: bool = False
+) -> LiveFigure:
+    label, words = label_of(name, page.scale), ""
+    cell = of_query(summary, [name])[name]
+    if not cell.applies:
+        return LiveFigure(name, label, "", None, None, None, is_open=False, extent="")
+    span = summary.figures[name]
+    value = span.lower if span.lower == span.upper else span.value  # settled before the question is
+    if name == "mean_overall_precision":
+        relevant, counted = _counts(summary, page.cannot_tell)
+        value = relevant / counted if counted else None
+        words = f"{relevant}/{counted}" if is_short and counted else ""
+    elif name == "success_rate" and value is not None:
+        words = gettext("yes") if value else gettext("no")
+    elif name == OF_QUALITY and summary.quality is not None:
+        words = notation.number(summary.quality)
+    drawn = charts.Figure(value, low=span.lower, high=span.upper)
+    label = gettext(SHORT_LABELS.get(name, label)) if is_short else label
+    return _live(name, label, drawn, cell, words, cell.reason)
+
+
+def _live(
+    name: str,
+    label: str,
+    figure: charts.Figure,
+    cell: FigureCell,
+    words: str = "",
+    about: str = "",
+) -> LiveFigure:
+    unit, value = measure_of(name).unit, figure.written
+    is_open = figure.state is charts.State.PROVISIONAL
+    top = 5 if name == OF_QUALITY else 1
+    band = cell.value if is_open else ""
+    return LiveFigure(
+        name=name,
+        label=label,
+        text="–" if value is None else words or notation.figure(value, unit),
+        at=_percent(value, top),
+        low=_percent(figure.low, top),
+        high=_percent(figure.high, top),
+        is_open=is_open,
+        extent=" · ".join(filter(None, (band, cell.judged))),
+        about=about,
+    )
+
+
+def _percent(value: float | None, top: int) -> float | None:
+    return None if value is None else round(100 * value / top, 1)

@@ -1,7 +1,8 @@
 """The rating page and every click on it.
 
-Every click is answered with the parts it changed: the verdict in force, the figures, the walk.
-A form sent without a script is redirected to its card.
+Every click is answered with what it changed: the verdict in force and three numbers. A page that
+shows all figures, or constraints, asks for those. A form sent without a script is redirected to its
+card.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ from relevansi.web.frame.forms import checked
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
-from relevansi.web.rating import clicks, figures
+from relevansi.web.rating import clicks, figures, shown
 from relevansi.web.rating.clicks import CardsForm, RatingForm, VerdictForm
+from relevansi.web.rating.figures import LiveFigure
+
+EMPTY = QueryState.EMPTY
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
 
@@ -38,7 +42,7 @@ class RatedBlind(Conflict):
 @blueprint.get("/queries/<int:query_id>")
 def show(run_id: str, query_id: int) -> Response:
     with access.reading() as (session, rater):
-        page = pages.rating_page(session, rater, run_id, query_id, clicks.wanted())
+        page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
         is_blind = studies.is_blind(session, rater.study)
         marks = card_marks.of_answer(session, rater.study, page)
     if is_blind and page.state is not QueryState.UNREADABLE:  # its cards are still to be added
@@ -53,6 +57,25 @@ def show(run_id: str, query_id: int) -> Response:
     return with_parts(page, marks)
 
 
+@blueprint.get("/queries/<int:query_id>/figures")
+def live_figures(run_id: str, query_id: int) -> Response:
+    """Return all figures, which a page asks for after a click while it shows them."""
+    with access.reading() as (session, rater):
+        page = pages.rating_page(session, rater, run_id, query_id)
+    part = "rating/judgments/_panel_shown.html"
+    return htmx.respond(part, part, panel=_panel(page))
+
+
+@blueprint.get("/queries/<int:query_id>/constraints")
+def constraints(run_id: str, query_id: int) -> Response:
+    """Return the constraints of one card, which a page asks for once the card is judged."""
+    rank = request.args.get("card", type=int)
+    with access.reading() as (session, rater):
+        page = pages.rating_page(session, rater, run_id, query_id)
+        marks = card_marks.of_answer(session, rater.study, page, clicked=rank)
+    return card_marks.judged(marks)
+
+
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")
 def judge(run_id: str, query_id: int, rank: int) -> Response:
     form = checked(VerdictForm)
@@ -61,14 +84,12 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
         if not htmx.wants_part():
             session.commit()
             return _to(run_id, query_id, f"rank-{rank}")
-        page = pages.rating_page(session, rater, run_id, query_id, clicks.wanted())
-        if form.onward.data and page.place.next_open is not None:
-            session.commit()
-            return _to(run_id, page.place.next_open)
-        marks = card_marks.of_answer(session, rater.study, page, clicked=rank)
+        page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
         session.commit()
+        if form.onward.data and page.place.next_open is not None:
+            return _to(run_id, page.place.next_open)
     card = page.card(str(rank))
-    return _clicked(page, clicked=card, changed=page.sharing(card), marks=marks)
+    return _clicked(page, changed=[card, *page.sharing(card)])
 
 
 @blueprint.post("/queries/<int:query_id>/rating")
@@ -78,15 +99,13 @@ def rate(run_id: str, query_id: int) -> Response:
         events.rate(session, rater, run_id, query_id, form.rating, clicks.event())
         if not htmx.wants_part():
             session.commit()
-            return _to(run_id, query_id, "rating")
-        page = pages.rating_page(session, rater, run_id, query_id, clicks.wanted())
-        if form.onward.data and page.place.next_open is not None:
-            following = page.place.next_open
-            page = pages.rating_page(session, rater, run_id, following, clicks.wanted())
-        decides = bool(form.empty_outcome.raw_data)
-        marks = card_marks.of_answer(session, rater.study, page) if decides else None
+            return _to(run_id, query_id, "rate")
+        page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
+        others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
         session.commit()
-    return _clicked(page, marks=marks, both_notes=form.both_notes(page.notes))
+        if form.onward.data and page.place.next_open is not None:
+            return _to(run_id, page.place.next_open)
+    return _clicked(page, others=others, both_notes=form.both_notes(page.notes))
 
 
 @blueprint.post("/queries/<int:query_id>/judgments")
@@ -116,49 +135,63 @@ def add_cards(run_id: str, query_id: int) -> Response:
     form = checked(CardsForm)
     with access.writing() as (session, rater):
         text, now = form.text.data or "", access.now()
-        found = runs.add_cards(session, rater.study, run_id, query_id, text, now)
+        count = runs.add_cards(session, rater.study, run_id, query_id, text, now)
         session.commit()
-    return _to(run_id, query_id, None if found else "by-hand")
+    return _to(run_id, query_id, None if count else "by-hand")
 
 
 def with_parts(page: RatingPage, marks: Marks | None, status: int = 200) -> Response:
+    g.pictures = page.show_pictures
     with access.reading() as (session, rater):
         background = particulars.of_answer(session, rater.study, page.run_id, page.query_id)
+        cards, lists, questions, answers = page.whole.work_left
+        work = shown.work(session, rater, page.place.of, questions, cards + lists + answers)
+        guidelines = studies.guidelines(rater.study)
+        others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
+    query, next_open = clicks.query(), page.place.next_open
+    end = url_for("runs.show", run_id=page.run_id)
     return htmx.respond(
         "rating/judgments/page.html",
         "rating/judgments/_shown.html",
         status=status,
-        **_moving(page),
-        measures=figures.measures(page.headline, page.scale),
-        reasons=figures.reasons(page.headline),
-        whole="whole" in request.args,
+        page=page,
+        at=partial(_address, page.run_id, page.query_id),
+        at_undo=url_for("judgments.undo", run_id=page.run_id),
+        next_open=next_open and _address(page.run_id, next_open, "show", **query),
+        end=end,
+        query=query,
+        work=work,
+        numbers=figures.numbers(page.summary, page),
+        panel=_panel(page),
+        shared=shown.shared(page, background),
         background=background,
+        guidelines=guidelines,
+        became_blind=False,
         marks=marks,
+        others=others,
+        whole="whole" in request.args,
     )
 
 
-def _moving(page: RatingPage) -> dict[str, Any]:
-    g.pictures = page.show_pictures
+def _panel(page: RatingPage) -> list[tuple[LiveFigure, LiveFigure]]:
     cards, lists, _, answers = page.whole.work_left
-    left = figures.waiting(cards, lists, answers)
-    columns = (
-        figures.of_query(page.summary, page.headline),
-        figures.of_totals(page.category_standing.totals, page.headline),
-        figures.of_totals(page.whole.totals, page.headline, left),
+    return figures.panel(
+        page.summary, page.whole.totals, page, figures.waiting(cards, lists, answers)
     )
-    return {
-        "page": page,
-        "at": partial(_address, page.run_id, page.query_id),
-        "query": clicks.query(),
-        "counts": figures.clicked(page.summary, page.cannot_tell),
-        "rows": figures.rows(page.headline, page.scale, *columns),
-    }
 
 
 def _clicked(page: RatingPage, **parts: Any) -> Response:
     part = "rating/judgments/_clicked.html"
-    parts = {"clicked": None, "changed": (), "marks": None, "both_notes": None, **parts}
-    return htmx.respond(part, part, **_moving(page), **parts)
+    parts = {"changed": (), "others": (), "both_notes": None, **parts}
+    return htmx.respond(
+        part,
+        part,
+        page=page,
+        at=partial(_address, page.run_id, page.query_id),
+        query=clicks.query(),
+        numbers=figures.numbers(page.summary, page),
+        **parts,
+    )
 
 
 def _address(run_id: str, query_id: int, action: str, **values: Any) -> str:

@@ -22,7 +22,7 @@ from relevansi.web.frame.forms import checked
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
-from relevansi.web.rating import clicks, figures
+from relevansi.web.rating import clicks, figures, shown
 from relevansi.web.rating.clicks import BlindRatingForm, VerdictForm
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
@@ -43,14 +43,14 @@ def next_one() -> Response:
             ]
             address = next(iter(started), url_for("home.show"))
             return see_other(address)
-        wanted, after = clicks.wanted(), request.args.get("after") or None
-        task_id = onward(session, rater, access.now(), wanted, after)
+        chosen, after = clicks.filter_of(), request.args.get("after") or None
+        task_id = onward(session, rater, access.now(), chosen, after)
         session.commit()
         if task_id is not None:
             # Rating became blind by itself: it is said until the rater's first blind verdict.
             is_new = rater.study.blind is None and tasks.rated_openly(session, rater)
             return _to(task_id, because="runs" if is_new else None)
-        if wanted.category:  # nothing of it is in this rater's share
+        if chosen.category:  # nothing of it is in this rater's share
             return see_other(url_for("rate.next_one"))
         given, is_owner = tasks.given_to(session, rater), rater.is_owner
         progress = shares.progress(session, rater)
@@ -68,7 +68,7 @@ def next_one() -> Response:
 @blueprint.get("/<task_id>")
 def show(task_id: str) -> Response:
     with access.reading() as (session, rater):
-        page = pages.blind_page(session, rater, task_id, clicks.wanted())
+        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         marks = card_marks.of_task(session, rater, page)
     if page.filter.category not in {None, page.category}:
         return _to(None)
@@ -79,20 +79,35 @@ def with_parts(page: BlindPage, marks: Marks | None, status: int = 200) -> Respo
     with access.reading() as (session, rater):
         background = particulars.of_task(session, rater, page.task_id)
         guidelines = studies.guidelines(rater.study)
+        left = page.progress
+        clicks_left = left.open_judgments + left.unrated
+        work = shown.work(session, rater, left.questions, left.left, clicks_left)
+    query = clicks.query()
     return htmx.respond(
-        "rating/rate/page.html",
+        "rating/judgments/page.html",
         "rating/judgments/_shown.html",
         status=status,
         **_moving(page),
-        measures=figures.measures(figures.names_of_answers(page.headline), page.scale)
-        if page.figures
-        else (),
-        reasons=figures.reasons(page.headline) if page.figures else {},
+        next_open=url_for("rate.next_one", **query) if page.place.is_left else None,
+        end=url_for("rate.next_one"),
+        at_undo=url_for("rate.undo"),
+        work=work,
         became_blind=request.args.get("because") == "runs",
         guidelines=guidelines,
         background=background,
+        shared=shown.shared(page, background),
         marks=marks,
+        others=(),
     )
+
+
+@blueprint.get("/<task_id>/constraints")
+def constraints(task_id: str) -> Response:
+    """Return the constraints of one card, which a page asks for once the card is judged."""
+    with access.reading() as (session, rater):
+        page = pages.blind_page(session, rater, task_id)
+        marks = card_marks.of_task(session, rater, page, clicked=request.args.get("card"))
+    return card_marks.judged(marks)
 
 
 @blueprint.post("/<task_id>/judgment")
@@ -102,15 +117,14 @@ def judge(task_id: str) -> Response:
     with access.writing() as (session, rater):
         tasks.judge(session, rater, task_id, named, form.relevance.data, form.click)
         if form.onward.data and tasks.is_done(session, rater, task_id):
-            found = onward(session, rater, access.now(), clicks.wanted())
+            found = onward(session, rater, access.now(), clicks.filter_of())
             session.commit()
             return _to(found)
-        page = pages.blind_page(session, rater, task_id, clicks.wanted())
-        marks = card_marks.of_task(session, rater, page, clicked=named)
+        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         session.commit()
     card = page.card(named)
     if htmx.wants_part():
-        return _clicked(page, clicked=card, changed=page.sharing(card), marks=marks)
+        return _clicked(page, changed=[card, *page.sharing(card)])
     still_here = card is not None and page.stage is TaskStage.CARDS
     return _to(task_id, _anchor=f"card-{card.number}" if card and still_here else "below")
 
@@ -122,26 +136,26 @@ def rate(task_id: str) -> Response:
     with access.writing() as (session, rater):
         tasks.rate(session, rater, task_id, answer, form.rating, clicks.event())
         if form.onward.data and tasks.is_done(session, rater, task_id):
-            found = onward(session, rater, access.now(), clicks.wanted())
+            found = onward(session, rater, access.now(), clicks.filter_of())
             session.commit()
             return _to(found)
-        page = pages.blind_page(session, rater, task_id, clicks.wanted())
+        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         session.commit()
-    rated = next((shown for shown in page.answers if shown.key == answer), None)
+    rated = next((row for row in page.answers if row.key == answer), None)
     if htmx.wants_part():
         both = form.both_notes(rated.notes if rated else page.notes)
         return _clicked(page, rated=rated, both_notes=both)
     unrated = rated.letter if rated and rated.quality is None else None
-    return _to(task_id, answer=unrated, _anchor="answers" if rated else "below")
+    return _to(task_id, answer=unrated, _anchor=f"answer-{rated.letter}" if rated else "below")
 
 
 @blueprint.post("/<task_id>/answers/<name>")
 def open_wording(task_id: str, name: str) -> Response:
     with access.writing() as (session, rater):
         tasks.open_wording(session, rater, task_id, name, access.now())
-        page = pages.blind_page(session, rater, task_id, clicks.wanted())
+        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         session.commit()
-    answer = next((shown for shown in page.answers if shown.key == name), None)
+    answer = next((row for row in page.answers if row.key == name), None)
     if answer is None:  # a verdict was cleared meanwhile
         return _to(task_id)
     if not htmx.wants_part():
@@ -154,7 +168,7 @@ def open_wording(task_id: str, name: str) -> Response:
 def later(task_id: str) -> Response:
     with access.writing() as (session, rater):
         tasks.put_off(session, rater, task_id, access.now())
-        found = onward(session, rater, access.now(), clicks.wanted())
+        found = onward(session, rater, access.now(), clicks.filter_of())
         session.commit()
     return _to(found)
 
@@ -180,22 +194,31 @@ def undo() -> Response:
 
 def _moving(page: BlindPage) -> dict[str, Any]:
     g.pictures = page.show_pictures
-    unrated = (answer.letter for answer in page.answers if answer.quality is None)
     return {
         "page": page,
         "is_owner": access.current_user().is_owner,
         "at": partial(_address, page.task_id),
         "query": clicks.query(),
         "panel": figures.of_answers(page.figures, page.headline, page.scale, page.cannot_tell),
-        "open_answer": request.args.get("answer") or next(unrated, ""),
+        "step": _step(page),
         "whole": "whole" in request.args,
     }
 
 
+def _step(page: BlindPage) -> str:
+    """Return the step that is shown: the one asked for, else the first that is not done."""
+    unrated = [answer.letter for answer in page.answers if answer.quality is None]
+    asked = request.args.get("answer") or request.args.get("step") or ""
+    if asked in {"cards", "empty", *(answer.letter for answer in page.answers)}:
+        return asked
+    if page.stage is TaskStage.EMPTINESS or (page.stage is TaskStage.DONE and not page.cards):
+        return "empty" if page.asks_emptiness else next(iter(page.letters), "")
+    return unrated[0] if unrated else "cards"
+
+
 def _clicked(page: BlindPage, **parts: Any) -> Response:
     part = "rating/rate/_clicked.html"
-    none = dict.fromkeys(("clicked", "rated", "marks", "both_notes"))
-    parts = {**none, "changed": (), **parts}
+    parts = {"rated": None, "both_notes": None, "changed": (), **parts}
     return htmx.respond(part, part, **_moving(page), **parts)
 
 

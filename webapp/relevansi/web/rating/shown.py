@@ -1,0 +1,43 @@
+"""What the pages of a run's question and of a blind task have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy.orm import Session
+
+from relevansi import notation
+from relevansi.db.tables.people import Rater
+from relevansi.i18n import gettext
+from relevansi.services.rating import particulars
+from relevansi.services.rating.pages import QuestionPage
+from relevansi.services.rating.particulars import Background
+from relevansi.services.study import progress
+
+
+class Work(Struct, frozen=True):
+    """How far a rater is: finished questions ``of`` all, and that in words."""
+
+    of: int
+    finished: int
+    done: str
+    is_done: bool
+
+
+def work(session: Session, rater: Rater, of: int, left: int, clicks: int) -> Work:
+    """Return how far a rater is who has `left` questions and so many `clicks` before them."""
+    pace = progress.pace(progress.recent_clicks(session, rater))
+    done = gettext("%(n)s of %(of)s questions done", n=of - left, of=of)
+    if pace and clicks:
+        time = notation.duration(pace * clicks)
+        done = gettext("%(done)s, %(time)s left", done=done, time=time)
+    return Work(of, of - left, done, is_done=left == 0)
+
+
+def shared(page: QuestionPage, background: Background[Any]) -> dict[str, str]:
+    """Return what all cards of the page have in common, of their fields and particulars."""
+    known = [
+        background.cards.get(card.key if page.is_blind else card.number) for card in page.cards
+    ]
+    return particulars.shared_facts([card.card for card in page.cards], known)
