@@ -1,57 +1,60 @@
-"""A report as one HTML file: a phone folds it, wide screens and paper show everything."""
+"""A report as one HTML file: it fits a phone, and its answer is two pages of paper."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
+from pypdf import PdfReader
 
-from tests.exporters.comparisons.comparisons import rendered, three_runs
+from relevansi.metrics.comparisons.comparisons import ComparisonReport
+from tests.exporters.comparisons.comparisons import (
+    comparison_report,
+    rendered,
+    run,
+    three_runs,
+)
 
 pytestmark = pytest.mark.browser
 
-PHONE = {"width": 360, "height": 780}
-SEEN = """() => [...document.querySelectorAll("table, figure, li, .note")]
-  .map((part) => part.checkVisibility({contentVisibilityAuto: true}))"""
-SIDEWAYS = """() => [...document.querySelectorAll("html, .scroll:has(table)")]
+SIDEWAYS = """() => [...document.querySelectorAll("html, .sheet:not(.appendix) .scroll")]
   .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.innerHTML.slice(0, 80))"""
 
 
-@pytest.fixture(name="report")
-def _report(tmp_path: Path, open_tab: Callable[..., Page]) -> Page:
-    """A comparison of three runs, opened on a phone that runs no scripts."""
-    file = tmp_path / "report.html"
-    file.write_text(rendered(three_runs(), "html"), "utf-8")
-    page = open_tab(viewport=PHONE, java_script_enabled=False)
-    page.goto(file.as_uri())
-    return page
+@pytest.fixture(name="opened")
+def _opened(tmp_path: Path, open_tab: Callable[..., Page]) -> Callable[[ComparisonReport], Page]:
+    """Open a report in a browser that runs no scripts."""
+
+    def opened(report: ComparisonReport) -> Page:
+        file = tmp_path / "report.html"
+        file.write_text(rendered(report, "html"), "utf-8")
+        page = open_tab(viewport={"width": 360, "height": 780}, java_script_enabled=False)
+        page.goto(file.as_uri())
+        return page
+
+    return opened
 
 
-def test_a_phone_shows_the_summary_and_folds_the_rest(report: Page) -> None:
-    assert report.locator("#table-summary").is_visible()
-    assert report.locator("table:visible").count() == 1
-    headings = report.locator("h2")
-    assert headings.count() == report.locator("h2:visible").count() > 5
-    assert report.evaluate("document.documentElement.scrollHeight") < 7 * PHONE["height"]
+def test_the_answer_s_pages_do_not_scroll_sideways_on_a_phone(
+    opened: Callable[[ComparisonReport], Page],
+) -> None:
+    page = opened(three_runs())
 
-
-def test_nothing_but_pictures_scrolls_sideways_on_a_phone(report: Page) -> None:
-    for summary in report.locator("details:not([open]) > summary").all()[::-1]:
-        summary.click()
-    assert report.locator("table:visible").count() == report.locator("table").count()
     for width in (360, 390):
-        report.set_viewport_size({"width": width, "height": 780})
-        assert report.evaluate(SIDEWAYS) == [], width
+        page.set_viewport_size({"width": width, "height": 780})
+        assert page.evaluate(SIDEWAYS) == [], width
 
 
-def test_wide_screens_and_paper_show_everything_without_a_fold(report: Page) -> None:
-    assert not all(report.evaluate(SEEN))
-    report.emulate_media(media="print")
-    assert all(report.evaluate(SEEN))
-    assert report.locator("summary:visible").count() == 0
-    report.emulate_media(media="screen")
-    report.set_viewport_size({"width": 1280, "height": 800})
-    assert all(report.evaluate(SEEN))
-    assert report.locator("summary:visible").count() == 0
+def test_the_answer_of_three_methods_is_two_pages_and_the_appendix_follows(
+    opened: Callable[[ComparisonReport], Page],
+) -> None:
+    judged = ("RRN", "RN", "N", "RRRR", "NNR", "R") * 5
+    runs = [run(name, *judged[n:], *judged[:n]) for n, name in enumerate(("api", "vec", "hyb"))]
+
+    paper = opened(comparison_report(runs)).pdf(prefer_css_page_size=True)
+
+    pages = [page.extract_text() for page in PdfReader(io.BytesIO(paper)).pages]
+    assert [("A. " in page) for page in pages[:3]] == [False, False, True]

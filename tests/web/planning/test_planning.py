@@ -23,7 +23,7 @@ def said(client: FlaskClient, part: str, address: str = PAGE) -> str:
 
 def test_a_plan_can_be_made_before_there_are_questions(client: FlaskClient) -> None:
     empty = Page(client.get(PAGE)).one("main")
-    assert "How many judgments are enough" in empty
+    assert "How many questions are enough" in empty
     assert "/runs/import" in empty.links()
     page = Page(client.get(PAGE, query_string={"deviation": "0.3", "difference": "0,1"}))
 
@@ -72,10 +72,12 @@ def test_what_is_settled_is_on_the_plan_the_progress_page_and_the_comparison(
     client: FlaskClient, runs: tuple[str, str]
 ) -> None:
     asked = f"runs={runs[0]}&runs={runs[1]}"
-    where = (PAGE, "/study/standing", f"/comparisons/?{asked}&part=settled")
+    where = (PAGE, "/study/standing")
+    comparison = f"/comparisons/?{asked}&part=details"
     for place in where:
         assert "12 cards in 6 questions: 1, 2, 3, 4, 5, 6" in client.get(place).text, place
     assert "The questions that can change most: 1, 2." in said(client, "settled")
+    assert "0 of 4 orders are fixed." in client.get(comparison).text
     for number in range(1, 7):
         judge(client, runs[0], number)
     judge(client, runs[1], 1, relevance="0")
@@ -84,6 +86,7 @@ def test_what_is_settled_is_on_the_plan_the_progress_page_and_the_comparison(
         page = client.get(place).text
         assert "order fixed: Hybrid above" in page, place
         assert "Judged so far: 7 of 12 distinct cards and empty lists." in page, place
+    assert "0 of 4 orders are fixed." not in client.get(comparison).text
     found = client.get(f"/comparisons/report.json?{asked}").json
     assert found is not None
     assert found["settled"][0] == {
@@ -119,7 +122,8 @@ def test_a_sample_is_drawn_and_closed(client: FlaskClient, runs: tuple[str, str]
     page = client.get(PAGE).text
     assert "6 of 6 questions drawn are rated" in page
     assert "[1.00; 1.00]" in page  # the first run's MRR, all questions drawn
-    compared = client.get("/comparisons/", query_string={"runs": [*runs]}).text
+    query = {"runs": [*runs], "part": "details"}
+    compared = client.get("/comparisons/", query_string=query).text
     assert "Sampled questions" in compared
     report = client.get("/comparisons/report.json", query_string={"runs": [*runs]}).json
     assert report is not None

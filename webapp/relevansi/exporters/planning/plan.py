@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from math import ceil, log
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from markupsafe import Markup
 from msgspec.structs import asdict
 
 from relevansi import notation
@@ -267,3 +269,72 @@ def _simulated(differences: tuple[float, ...], pairs: int, figure: str) -> float
         return None
     demand, highest = Demand(level=LEVEL / pairs), highest_value(figure)
     return difference_shown(len(differences), mixed, demand, highest=highest)
+
+
+FEWEST, MOST_DRAWN = 8, 500
+"""The numbers of questions at the ends of the curve's axis."""
+CURVE_HEIGHT, CURVE_TOP = 270, 10
+TICKS = (10, 20, 50, 100, 200, 500)
+
+
+def curve(plan: RatingPlan) -> Markup:
+    """Draw the smallest difference that each number of questions can show, on a logarithmic axis.
+
+    A filled mark is the study's own number of questions, a hollow one what the difference needs.
+    """
+    points = [(one.questions, one.shows) for one in plan.curve if one.shows is not None]
+    points = [(n, shows) for n, shows in points if FEWEST <= n <= MOST_DRAWN]
+    if len(points) < 2:
+        return Markup()
+    unit = unit_of(plan.wish.figure)
+    top = max(shows for _, shows in points)
+    step = next(one for one in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if top / one <= 7)
+    top = step * ceil(top / step)
+
+    def x(n: float) -> float:
+        return 100 * log(n / FEWEST) / log(MOST_DRAWN / FEWEST)
+
+    def y(shows: float) -> float:
+        return CURVE_HEIGHT - (CURVE_HEIGHT - CURVE_TOP) * shows / top
+
+    parts = []
+    for number in range(round(top / step) + 1):
+        tick = y(number * step)
+        kind = "g" if number else "zero"
+        label = notation.scale(round(number * step, 6), unit)
+        parts.append(f'<line class="{kind}" x1="0" x2="100%" y1="{tick:.1f}" y2="{tick:.1f}"/>')
+        parts.append(f'<text x="-8" y="{tick + 4:.1f}" text-anchor="end">{label}</text>')
+    for n in TICKS:
+        place = f'x="{x(n):.2f}%" y="{CURVE_HEIGHT + 20}"'
+        parts.append(f'<text {place} text-anchor="middle">{notation.number(n)}</text>')
+    path = " L".join(f"{x(n):.2f} {y(shows):.1f}" for n, shows in points)
+    parts.append(
+        f'<svg width="100%" height="{CURVE_HEIGHT}" viewBox="0 0 100 {CURVE_HEIGHT}" '
+        f'preserveAspectRatio="none"><path class="curve-line" d="M{path}"/></svg>'
+    )
+    needed, wish = plan.needed, plan.wish.difference
+    if needed is not None and FEWEST <= needed <= MOST_DRAWN and wish <= top:
+        at = f'x1="{x(needed):.2f}%" x2="{x(needed):.2f}%"'
+        level = f'y1="{y(wish):.1f}" y2="{y(wish):.1f}"'
+        parts.append(f'<line class="goal" x1="0" x2="{x(needed):.2f}%" {level}/>')
+        parts.append(f'<line class="goal" {at} y1="{y(wish):.1f}" y2="{CURVE_HEIGHT}"/>')
+        parts.append(f'<circle class="goal-mark" cx="{x(needed):.2f}%" cy="{y(wish):.1f}" r="5"/>')
+    if plan.shows is not None and FEWEST <= plan.has <= MOST_DRAWN:
+        at = f"{x(plan.has):.2f}%"
+        parts.append(f'<line class="own-line" x1="{at}" x2="{at}" y1="0" y2="{CURVE_HEIGHT}"/>')
+        parts.append(f'<circle class="own-mark" cx="{at}" cy="{y(plan.shows):.1f}" r="5.5"/>')
+    return Markup(  # noqa: S704 - numbers of our own
+        f'<svg class="plot" height="{CURVE_HEIGHT + 28}" aria-hidden="true">{"".join(parts)}</svg>'
+    )
+
+
+def headline(plan: RatingPlan) -> str:
+    """Return what the study's own questions can show; what is missing where that is unknown."""
+    if plan.shows is None:
+        return gettext("How many questions are enough")
+    return ngettext(
+        "With %(n)s question differences from %(shows)s up can be shown",
+        "With %(n)s questions differences from %(shows)s up can be shown",
+        plan.has,
+        shows=_amount(plan, plan.shows),
+    )

@@ -151,6 +151,9 @@ def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> d
         "figures": {name: figure_name(name) for name in samples.PLAN_FIGURES},
         "pairs": pairs,
         "section": plan_words.section(found),
+        "headline": plan_words.headline(found),
+        "curve": plan_words.curve(found),
+        "needed": found.needed,
         "raters": found.effort.raters if found.effort else None,
     }
 
