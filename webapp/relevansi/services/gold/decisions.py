@@ -134,7 +134,7 @@ def decide(
         raise DecisionReasonMissing(decision.subject)
     same = (CardDecision.query_key == query.id) & (CardDecision.card == decision.card)
     before = [step for step in steps(session, same) if step.subject == decision.subject]
-    # Whoever decided last decides, whichever person it was (docs/decisions/0041).
+    # Whoever decided last decides, whichever person it was: no device, no sequence, unlike events.
     last = (before[-1].outcome, before[-1].reason) if before else (None, "")
     if again or last != (decision.outcome, decision.reason):
         write(session, rater, query, decision, now)
