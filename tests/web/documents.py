@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from relevansi.db.engine import Database
+from relevansi.importers.results.formats import DEPTH, Choices
 from relevansi.records import Scale
 from relevansi.services.runs import results, stored_results
 from relevansi.services.runs.stored_results import StoredResults
@@ -52,11 +53,14 @@ def collection(questions: int = 3, of_each: int = 2) -> Files:
 
 
 def imported(
-    database: Database, *files: tuple[str, bytes], meta: Sequence[str] | None = None
+    database: Database,
+    *files: tuple[str, bytes],
+    meta: Sequence[str] | None = None,
+    depth: int = DEPTH,
 ) -> StoredResults:
     """Store files as one import; `meta` has the metadata that raters see."""
     with open_study(database) as (session, study):
-        report = results.read_files("files", files)
+        report = results.read_files("files", files, Choices(depth=depth))
         return stored_results.store(session, study, report, NOW, meta=meta)
 
 

@@ -141,7 +141,7 @@ def test_the_list_of_runs_leads_to_sampled_questions_only(
 ) -> None:
     (one,) = runs.overviews(session, rater)
     assert one.first_open == 2
-    assert (one.standing.open_queries, one.standing.open_judgments) == (3, 3)
+    assert (one.progress.open_queries, one.progress.open_judgments) == (3, 3)
     assert (one.counts.queries, one.counts.cards) == (6, 6)  # what the run holds
 
     for number in drawn:

@@ -79,10 +79,10 @@ def test_a_card_below_the_depth_of_the_pool_is_not_left(
     def left() -> tuple[int, int, int | None]:
         shown = runs.run_page(session, rater, run_id).overview
         found = reports.state(session, study, Query.run_id == run_id, rule)
-        assert found.cards == shown.standing.open_judgments
-        assert found.questions - found.complete == shown.standing.open_queries
+        assert found.cards == shown.progress.open_judgments
+        assert found.questions - found.complete == shown.progress.open_queries
         assert live_metrics.check(session) == []
-        return found.cards, shown.standing.open_queries, shown.first_open
+        return found.cards, shown.progress.open_queries, shown.first_open
 
     assert left() == (5, 2, 1)
     set_study(session, study, pool_depth=2)

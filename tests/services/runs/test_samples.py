@@ -98,7 +98,7 @@ def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(
     assert ids == {"on a shared card", "on an own card", "an own grade"}
     assert session.scalars(select(QueryRating.quality)).all() == [2]
     page = runs.run_page(session, owner, mine)
-    assert page.overview.standing.totals.n_judged == 2
+    assert page.overview.progress.totals.n_judged == 2
     assert count(session, Query) == 30
 
 

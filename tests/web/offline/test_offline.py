@@ -300,7 +300,7 @@ def test_two_files_of_one_new_rater_are_stored_together(
 ) -> None:
     files = [(BytesIO(data), f"{at}.json") for at, data in enumerate((DATA, OTHER))]
     both = tokens(client.post("/runs/import", data={"files": files}, follow_redirects=True))
-    names = {f"{field}-{token}": "Ani" for token in both for field in ("rater", "shown")}
+    names = {f"{field}-{token}": "Ani" for token in both for field in ("rater", "reported_rater")}
 
     after = client.post("/runs/import", data={"token": both, "action": "store", **names})
 

@@ -98,7 +98,7 @@ def test_the_owner_s_switches_that_have_nothing_to_do_stay_as_they_are(
 
 
 def with_canaries() -> tuple[tuple[str, bytes], ...]:
-    """Files that say CANARY wherever a run can say something of its own."""
+    """Files that say CANARY wherever a run can say something of its own; each has its own rank."""
     rows = [
         {
             "query_id": "q1",
@@ -108,26 +108,28 @@ def with_canaries() -> tuple[tuple[str, bytes], ...]:
             "rank": rank,
             "score": 770077.5 + rank,
             "doc_id": f"CANARY-{system if is_own else 'id'}-{rank}",
-            "title": f"Wire {rank}",
-            "text": f"Copper wire number {rank} bends, says {'one' if is_own else 'every'} list.",
+            "title": "Wire",
+            "text": f"Copper wire bends, says {'one' if is_own else 'every'} list.",
             "canary_key": f"CANARY-value-{system}",
             "CANARY-key": "x",
             "tag": "CANARY-tag",
         }
-        for system in ("a", "b")
-        for rank, is_own in ((1, False), (2, True))
+        for system in RANKS
+        for rank, is_own in ((1, False), (RANKS[system], True))
     ]
     return (("CANARY-file.jsonl", lines(rows)),)
 
 
-TELLING = re.compile(r"canary|77007[89]", re.IGNORECASE)
+RANKS = {"a": 117, "b": 118}
+TELLING = re.compile(r"canary|770(?:07[89]|19[45])", re.IGNORECASE)
+RANK = re.compile(r"(?<![\w.])11[78](?![\w.])")
 
 
 def test_nothing_that_one_run_says_reaches_a_blind_rater(
     app: Flask, web_database: Database
 ) -> None:
     """Neither by a page, nor by an answer to a click, nor in a file to rate without a server."""
-    ids = [run.id for run in imported(web_database, *with_canaries()).runs]
+    ids = [run.id for run in imported(web_database, *with_canaries(), depth=120).runs]
     assert len(ids) == 2
     add_raters(web_database, "Ani")
     client = in_english(app)
@@ -153,6 +155,12 @@ def test_nothing_that_one_run_says_reaches_a_blind_rater(
     for text in [*seen.values(), *offline]:
         assert TELLING.search(text) is None
         assert not any(one in text for one in ids)
+    # A file to rate without a server is of one list, so its ranks tell no system from another.
+    assert not any(map(RANK.search, seen.values()))
+    client.post("/sign-in/as", data={"rater": "1"})
+    set_study(web_database, blind=False)
+    opened = "".join(client.get(f"/runs/{one}/queries/1").text for one in ids)
+    assert {"117", "118"} <= set(RANK.findall(opened))  # where nobody is blind, ranks tell
 
 
 def test_metadata_is_shown_that_was_ticked_and_that_every_run_states_alike(

@@ -140,7 +140,7 @@ def drop_rated(client: FlaskClient, data: bytes, name: str = "rated.csv") -> Tes
 
 def decide(client: FlaskClient, token: str, rater: str, **form: str) -> TestResponse:
     """Store a file of ratings as `rater`'s whose report was shown."""
-    fields = {"rater": rater, "shown": rater, **form}
+    fields = {"rater": rater, "reported_rater": rater, **form}
     named = {f"{field}-{token}": value for field, value in fields.items()}
     said = {"token": token, "action": "store", **named}
     return client.post("/runs/import", data=said, follow_redirects=True)
@@ -183,7 +183,7 @@ def test_another_rater_is_shown_what_would_change_before_anything_is_stored(
     client: FlaskClient, owner: str
 ) -> None:
     (token,) = tokens(drop_rated(client, rated()))
-    form = {"token": token, f"rater-{token}": "Budi", f"shown-{token}": owner}
+    form = {"token": token, f"rater-{token}": "Budi", f"reported_rater-{token}": owner}
 
     report = client.post("/runs/import", data={**form, "action": "store"}, follow_redirects=True)
 

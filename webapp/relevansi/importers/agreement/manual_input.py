@@ -109,7 +109,7 @@ class _Reader:
                 outcome = None if result == _PENDING else result
                 yield query_id, card, CARD, outcome, (decision.comment or "").strip()
             else:
-                self._wrong(f"{place}.result", f"“{result}”", _named(_CARD_RESULTS), query_id)
+                self._wrong(f"{place}.result", f"“{result}”", _quoted(_CARD_RESULTS), query_id)
 
     def reasons(self) -> dict[tuple[int, int, str], str]:
         by_constraint = {}
@@ -127,13 +127,13 @@ class _Reader:
                 inner = f"{place}.{constraint}"
                 result = _NOT_ASKED.get(str(typed).strip().casefold(), typed)
                 if constraint not in CONSTRAINTS:
-                    self._wrong(inner, f"“{constraint}”", _named(CONSTRAINTS), query_id)
+                    self._wrong(inner, f"“{constraint}”", _quoted(CONSTRAINTS), query_id)
                 elif result in CONSTRAINT_RESULTS:
                     reason = reasons.get((query_id, card, constraint), "")
                     yield query_id, card, constraint, result, reason
                 elif not is_placeholder(result):
                     actual = f"“{result}”" if isinstance(result, str) else kind_of(result)
-                    self._wrong(inner, actual, _named(CONSTRAINT_RESULTS), query_id)
+                    self._wrong(inner, actual, _quoted(CONSTRAINT_RESULTS), query_id)
 
     def _cards(self, part: str) -> Iterator[tuple[str, int, int, object]]:
         """Yield the place in the file, question, card and value of every card in one part."""
@@ -170,5 +170,5 @@ def _wrong(name: str, place: str, actual: str, expected: str, query_id: int | No
     return error("value_wrong", name, words, query_id=query_id)
 
 
-def _named(words: Sequence[str]) -> str:
+def _quoted(words: Sequence[str]) -> str:
     return ", ".join(f"“{word}”" for word in words)

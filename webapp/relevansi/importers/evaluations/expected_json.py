@@ -83,7 +83,7 @@ class ItemReading(Struct):
         if not isinstance(example, dict):
             self.wrong(f"{place}.expected.answer_example", example, "object", "entry_left_out")
             return None
-        example = _stated(example)
+        example = _without_signs(example)
         self.count(raw, _CALL_KEYS.union(item.__struct_fields__))
         self.count(item.expected, _EXPECTED_KEYS, "expected.")
         self.count(example, frozenset(FIELDS), "expected.answer_example.")
@@ -141,7 +141,7 @@ class ItemReading(Struct):
             yield warning("expected_field_missing", self.name, words)
 
 
-def _stated(example: Mapping[str, Any]) -> dict[str, Any]:
+def _without_signs(example: Mapping[str, Any]) -> dict[str, Any]:
     """Return the expected fields; a dash or the like expects nothing, as a field and as an item."""
     return {
         name: [item for item in value if not is_blank_sign(item)]
@@ -168,14 +168,14 @@ class JsonAnswerSet(Struct, frozen=True):
 class JsonQuestionSet(Struct, frozen=True):
     """A file of questions with their expected answers, and its problems.
 
-    ``raw`` holds the entries of the ``questions`` as the file has them, ``stated`` the fields at
+    ``raw`` holds the entries of the ``questions`` as the file has them, ``top`` the fields at
     its top. ``version`` names the set by its content (``eval_sets.version``), ``hashes`` are
     the SHA-1 that may be given for it: of its canonical JSON, or of the file.
     """
 
     questions: tuple[JsonQuestion, ...]
     raw: tuple[Mapping[str, Any], ...]
-    stated: Mapping[str, object]
+    top: Mapping[str, object]
     version: str
     hashes: frozenset[str]
     problems: tuple[Problem, ...] = ()
@@ -188,7 +188,7 @@ def read(name: str, data: bytes) -> JsonAnswerSet:
     without = _unanswered(name, [question.row_id for question, raw in both if "output" not in raw])
     return JsonAnswerSet(
         question_set.questions,
-        _provenance(name, question_set.stated),
+        _provenance(name, question_set.top),
         (*question_set.problems, *without),
     )
 
@@ -211,7 +211,7 @@ def read_questions(
     return JsonQuestionSet(
         questions=tuple(question for question, _ in entries),
         raw=tuple(raw for _, raw in entries),
-        stated=_top(top),
+        top=_top(top),
         version=version,
         hashes=frozenset(
             {version.rpartition("@")[2], sha1(data, usedforsecurity=False).hexdigest()}
@@ -240,7 +240,7 @@ def join(
     unanswered = {q.row_id: replace(q, output=None) for q in question_set.questions}
     fields, answered = _answers(reading, outputs, unanswered)
     without = [row_id for row_id in unanswered if row_id not in answered]
-    merged = _provenance(outputs_name, {**question_set.stated, **fields, **(provenance or {})})
+    merged = _provenance(outputs_name, {**question_set.top, **fields, **(provenance or {})})
     version = merged["eval_set_version"]
     if version.rpartition("@")[2].lower() not in question_set.hashes:
         words = {"stated": version, "questions": questions_name, "own": question_set.version}

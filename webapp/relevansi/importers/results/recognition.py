@@ -88,11 +88,11 @@ class Beside(Struct, frozen=True):
 
     def known_ids(self, ids: set[str]) -> set[str]:
         """Those of some ids that a grade or a collection of the import has."""
-        known = ids & self.judged_ids()
+        present = ids & self.judged_ids()
         for source in self.sources:
             if source.documents:
-                known |= {item.doc_id for item in source.documents(ids, nobody) if item.doc_id}
-        return known
+                present |= {item.doc_id for item in source.documents(ids, nobody) if item.doc_id}
+        return present
 
     def requests(self, file: File) -> list[str]:
         """The questions whose responses a file has: of the requests with its name, or the only."""

@@ -87,7 +87,7 @@ def _check_query(query: ReadQuery) -> Iterator[tuple[str, dict[str, str | int]]]
         yield "count_differs", {"claimed": claimed, "count": len(cards)}
     identities = [card.identity for card in cards]
     for first, identity in enumerate(identities, 1) if len(set(identities)) < len(cards) else ():
-        ranks = [rank for rank, other in enumerate(identities, 1) if other == identity]
+        ranks = [rank for rank, each in enumerate(identities, 1) if each == identity]
         if len(ranks) > 1 and ranks[0] == first:
             yield "card_repeated", {"title": cards[first - 1].title, "ranks": _listed(ranks)}
     without = [rank for rank, card in enumerate(cards, start=1) if not card.slug]

@@ -203,7 +203,7 @@ def head(
     chosen = stated_provenance(options)
     names = [] if set(MODEL_PARTS) & chosen.keys() else [*MODEL_PARTS]
     names += [] if retriever else ["index_version"]
-    parts = stated_provenance({name: question_set.stated.get(name) for name in names}) | chosen
+    parts = stated_provenance({name: question_set.top.get(name) for name in names}) | chosen
     if not set(MODEL_PARTS) & parts.keys():
         parts["adapter_id"] = "none"
     if retriever is None:

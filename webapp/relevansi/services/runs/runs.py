@@ -75,7 +75,7 @@ class NotUnreadable(Conflict):
 class RunOverview(Struct, frozen=True):
     run: Run
     counts: Counts
-    standing: RunProgress
+    progress: RunProgress
     first_open: int | None
 
 
@@ -267,7 +267,7 @@ def _overview(session: Session, rater: Rater, run: Run) -> RunOverview:
     return RunOverview(
         run=run,
         counts=Counts(sum(of), sum(cards for _, _, cards in rows), *of),
-        standing=RunProgress.together(categories.values()),
+        progress=RunProgress.together(categories.values()),
         first_open=pages.first_open(session, rater, run.id),
     )
 

@@ -65,13 +65,13 @@ class ReadFile(NamedTuple):
 
 def read_file(file: OpenedFile) -> ReadFile:
     """What waits of a file that was read; made before the transaction that keeps it."""
-    report, rest = (
+    report, answers = (
         (file.read.problems, b"")
         if isinstance(file.read, ImportRefused)
         else file.format.parted(file.read)
     )
     # As JSON: an integer may be too long for MessagePack.
-    return ReadFile(file.format.name, json.encode(report), _compressed(rest))
+    return ReadFile(file.format.name, json.encode(report), _compressed(answers))
 
 
 def _compressed(content: bytes) -> bytes:

@@ -74,7 +74,7 @@ class WaitingFileForm(Form):
     """The decisions on one of the files that wait: its rater or its labels."""
 
     rater = LineField(LONGEST_LABEL)
-    shown = LineField(LONGEST_LABEL)
+    reported_rater = LineField(LONGEST_LABEL)
     confirm = BooleanField()
     method = LineField(LONGEST_LABEL)
     llm = LineField(LONGEST_LABEL)
@@ -107,7 +107,7 @@ class WaitingFileForm(Form):
         """Return the decision; its rater only if the report that was shown was theirs."""
         name: str = self.rater.data
         return FileDecision(
-            rater=name if name and name == self.shown.data else None,
+            rater=name if name and name == self.reported_rater.data else None,
             confirm=self.confirm.data,
             method=self.method.data,
             llm=self.llm.data,
