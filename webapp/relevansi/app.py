@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import gc
+import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flask import Flask
 
     from relevansi.config import Settings
+
+MMAP_THRESHOLD = -3
+"""The number of glibc's ``mallopt`` for the bytes from which a buffer goes back to the system."""
+LARGE_BUFFER = 2**20
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -35,6 +41,12 @@ def create_app(settings: Settings | None = None) -> Flask:
         OTHER_DEMO=settings.other_demo,
     )
     setup.join(app, settings.database_url)
+    if sys.platform == "linux":
+        import ctypes
+
+        # Else each thread of a server keeps the memory of the largest file that it was sent.
+        with suppress(AttributeError):  # of another C library than glibc
+            ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE_BUFFER)
     return app
 
 

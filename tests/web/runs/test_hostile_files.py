@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from io import BytesIO
@@ -117,3 +119,40 @@ def _highest(server: Server) -> float:
     found = re.search(r"VmHWM:\s+(\d+) kB", status)
     assert found
     return int(found[1]) / 1024
+
+
+LARGE_FILES = """
+import threading
+from pathlib import Path
+from relevansi.app import create_app
+
+create_app()
+
+def resident():
+    return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * 4096 // 2**20
+
+def receive(barrier):
+    for _ in range(3):
+        content = [b"a" * size * 2**20 for size in (20, 27)]
+        barrier.wait()
+        del content
+
+barrier = threading.Barrier(8)
+before = resident()
+for thread in (threads := [threading.Thread(target=receive, args=[barrier]) for _ in range(8)]):
+    thread.start()
+for thread in threads:
+    thread.join()
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems take memory back by themselves")
+def test_no_thread_of_the_server_keeps_the_memory_of_a_large_file(tmp_path: Path) -> None:
+    """Eight threads kept 40 MB each, of refused files of 20 MB."""
+    command = [sys.executable, "-c", LARGE_FILES]
+    environment = {**os.environ, "RELEVANSI_INSTANCE": str(tmp_path)}
+
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+
+    assert int(done.stdout.split()[-1]) < 40
