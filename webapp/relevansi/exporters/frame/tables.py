@@ -120,7 +120,7 @@ class Document(Struct, frozen=True):
 
     def number_of(self, table: Table) -> int:
         """Return the number of a table in a report to hand in; 0 for others and in the appendix."""
-        names = [one.name for section in self.sections for one in section.tables]
+        names = [each.name for section in self.sections for each in section.tables]
         return names.index(table.name) + 1 if self.appendix and table.name in names else 0
 
     def caption(self, table: Table) -> str:

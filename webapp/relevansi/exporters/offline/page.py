@@ -55,19 +55,19 @@ SCRIPTS = {
 
 
 class OfflineCard(Struct, frozen=True):
-    """One card to judge; cards with the same `thing` are judged by one verdict.
+    """One card to judge; cards with the same `item_number` are judged by one verdict.
 
     ``identity`` is the property's, to recognise it by when the ratings come back.
-    ``known`` are the facts that unfold under it. ``relevance`` and ``earlier`` are the fields
+    ``particulars`` are the facts that unfold under it. ``relevance`` and ``earlier`` are the fields
     in which the app's card shows a rater's verdicts; here no rater is known yet.
     """
 
     number: int
     card: Item
-    thing: int
+    item_number: int
     identity: str
     repeats: tuple[int, ...] = ()
-    known: CardParticulars | None = None
+    particulars: CardParticulars | None = None
     has_prices: bool = False
     relevance: None = None
     earlier: None = None
@@ -245,7 +245,7 @@ def _query(question: OfflineQuestion) -> dict[str, Any]:
         "results": [
             {
                 "rank": card.number,
-                "thing": card.thing,
+                "thing": card.item_number,
                 "title": card.card.title,
                 "identity": card.identity,
             }

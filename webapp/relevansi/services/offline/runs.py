@@ -90,7 +90,7 @@ def _questions(
             turns=turns,
             cards=cards,
             shared=particulars.shared_facts(
-                [card.card for card in cards], [card.known for card in cards]
+                [card.card for card in cards], [card.particulars for card in cards]
             ),
             holes=() if blind else holes.get(query.id, ()),
             asks_quality=query.asks_quality,
@@ -109,10 +109,10 @@ def _cards(
         OfflineCard(
             number=result.rank,
             card=_card(result, blind=blind),
-            thing=numbers[result.judged_item.id],
+            item_number=numbers[result.judged_item.id],
             identity=(blind_identity_of if blind else identity_of)(result),
             repeats=tuple(r for r in ranks[result.judged_item.id] if r != result.rank),
-            known=known.get(result.rank),
+            particulars=known.get(result.rank),
             has_prices=has_prices,
         )
         for result in query.results
