@@ -11,7 +11,7 @@ from wtforms import BooleanField, Form
 from relevansi import notation
 from relevansi.exporters.evaluations import score_documents
 from relevansi.exporters.evaluations.score_documents import COLUMNS, WaitingRows
-from relevansi.i18n import gettext, mark
+from relevansi.i18n import gettext, mark, ngettext
 from relevansi.importers.runs.problems import ImportRefused, message
 from relevansi.metrics.evaluations.json_answers import Gate
 from relevansi.metrics.evaluations.registry import EVALUATIONS
@@ -233,7 +233,17 @@ def item(evaluation_id: str, position: int) -> Response:
 def ask_to_delete(evaluation_id: str) -> str:
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
-    return render_template("evaluations/delete.html", evaluation=found)
+    items = ngettext("%(n)s item with its scores", "%(n)s items with their scores", found.n_items)
+    return render_template(
+        "frame/confirm.html",
+        title=gettext("Delete %(name)s?", name=printable_line(found.name)),
+        goes=[items],
+        stays=(),
+        note=gettext("The file can be scored again."),
+        action=url_for("evaluations.delete", evaluation_id=evaluation_id),
+        button=gettext("Delete the evaluation"),
+        back=url_for("evaluations.show", evaluation_id=evaluation_id),
+    )
 
 
 @blueprint.post("/<evaluation_id>/delete")

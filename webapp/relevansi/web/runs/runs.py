@@ -15,7 +15,7 @@ from flask import (
     url_for,
 )
 
-from relevansi import notation
+from relevansi import labels, notation
 from relevansi.exporters.exports.metrics_tables import (
     blindness_sentence,
     chapters,
@@ -25,7 +25,7 @@ from relevansi.exporters.exports.metrics_tables import (
     unsampled_sentence,
 )
 from relevansi.exporters.frame import charts
-from relevansi.i18n import gettext, mark
+from relevansi.i18n import gettext, mark, ngettext
 from relevansi.importers.runs import problems
 from relevansi.metrics.judging.figures import RunReport, Totals
 from relevansi.metrics.judging.figures import figures as figures_of
@@ -248,7 +248,17 @@ def ask_to_delete(run_id: str) -> str:
     with access.reading() as (session, rater):
         run = runs.find(session, rater.study, run_id)
         goes, stays = runs.deletion_cost(session, rater.study, run_id)
-        return render_template("runs/delete.html", run=run, goes=goes, stays=stays)
+        name = labels.run(run.search_method, run.llm)
+        return render_template(
+            "frame/confirm.html",
+            title=gettext("Delete %(name)s?", name=name),
+            goes=goes,
+            stays=stays,
+            note=gettext("The file can be imported again."),
+            action=url_for("runs.delete", run_id=run_id),
+            button=gettext("Delete the run"),
+            back=url_for("runs.show", run_id=run_id),
+        )
 
 
 @blueprint.post("/<run_id>/delete")
@@ -267,12 +277,37 @@ def ask_to_remove_sample() -> Response:
         judgments, ratings, restores_blind = samples.removal_cost(session, rater.study, sample)
         if not sample:
             return redirect(url_for("home.show"))  # type: ignore[return-value]
+        goes = [
+            *(
+                gettext("the run %(name)s", name=labels.run(run.search_method, run.llm))
+                for run in sample
+            ),
+            ngettext(
+                "%(n)s verdict on what only these runs show, whoever gave it",
+                "%(n)s verdicts on what only these runs show, whoever gave them",
+                judgments,
+            ),
+            ngettext(
+                "%(n)s grade or note on an answer", "%(n)s grades and notes on answers", ratings
+            ),
+            gettext("the clicks behind them, in the history too"),
+        ]
+        automatic = gettext(
+            "Blind rating, which the sample had switched off, is automatic again: blind as soon as"
+            " two runs share their questions."
+        )
         page = render_template(
-            "runs/remove_sample.html",
-            runs=sample,
-            judgments=judgments,
-            ratings=ratings,
-            restores_blind=restores_blind,
+            "frame/confirm.html",
+            title=gettext("Remove the sample?"),
+            goes=goes,
+            stays=[
+                gettext("every other run with its verdicts"),
+                *([automatic] if restores_blind else []),
+            ],
+            note="",
+            action=url_for("runs.remove_sample"),
+            button=gettext("Remove the sample"),
+            back=url_for("home.show"),
         )
     return make_response(page)
 
