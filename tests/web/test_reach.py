@@ -68,7 +68,7 @@ def test_a_visitor_of_the_demo_takes_part_and_comes_back_as_the_owner(demo: Flas
     assert "as a participant sees it" in asking.text
     assert "10 questions left" in asking.text
     assert refused.status_code == 403
-    assert "/ask/" in Page(refused).links("a.button")
+    assert "/ask/" in Page(refused).links("a.btn")
     assert home.status_code == 200
     assert "Sari" in home.text
 

@@ -61,7 +61,7 @@ def test_an_error_page_leads_back_home_and_to_the_runs(
 ) -> None:
     page = Page(client.get("/nothing", headers={"Referer": came_from}))
 
-    assert page.links(".actions a") == [*([back] if back else []), "/", "/runs/"]
+    assert page.links(".acts a") == [*([back] if back else []), "/", "/runs/"]
 
 
 def test_a_file_too_large_is_said(app: Flask, client: FlaskClient) -> None:

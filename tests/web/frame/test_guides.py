@@ -28,9 +28,9 @@ def test_a_guide_is_shown_in_the_reader_s_language_with_its_parts_and_pictures(
     assert page.has("img[src*='rating-phone-en.png'][width='243'][height='448']")
     shown = [page, guide(client, "raters", "id"), guide(client, "chatbots", "id")]
     assert [(one["class"], one["lang"]) for one in shown] == [
-        ("guide leaf", "en"),
-        ("guide leaf", "id"),
-        ("guide", "en"),
+        ("text guide leaf", "en"),
+        ("text guide leaf", "id"),
+        ("text guide", "en"),
     ]
     assert "#10-hand-it-in" in guide(client, "thesis").links()
     assert client.get("/help/figures").location == "/measures/"

@@ -114,7 +114,7 @@ def test_a_rater_led_here_by_another_site_begins_by_one_button(served: Flask) ->
     page = ani.get("/rate/?category=budget&x=<b>", headers={"Sec-Fetch-Site": "cross-site"})
 
     assert page.status_code == 200
-    assert Page(page).links("main a.button") == ["/rate/?category=budget&x=<b>"]
+    assert Page(page).links("main a.btn") == ["/rate/?category=budget&x=<b>"]
     assert ani.get("/rate/", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
     assert ani.get("/rate/", headers={"Referer": "http://localhost/rate/"}).status_code == 303
 
