@@ -88,3 +88,18 @@ def test_a_problem_is_printed_as_json_and_told_again_as_it_was_stored() -> None:
     place = {"severity": "error", "file": "run.json", "query_id": None, "line": 3}
     assert printed == place | {"code": "json_broken"}
     assert Problem.stored(stored) == problem
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("code", catalogue()["page"])
+def test_a_page_names_no_option_of_the_command_line(code: str, language: str) -> None:
+    """The option stands in the message of the command line, and fills as much."""
+    names = set(_PLACE.findall(MESSAGES[code])) - {"file", "line", "query"}
+    problem = error(code, "run.json", dict.fromkeys(names, "x"), line=3)
+
+    with speaking(language):
+        (on_page,), (elsewhere,) = remarks([problem], on_page=True), remarks([problem])
+
+    assert "--" in elsewhere.text
+    assert "--" not in on_page.text
+    assert "%(" not in on_page.text

@@ -22,7 +22,10 @@ from relevansi.records import Problem, Severity
 
 @cache
 def catalogue() -> Mapping[str, Mapping[str, str]]:
-    """The ``messages`` by the codes of problems, and the ``words`` that fill them (message ids)."""
+    """The ``messages`` by the codes of problems, those of a ``page`` where its remedy is another.
+
+    ``words`` fill them. All are message ids.
+    """
     return tomllib.loads(Path(__file__).with_name("problems.toml").read_text("utf-8"))
 
 
@@ -74,19 +77,26 @@ class JoinedProblem(Struct, frozen=True):
     text: str
 
 
-def remarks(problems: Iterable[Problem]) -> tuple[JoinedProblem, ...]:
-    """The problems in the language in force, those that differ in place and numbers as one."""
+def remarks(problems: Iterable[Problem], *, on_page: bool = False) -> tuple[JoinedProblem, ...]:
+    """The problems in the language in force, those that differ in place and numbers as one.
+
+    `on_page`: their remedies are in the form of the page, else options of the command line.
+    """
     equal: dict[object, list[Problem]] = {}
     for problem in problems:
         equal.setdefault(_kind(problem), []).append(problem)
     return tuple(
-        JoinedProblem(first.severity, _text(first, more)) for first, *more in equal.values()
+        JoinedProblem(first.severity, _text(message(first, on_page=on_page), more))
+        for first, *more in equal.values()
     )
 
 
-def message(problem: Problem) -> str:
+def message(problem: Problem, *, on_page: bool = False) -> str:
     """The problem, its place and its remedy, in the language in force."""
-    template, words = catalogue()["messages"][problem.code], catalogue()["words"]
+    messages, words = catalogue()["messages"], catalogue()["words"]
+    if on_page:
+        messages = {**messages, **catalogue()["page"]}
+    template = messages[problem.code]
     details = {
         name: gettext(words[str(value)]) if name in _TRANSLATED and value in words else value
         for name, value in problem.details.items()
@@ -138,8 +148,7 @@ def _kind(problem: Problem) -> object:
     return problem.severity, problem.code, problem.file, frozenset(words)
 
 
-def _text(first: Problem, more: Sequence[Problem]) -> str:
-    text = message(first)
+def _text(text: str, more: Sequence[Problem]) -> str:
     if not more:
         return text
     places = list(dict.fromkeys(filter(None, map(_place, more))))

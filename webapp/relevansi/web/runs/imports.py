@@ -310,7 +310,7 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
         "format": opened.format,
         "is_refused": isinstance(report, ImportRefused),
         "report": report,
-        "remarks": problems.remarks(report.problems),
+        "remarks": problems.remarks(report.problems, on_page=True),
         "roles": MAPPED_ROLES if opened.format is RESULTS else (),
         "raters": people,  # to whom ratings can be given
         "is_sample": isinstance(report, ImportReport) and report.read.sha256 in samples.FILES,
