@@ -25,6 +25,7 @@ from relevansi.exporters.exports.metrics_tables import metrics_json
 from relevansi.exporters.frame.csv_cells import csv_bytes
 from relevansi.i18n import speaking
 from relevansi.metrics.judging.registry import MEASURES
+from relevansi.metrics.proof_packs import proof_files
 from relevansi.services.exports import exports
 from relevansi.services.proof_packs import packs
 from relevansi.services.proof_packs import packs as proof_packs
@@ -268,13 +269,13 @@ def test_a_flipped_verdict_names_its_line(packed: tuple[bytes, str]) -> None:
 
 def test_a_flipped_row_moves_every_file_that_rests_on_it(packed: tuple[bytes, str]) -> None:
     data, run = packed
-    tables = ("items", "judged_items")
+    tables = ("properties", "judged_things")
     items, judged_items = (json.loads(members(data)[f"study/{name}.json"]) for name in tables)
     (listed,) = [one["id"] for one in items if one["identity"] == "slug:d"]
     (d,) = [
-        one["id"] for one in judged_items if (one["question_id"], one["item_id"]) == (2, listed)
+        one["id"] for one in judged_items if (one["question_id"], one["property_id"]) == (2, listed)
     ]
-    stated = {"rater_id": 1, "judged_item_id": d, "verdict": "1"}
+    stated = {"rater_id": 1, "judged_thing_id": d, "verdict": "1"}
     found = verified(changed(data, "study/judgments.json", row(stated, verdict="0"))).differences
     # Query 2 shows d, e, d: 2 of 3 relevant become 0 of 3, so every judged figure moves.
     moved = headline(found, run)
@@ -438,7 +439,7 @@ def test_no_row_names_another_that_is_not_there_or_a_value_that_is_none(
     data, _ = packed
     files = members(data)
     for table in packs.PACKED:
-        name = f"study/{table.__tablename__}.json"
+        name = proof_files.of_table(table.__tablename__)
         rows = json.loads(files[name])
         if not rows:
             continue
@@ -450,8 +451,9 @@ def test_no_row_names_another_that_is_not_there_or_a_value_that_is_none(
         }
         few = {one.name: "x" for one in of if f"{table.__tablename__}.{one.name}" in STATED}
         for column, value in (refers | few).items():
-            first = next((one for one in rows if one[column] is not None), rows[0])
-            change = row(first, **{column: value})
+            (packed_column,) = proof_files.to_pack({column: None})
+            first = next((one for one in rows if one[packed_column] is not None), rows[0])
+            change = row(first, **{packed_column: value})
             found = verified(changed(data, name, change)).differences
             assert [(one.kind, one.file) for one in found] == [(DifferenceKind.UNREADABLE, name)], (
                 name,

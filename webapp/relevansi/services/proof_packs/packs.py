@@ -157,7 +157,9 @@ def _rows_of(
         hidden = left_out.get(table.name, ())
         columns = [column for column in table.columns if column.name not in hidden]
         statement = select(*columns).where(conditions[model]).order_by(*table.primary_key)
-        rows[table.name] = [dict(row._mapping) for row in session.execute(statement)]
+        rows[table.name] = [
+            proof_files.to_pack(row._asdict()) for row in session.execute(statement)
+        ]
     return rows
 
 

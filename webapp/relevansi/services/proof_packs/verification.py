@@ -186,10 +186,17 @@ class _Comparison:
         for table in sorted(packs.NAMES):
             name = proof_files.of_table(table)
             if name in self.pack.names:
-                rows[table] = self._tried(partial(self.pack.json, name))
+                rows[table] = self._tried(partial(self._packed_rows, name))
             elif name in self.listed:
                 return None  # a pack of an earlier version has other tables
         return None if None in rows.values() else rows
+
+    def _packed_rows(self, name: str) -> object:
+        """Return the rows of a member as tables have them; any other JSON as it is."""
+        packed = self.pack.json(name)
+        if not isinstance(packed, list):
+            return packed
+        return [proof_files.from_pack(row) if isinstance(row, dict) else row for row in packed]
 
     def _make(self, session: Session, study: Study, tell: Tell) -> None:
         manifest = self.pack.manifest
