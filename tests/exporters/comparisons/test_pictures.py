@@ -100,7 +100,7 @@ def test_the_mark_of_a_figure_is_where_its_value_is() -> None:
     svg = pictures.draw_intervals(report, PRINT).svg
     _beside_the_name, mark, *_ = [float(dot.get("cx", "")) for dot in svg.iter("circle")]
 
-    assert mark == (pictures.PLOT.left + pictures.PLOT.right) / 2
+    assert mark == (pictures.PLOT.low_end + pictures.PLOT.high_end) / 2
     assert [m.get("fill") for m in svg.iter("polygon")][:2] == [PRINT["m2"]] * 2
 
 

@@ -114,7 +114,9 @@ def is_open(report: ComparisonReport) -> bool:
 def open_sentence(comparison: Comparison, state: State | None) -> str:
     """Return what is still to be judged before anything is tested; "" once nothing is."""
     if state is None:
-        waiting = {place for one in comparison.contenders for place in one.missing.incomplete}
+        waiting = {
+            place for contender in comparison.contenders for place in contender.missing.incomplete
+        }
         return _to_be_rated(len(waiting), len(comparison.questions)) if waiting else ""
     if state.is_complete:
         return ""
@@ -148,9 +150,9 @@ def _to_be_rated(n: int, of: int) -> str:
 def tests_of(comparison: RunDifferences, figures: Collection[str]) -> list[Difference]:
     """Return the differences on `figures` for which two runs share a question."""
     return [
-        one
-        for one in words.of(comparison)
-        if one.figure in figures and one.mean is not None and one.measure is None
+        test
+        for test in words.of(comparison)
+        if test.figure in figures and test.mean is not None and test.measure is None
     ]
 
 
@@ -167,11 +169,11 @@ def verdicts(
     if not tests:
         return [gettext("Nothing can be concluded yet: no two runs share a rated question.")]
     won: dict[tuple[str, str], list[str]] = {}
-    for one in tests:
-        if one.significant:
-            won.setdefault(higher_and_lower(one), []).append(difference_name(one))
+    for test in tests:
+        if test.significant:
+            won.setdefault(higher_and_lower(test), []).append(difference_name(test))
     decided = {frozenset(pair) for pair in won}
-    undecided = {frozenset((one.first, one.second)) for one in tests} - decided
+    undecided = {frozenset((test.first, test.second)) for test in tests} - decided
     return [*_ahead(won, names), *_undecided(undecided, len(comparison.names), names)]
 
 
@@ -187,11 +189,11 @@ def _ahead(won: Mapping[tuple[str, str], list[str]], names: Mapping[str, str]) -
             lower=joined(seconds, gettext("and")),
             figures=joined(shared, gettext("and")),
         )
-    if rest := sum(len(seconds) for _, seconds in groups[MOST_GROUPS:]):
+    if n_further := sum(len(seconds) for _, seconds in groups[MOST_GROUPS:]):
         yield ngettext(
             "%(n)s further difference is significant.",
             "%(n)s further differences are significant.",
-            rest,
+            n_further,
         )
 
 
@@ -210,15 +212,15 @@ def _undecided(
             if runs == len(alike) + 2 and len(alike) == 1
             else gettext("%(names)s cannot be told apart from any other.", names=listed)
         )
-    rest = [pair for pair in pairs if pair.isdisjoint(alike)]
-    if len(rest) > MOST_GROUPS:
+    further = [pair for pair in pairs if pair.isdisjoint(alike)]
+    if len(further) > MOST_GROUPS:
         yield ngettext(
             "Between %(n)s further pair no difference could be shown.",
             "Between %(n)s further pairs no difference could be shown.",
-            len(rest),
+            len(further),
         )
         return
-    for pair in sorted(rest, key=lambda pair: [run not in pair for run in names]):
+    for pair in sorted(further, key=lambda pair: [run not in pair for run in names]):
         yield _no_difference(names[run] for run in names if run in pair)
 
 
@@ -239,11 +241,11 @@ def detectable_sentence(report: ComparisonReport) -> str:
     """Return what the tests that found nothing can detect; "" where that is unknown."""
     comparison = report.comparison
     alike = [
-        one
-        for one in tests_of(comparison, panel_figures(comparison.headline))
-        if unit_of(one.figure) == notation.RATIO and not one.significant
+        test
+        for test in tests_of(comparison, panel_figures(comparison.headline))
+        if unit_of(test.figure) == notation.RATIO and not test.significant
     ]
-    few = [one for one in alike if plan.too_few(one)]
+    few = [test for test in alike if plan.too_few(test)]
     if few:
         return plan.smallest_p_of(few[0])
     detectable = plan.detectable(alike)
@@ -299,9 +301,9 @@ def panel(report: ComparisonReport) -> list[PanelGroup]:
     groups = []
     for place, figure in enumerate(figures):
         won: dict[str, list[Method]] = {}
-        for one in () if untested else tests_of(comparison, (figure,)):
-            if one.significant:
-                higher, lower = higher_and_lower(one)
+        for test in () if untested else tests_of(comparison, (figure,)):
+            if test.significant:
+                higher, lower = higher_and_lower(test)
                 won.setdefault(higher, []).append(by_run[lower])
         rows = tuple(
             PanelRow(
@@ -368,17 +370,19 @@ def forest(report: ComparisonReport) -> tuple[list[ForestGroup], int]:
     if is_open(report):
         orders, rows = orders_of(report), []
         for figure in figures:
-            for one, other in combinations(comparison.names, 2):
-                order = orders.get((figure, one, other))
-                rows.append((figure, order.n if order else 0, _possible(by_run, one, other, order)))
-        shown = rows[:MOST_PAIRS]
+            for first, second in combinations(comparison.names, 2):
+                order = orders.get((figure, first, second))
+                rows.append(
+                    (figure, order.n if order else 0, _possible(by_run, first, second, order))
+                )
+        listed = rows[:MOST_PAIRS]
     else:
         tests = tests_of(comparison, figures)
-        likeliest = sorted(tests, key=lambda one: 1 if one.p_holm is None else one.p_holm)
+        likeliest = sorted(tests, key=lambda test: 1 if test.p_holm is None else test.p_holm)
         likeliest = likeliest[:MOST_PAIRS]
-        rows = [(one.figure, one.n, _tested(by_run, one)) for one in tests]
-        shown = [row for row, one in zip(rows, tests, strict=True) if one in likeliest]
-    return _forest_groups(report, shown), len(rows) - len(shown)
+        rows = [(test.figure, test.n, _tested(by_run, test)) for test in tests]
+        listed = [row for row, test in zip(rows, tests, strict=True) if test in likeliest]
+    return _forest_groups(report, listed), len(rows) - len(listed)
 
 
 def orders_of(report: ComparisonReport) -> dict[tuple[str, str, str], SettledOrder]:
@@ -396,9 +400,9 @@ def order_in_words(order: SettledOrder) -> str:
 
 
 def _possible(
-    by_run: Mapping[str, Method], one: str, other: str, order: SettledOrder | None
+    by_run: Mapping[str, Method], first_run: str, second_run: str, order: SettledOrder | None
 ) -> ForestRow:
-    first, second = by_run[one], by_run[other]
+    first, second = by_run[first_run], by_run[second_run]
     if order is None or order.low is None or order.high is None:
         return ForestRow(first, second, Figure(None), notation.UNDEFINED, is_shown=False)
     mark = by_run[order.higher].mark if order.higher else 0
@@ -407,12 +411,12 @@ def _possible(
     return ForestRow(first, second, figure, last, is_shown=order.settled)
 
 
-def _tested(by_run: Mapping[str, Method], one: Difference) -> ForestRow:
-    mark = by_run[higher_and_lower(one)[0]].mark if one.significant else 0
-    bounds = one.interval.lower, one.interval.upper
-    figure = Figure(one.mean, one.n, one.n, None, None, *bounds, mark)
-    p = notation.p_value(one.p_holm)
-    return ForestRow(by_run[one.first], by_run[one.second], figure, p, is_shown=one.significant)
+def _tested(by_run: Mapping[str, Method], test: Difference) -> ForestRow:
+    mark = by_run[higher_and_lower(test)[0]].mark if test.significant else 0
+    bounds = test.interval.lower, test.interval.upper
+    figure = Figure(test.mean, test.n, test.n, None, None, *bounds, mark)
+    p = notation.p_value(test.p_holm)
+    return ForestRow(by_run[test.first], by_run[test.second], figure, p, is_shown=test.significant)
 
 
 def _forest_groups(

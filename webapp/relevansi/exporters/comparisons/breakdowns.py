@@ -79,9 +79,9 @@ def leading_run(report: ComparisonReport) -> str:
     """Return the run that tests put ahead most often, else the highest by the first figure."""
     comparison = report.comparison
     wins = [
-        higher_and_lower(one)[0]
-        for one in tests_of(comparison, panel_figures(comparison.headline))
-        if one.significant
+        higher_and_lower(test)[0]
+        for test in tests_of(comparison, panel_figures(comparison.headline))
+        if test.significant
     ]
     if wins:
         return max(wins, key=wins.count)
@@ -98,16 +98,16 @@ def question_matrix(report: ComparisonReport, figure: str, only: str) -> Questio
     losing = [row for row in rows if _loses(row, place)]
     failing = [row for row in rows if row.values and not any(row.values)]
     filtered = {"gap": rows, "loses": losing, "fail": failing, "set": rows}
-    found = filtered.get(only, rows)
+    listed = filtered.get(only, rows)
     if only != "set":
-        found = sorted(found, key=lambda row: (-(row.distance or 0), row.line.position))
+        listed = sorted(listed, key=lambda row: (-(row.distance or 0), row.line.position))
     counts = {name: len(of_filter) for name, of_filter in filtered.items()}
-    return QuestionMatrix(found, counts, by_run[leader], unit_of(figure), axis_of(figure))
+    return QuestionMatrix(listed, counts, by_run[leader], unit_of(figure), axis_of(figure))
 
 
 def _loses(row: QuestionRow, place: int) -> bool:
-    own = row.figures[place].value
-    return own is not None and max(row.values) - own > charts.SAME
+    value = row.figures[place].value
+    return value is not None and max(row.values) - value > charts.SAME
 
 
 def _row(line: ComparedQuestionLine, figure: str, compared: list[Method]) -> QuestionRow:
@@ -158,18 +158,18 @@ def state(query: ComparedQuery | None) -> str:
     """Return in words the answer to a question and how far it is judged."""
     if query is None:
         return gettext("not run")
-    found = query.summary
-    if found.state is QueryState.RESULTS:
-        done, of = found.judged_count, found.results_count
-        if not found.complete:
-            return gettext("%(done)s of %(of)s judged", done=done, of=of)
+    summary = query.summary
+    if summary.state is QueryState.RESULTS:
+        n_judged, of = summary.judged_count, summary.results_count
+        if not summary.complete:
+            return gettext("%(done)s of %(of)s judged", done=n_judged, of=of)
         return ngettext("%(n)s result", "%(n)s results", of)
-    if found.state is not QueryState.EMPTY:
-        failed = found.state is QueryState.FAILED
+    if summary.state is not QueryState.EMPTY:
+        failed = summary.state is QueryState.FAILED
         return gettext("call failed") if failed else gettext("unreadable")
-    if found.empty_outcome is None:
+    if summary.empty_outcome is None:
         return gettext("empty, not judged")
-    is_correct = found.empty_outcome is EmptyOutcome.CORRECT_EMPTY
+    is_correct = summary.empty_outcome is EmptyOutcome.CORRECT_EMPTY
     return gettext("correct empty") if is_correct else gettext("false negative")
 
 
@@ -220,7 +220,7 @@ def category_multiples(report: ComparisonReport, figure: str) -> list[CategoryMu
         n = sum(line.category == category for line in comparison.questions)
         apart = highest - min(values.values(), default=0)
         multiples.append((apart, CategoryMultiple(labels.category(category), n, tuple(rows))))
-    return [one for _, one in sorted(multiples, key=lambda pair: -pair[0])]
+    return [multiple for _, multiple in sorted(multiples, key=lambda pair: -pair[0])]
 
 
 class StabilityCell(NamedTuple):
@@ -237,23 +237,23 @@ StabilityRow = tuple[str, list[StabilityCell | None]]
 
 def stability_rows(report: ComparisonReport) -> tuple[list[str], list[StabilityRow]]:
     """Return the figures whose order was watched, and each kind of change with a cell for each."""
-    found = report.stability
-    lines = {(line.change, line.figure): line for line in found.lines}
+    stability = report.stability
+    lines = {(line.change, line.figure): line for line in stability.lines}
     rows = []
-    for change in dict.fromkeys(line.change for line in found.lines):
+    for change in dict.fromkeys(line.change for line in stability.lines):
         cells: list[StabilityCell | None] = []
-        for figure in found.orders:
+        for figure in stability.orders:
             line = lines.get((change, figure))
             if line is None:
                 cells.append(None)
                 continue
-            names = [words.variation(one) for one in line.moved[:MOST_CHANGES]]
+            names = [words.variation(variation) for variation in line.moved[:MOST_CHANGES]]
             if len(line.moved) > MOST_CHANGES:
-                rest = notation.number(len(line.moved) - MOST_CHANGES)
-                names = [gettext("%(listed)s and %(n)s more", listed=", ".join(names), n=rest)]
+                n_further = notation.number(len(line.moved) - MOST_CHANGES)
+                names = [gettext("%(listed)s and %(n)s more", listed=", ".join(names), n=n_further)]
             cells.append(StabilityCell(line.tried, len(line.moved), ", ".join(names)))
         rows.append((gettext(words.CHANGES[change]), cells))
-    return [short_name(figure, report.comparison.scale) for figure in found.orders], rows
+    return [short_name(figure, report.comparison.scale) for figure in stability.orders], rows
 
 
 def constraints_met(
@@ -301,7 +301,7 @@ def rank_picture(columns: Sequence[Sequence[RankedItem]], cutoff: int = 5) -> Ma
                 f'<text class="{kind}" x="{places[place]}" y="{y + 4.5:g}" text-anchor="middle">'
                 f"{item.rank}</text>"
             )
-            following = min((other for other in item.elsewhere if other > place), default=None)
+            following = min((later for later in item.elsewhere if later > place), default=None)
             if following is not None:
                 end = RANK_HEIGHT * (item.elsewhere[following] - 0.5)
                 kind += " skips" if following > place + 1 else ""

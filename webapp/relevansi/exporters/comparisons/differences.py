@@ -86,11 +86,11 @@ def difference_table(
     )
     if is_tested:
         return table
-    shown = [place for place in range(len(table.columns)) if place not in TESTS]
+    places = [place for place in range(len(table.columns)) if place not in TESTS]
     return replace(
         table,
-        columns=tuple(table.columns[place] for place in shown),
-        rows=tuple(tuple(row[place] for place in shown) for row in table.rows),
+        columns=tuple(table.columns[place] for place in places),
+        rows=tuple(tuple(row[place] for place in places) for row in table.rows),
         notes=(*table.notes[:-2], *notes),
     )
 
@@ -135,13 +135,13 @@ def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cel
     bounds = notation.interval(lower, upper, unit, signed=True)
     first, second = comparison.names[difference.first], comparison.names[difference.second]
     values = difference.first_value, difference.second_value
-    one, other = (notation.figure(value, unit) for value in values)
+    first_value, second_value = (notation.figure(value, unit) for value in values)
     runs = gettext(
         "%(first)s %(one)s minus %(second)s %(other)s",
         first=first,
-        one=one,
+        one=first_value,
         second=second,
-        other=other,
+        other=second_value,
     )
     return (
         word(difference_name(difference)),
@@ -176,26 +176,26 @@ def _signed_rank(
     )
 
 
-def difference_json(found: Difference) -> dict[str, Any]:
-    values = {name: getattr(found, name) for name in DIFFERENCE}
-    return {**values, "interval": interval_json(found.interval)}
+def difference_json(difference: Difference) -> dict[str, Any]:
+    values = {name: getattr(difference, name) for name in DIFFERENCE}
+    return {**values, "interval": interval_json(difference.interval)}
 
 
 def signed_ranks_json(differences: Iterable[Difference]) -> list[dict[str, Any]]:
     return [
         {
-            "figure": found.figure,
-            "false_negatives_at_zero": found.false_negatives_at_zero,
-            "first": found.first,
-            "second": found.second,
-            **asdict(found.signed_rank),
-            "exact": found.signed_rank.exact,
-            "p_holm": found.signed_rank_p_holm,
+            "figure": difference.figure,
+            "false_negatives_at_zero": difference.false_negatives_at_zero,
+            "first": difference.first,
+            "second": difference.second,
+            **asdict(difference.signed_rank),
+            "exact": difference.signed_rank.exact,
+            "p_holm": difference.signed_rank_p_holm,
         }
-        for found in differences
-        if found.signed_rank is not None
+        for difference in differences
+        if difference.signed_rank is not None
     ]
 
 
-def interval_json(found: Interval) -> dict[str, float | None]:
-    return {"lower": found.lower, "upper": found.upper}
+def interval_json(interval: Interval) -> dict[str, float | None]:
+    return {"lower": interval.lower, "upper": interval.upper}

@@ -69,7 +69,7 @@ MOST_VARIATIONS = 10
 
 
 def configuration(report: ComparisonReport) -> Table:
-    made = (
+    of_study = (
         (gettext("Study"), report.study),
         (gettext("Raters"), words.raters(report)),
         (gettext("Rule"), labels.rule(report.comparison.rule)),
@@ -81,7 +81,7 @@ def configuration(report: ComparisonReport) -> Table:
         "0-%(top)s, relevant from grade %(grade)s", top=scale.top, grade=scale.relevant_from
     )
     lines = (
-        *([(gettext("Rated files"), ", ".join(report.files))] if report.files else made),
+        *([(gettext("Rated files"), ", ".join(report.files))] if report.files else of_study),
         *(
             [(gettext("Cannot tell"), labels.cannot_tell(report.cannot_tell))]
             if report.cannot_tell
@@ -136,7 +136,9 @@ def figure_table(report: ComparisonReport, name: str, figures: Sequence[str]) ->
     comparison = report.comparison
     share = notation.percent(CONFIDENCE)
     parts: tuple[str, ...] = (gettext("Value"), gettext("Lower"), gettext("Upper"), "n")
-    estimates = [one.estimates[figure] for one in comparison.contenders for figure in figures]
+    estimates = [
+        contender.estimates[figure] for contender in comparison.contenders for figure in figures
+    ]
     if is_open := any(estimate.figure.so_far for estimate in estimates):
         parts += (gettext("At least"), gettext("At most"))
     return Table(
@@ -147,8 +149,8 @@ def figure_table(report: ComparisonReport, name: str, figures: Sequence[str]) ->
             (
                 word(figure_name(figure, comparison.scale)),
                 *(
-                    _estimate(one.estimates[figure], unit_of(figure), is_open=is_open)
-                    for one in comparison.contenders
+                    _estimate(contender.estimates[figure], unit_of(figure), is_open=is_open)
+                    for contender in comparison.contenders
                 ),
             )
             for figure in figures
@@ -186,27 +188,27 @@ def by_category(report: ComparisonReport, figure: str) -> Table:
 
 def stability(report: ComparisonReport) -> Table:
     """Return, for each kind of change and each figure, in how many variations the order moves."""
-    found, scale = report.stability, report.comparison.scale
-    lines = {(line.change, line.figure): line for line in found.lines}
-    changes = dict.fromkeys(line.change for line in found.lines)
-    orders = [words.order(report.comparison, order) for order in found.orders.values()]
+    variations, scale = report.stability, report.comparison.scale
+    lines = {(line.change, line.figure): line for line in variations.lines}
+    changes = dict.fromkeys(line.change for line in variations.lines)
+    orders = [words.order(report.comparison, order) for order in variations.orders.values()]
     parts = (gettext("Tried"), gettext("Order changes"), gettext("Another run first"), "")
     return Table(
         "stability",
         gettext("Does the order survive another way of counting?"),
         (
             Column(gettext("Change")),
-            *(Column(figure_name(name, scale), parts=parts) for name in found.orders),
+            *(Column(figure_name(name, scale), parts=parts) for name in variations.orders),
         ),
         (
             (
                 word(gettext("None: the order as compared")),
-                *(Cell(said, (None, None, None, said)) for said in orders),
+                *(Cell(order, (None, None, None, order)) for order in orders),
             ),
             *(
                 (
                     word(gettext(words.CHANGES[change])),
-                    *(_moved(lines.get((change, figure))) for figure in found.orders),
+                    *(_moved(lines.get((change, figure))) for figure in variations.orders),
                 )
                 for change in changes
             ),
@@ -229,21 +231,21 @@ def questions(report: ComparisonReport) -> Table:
     comparison = report.comparison
     is_original = comparison.headline == HEADLINES
     names = leading(comparison.headline)
-    shown = [figure_name(name, comparison.scale) for name in names]
-    lead = next(iter(shown), "")
-    title = gettext("Each question: %(figures)s", figures=" / ".join(shown[:2]))
+    labels_of_figures = [figure_name(name, comparison.scale) for name in names]
+    lead = next(iter(labels_of_figures), "")
+    title = gettext("Each question: %(figures)s", figures=" / ".join(labels_of_figures[:2]))
     spread = gettext("Spread of %(figure)s", figure=lead)
     note = gettext(
         "Spread of %(figure)s: the largest minus the smallest value of the runs.", figure=lead
     )
     if is_original:
-        shown = ["P@5", "RR", gettext("Success")]
+        labels_of_figures = ["P@5", "RR", gettext("Success")]
         title, spread = gettext("Each question: P@5 / reciprocal rank"), gettext("P@5 spread")
         note = gettext(
             "P@5 spread: the largest minus the smallest P@5 of the runs, a false negative at 0."
         )
         names = ("mean_precision_at_5", "mrr_answerable", "success_rate")
-    parts = (gettext("State"), *shown)
+    parts = (gettext("State"), *labels_of_figures)
     return Table(
         "questions",
         title,
@@ -276,10 +278,10 @@ def _contender(contender: Contender) -> Iterator[Cell]:
     run, totals = contender.run, contender.totals
     yield word(run.name)
     yield word(run.run)
-    stated = method = run.search_method or gettext("not stated")
+    method_code = method = run.search_method or gettext("not stated")
     if run.search_method:
         method = labels.with_label(labels.method(run.search_method), run.search_method)
-    yield Cell(method, (stated,))
+    yield Cell(method, (method_code,))
     yield word(run.llm or gettext("not stated"))
     yield whole_number(totals.n_queries)
     yield Cell(notation.number(totals.n_complete), (totals.n_complete,), of=totals.n_queries)
@@ -295,15 +297,15 @@ def _contender(contender: Contender) -> Iterator[Cell]:
 
 def _estimate(estimate: FigureEstimate, unit: Unit, *, is_open: bool) -> Cell:
     """Return a figure with its interval, or its band: that it is open has no interval yet."""
-    found, interval = estimate.figure, estimate.interval
-    reach = (found.lower, found.upper) if is_open else ()
-    words = in_words(found, unit)
+    figure, interval = estimate.figure, estimate.interval
+    reach = (figure.lower, figure.upper) if is_open else ()
+    words = in_words(figure, unit)
     if words.is_open:
-        values = (None, None, None, found.n, *reach)
+        values = (None, None, None, figure.n, *reach)
         return replace(stacked((words.text, words.n), values), so_far=words.so_far)
-    if interval.lower is None or found.settled != found.value:
-        return stacked((words.text, words.n), (found.settled, None, None, found.n, *reach))
-    values = (found.settled, interval.lower, interval.upper, found.n, *reach)
+    if interval.lower is None or figure.settled != figure.value:
+        return stacked((words.text, words.n), (figure.settled, None, None, figure.n, *reach))
+    values = (figure.settled, interval.lower, interval.upper, figure.n, *reach)
     bounds = notation.interval(interval.lower, interval.upper, unit)
     return stacked((words.text, bounds, words.n), values)
 
@@ -312,9 +314,9 @@ def _category(contender: Contender, category: str, figure: str) -> Cell:
     figures = contender.categories.get(category)
     if figures is None:
         return Cell(gettext("not run"), (None, None))
-    found = figures[figure]
-    cell = in_words(found, unit_of(figure))
-    return replace(stacked((cell.text, cell.n), (found.settled, found.n)), so_far=cell.so_far)
+    mean = figures[figure]
+    cell = in_words(mean, unit_of(figure))
+    return replace(stacked((cell.text, cell.n), (mean.settled, mean.n)), so_far=cell.so_far)
 
 
 def _moved(line: StabilityLine | None) -> Cell:
@@ -328,22 +330,24 @@ def _moved(line: StabilityLine | None) -> Cell:
     values = (line.tried, moved, unseated, where or None)
     if not moved:
         return stacked((gettext("stays in %(tried)s of %(tried)s", tried=tried),), values)
-    said = gettext("changes in %(moved)s of %(tried)s", moved=notation.number(moved), tried=tried)
+    summary = gettext(
+        "changes in %(moved)s of %(tried)s", moved=notation.number(moved), tried=tried
+    )
     first = [gettext("another run first in %(n)s", n=notation.number(unseated))] if unseated else []
-    return stacked((said, where, *first), values, between="; ")
+    return stacked((summary, where, *first), values, between="; ")
 
 
 def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
-    said = breakdowns.state(query)
+    state = breakdowns.state(query)
     if query is None:
-        return Cell(said, (said, *[None] * len(names)))
-    found = query.summary
-    values = [found.figures[name].value for name in names]
-    text = said
-    if found.state is QueryState.RESULTS and (found.complete or any(values[:2])):
-        text = " / ".join(in_words(found.figures[name]).text for name in names[:2])
-        text += "" if found.complete else f" ({said})"
-    return Cell(text, (said, *values))
+        return Cell(state, (state, *[None] * len(names)))
+    summary = query.summary
+    values = [summary.figures[name].value for name in names]
+    text = state
+    if summary.state is QueryState.RESULTS and (summary.complete or any(values[:2])):
+        text = " / ".join(in_words(summary.figures[name]).text for name in names[:2])
+        text += "" if summary.complete else f" ({state})"
+    return Cell(text, (state, *values))
 
 
 def document(report: ComparisonReport, on: date) -> Document:
@@ -387,7 +391,7 @@ def _lettered(sections: Iterable[Section]) -> Iterator[Section]:
 def _appendix(report: ComparisonReport) -> Iterator[Section]:
     comparison = report.comparison
     notes = (words.provenance(report),)
-    lacks = [said for contender in comparison.contenders for said in words.lacks(contender)]
+    lacks = [sentence for contender in comparison.contenders for sentence in words.lacks(contender)]
     sentences = (*words.unsaid(report), *words.unasked(comparison), *lacks, *words.notes())
     yield Section(
         "configuration",
@@ -409,7 +413,7 @@ def _appendix(report: ComparisonReport) -> Iterator[Section]:
     yield Section(
         "others",
         gettext("Other figures and tests"),
-        tuple(words.conclusion(comparison, one) for one in words.of(comparison))
+        tuple(words.conclusion(comparison, difference) for difference in words.of(comparison))
         if is_tested
         else (),
         (
@@ -429,26 +433,26 @@ def findings(report: ComparisonReport) -> str:
             "Shown is what every figure can still become. Nothing is tested before all is rated."
         )
     tests = answers.tests_of(comparison, answers.panel_figures(comparison.headline))
-    significant = sorted((one for one in tests if one.significant), key=answers.higher_and_lower)
+    significant = sorted((test for test in tests if test.significant), key=answers.higher_and_lower)
     sentences = []
-    for place, one in enumerate(significant[:MOST_FINDINGS]):
+    for place, test in enumerate(significant[:MOST_FINDINGS]):
         before = significant[place - 1] if place else None
         is_same = before is not None and (
-            answers.higher_and_lower(before) == answers.higher_and_lower(one)
+            answers.higher_and_lower(before) == answers.higher_and_lower(test)
         )
-        sentences.append(words.finding(comparison, one, is_same_pair=is_same))
-    if rest := len(significant[MOST_FINDINGS:]):
+        sentences.append(words.finding(comparison, test, is_same_pair=is_same))
+    if n_further := len(significant[MOST_FINDINGS:]):
         sentences.append(
             ngettext(
                 "%(n)s further difference is significant.",
                 "%(n)s further differences are significant.",
-                rest,
+                n_further,
             )
         )
     undecided = dict.fromkeys(
-        figure_name(one.figure, comparison.scale)
-        for one in tests
-        if one.figure not in {test.figure for test in significant}
+        figure_name(test.figure, comparison.scale)
+        for test in tests
+        if test.figure not in {test.figure for test in significant}
     )
     if undecided:
         figures = joined([*undecided], gettext("and"))
@@ -512,19 +516,19 @@ def test_table(report: ComparisonReport) -> Table:
     comparison = report.comparison
     share = notation.percent(CONFIDENCE)
     rows = []
-    for one in answers.tests_of(comparison, answers.panel_figures(comparison.headline)):
-        unit, interval = difference_unit(one), one.interval
+    for test in answers.tests_of(comparison, answers.panel_figures(comparison.headline)):
+        unit, interval = difference_unit(test), test.interval
         bounds = notation.interval(interval.lower, interval.upper, unit, signed=True)
-        difference = notation.difference(one.mean, unit)
-        p = notation.p_value(one.p_holm)
+        difference = notation.difference(test.mean, unit)
+        p = notation.p_value(test.p_holm)
         rows.append(
             (
-                word(difference_name(one)),
-                _pair(comparison, one.first, one.second),
-                Cell(difference, (one.mean,), is_strong=one.significant),
+                word(difference_name(test)),
+                _pair(comparison, test.first, test.second),
+                Cell(difference, (test.mean,), is_strong=test.significant),
                 Cell(bounds, (interval.lower, interval.upper)),
-                whole_number(one.n),
-                Cell(p, (one.p_holm,), is_strong=one.significant),
+                whole_number(test.n),
+                Cell(p, (test.p_holm,), is_strong=test.significant),
             )
         )
     return Table(
@@ -556,15 +560,15 @@ def possible_table(report: ComparisonReport) -> Table:
     comparison, orders = report.comparison, answers.orders_of(report)
     rows = []
     for figure in answers.panel_figures(comparison.headline):
-        for one, other in combinations(comparison.names, 2):
-            order = orders.get((figure, one, other))
+        for first, second in combinations(comparison.names, 2):
+            order = orders.get((figure, first, second))
             if order is None or order.low is None or order.high is None:
                 continue
             bounds = notation.interval(order.low, order.high, unit_of(figure), signed=True)
             rows.append(
                 (
                     word(figure_name(figure, comparison.scale)),
-                    _pair(comparison, one, other),
+                    _pair(comparison, first, second),
                     Cell(bounds, (order.low, order.high)),
                     word(answers.order_in_words(order)),
                 )
@@ -586,5 +590,5 @@ def possible_table(report: ComparisonReport) -> Table:
 
 
 def _pair(comparison: Comparison, first: str, second: str) -> Cell:
-    one, other = comparison.names[first], comparison.names[second]
-    return Cell(f"{one} − {other}", (one, other))
+    first_name, second_name = comparison.names[first], comparison.names[second]
+    return Cell(f"{first_name} − {second_name}", (first_name, second_name))

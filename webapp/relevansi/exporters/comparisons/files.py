@@ -78,8 +78,8 @@ def _word_file(document: Document) -> bytes:
 
 def comparison_bytes(report: ComparisonReport) -> bytes:
     """Return ``comparison_json`` as a file; it is the same on every day."""
-    found = comparison_json(report)
-    return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
+    values = comparison_json(report)
+    return (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def comparison_json(report: ComparisonReport) -> dict[str, Any]:
@@ -190,24 +190,24 @@ def _contender(contender: Contender) -> dict[str, Any]:
         "counts": {name: getattr(contender.totals, name) for name in COUNTS},
         "missing": {name: [*where] for name, where in asdict(contender.missing).items()},
         "figures": {
-            name: _estimate(found) | ({"parts": parts_of(contender)} if name == "composite" else {})
-            for name, found in contender.estimates.items()
+            name: _estimate(value) | ({"parts": parts_of(contender)} if name == "composite" else {})
+            for name, value in contender.estimates.items()
         },
         "categories": {
             category: {
-                name: {"value": figure.value, "n": figure.n} for name, figure in found.items()
+                name: {"value": figure.value, "n": figure.n} for name, figure in value.items()
             }
-            for category, found in contender.categories.items()
+            for category, value in contender.categories.items()
         },
     }
 
 
-def _estimate(found: FigureEstimate) -> dict[str, Any]:
+def _estimate(estimate: FigureEstimate) -> dict[str, Any]:
     return {
-        "value": found.figure.value,
-        "n": found.figure.n,
-        "interval": interval_json(found.interval),
-        "bounds": {"lower": found.figure.lower, "upper": found.figure.upper},
+        "value": estimate.figure.value,
+        "n": estimate.figure.n,
+        "interval": interval_json(estimate.interval),
+        "bounds": {"lower": estimate.figure.lower, "upper": estimate.figure.upper},
     }
 
 
@@ -227,19 +227,19 @@ def _line(line: StabilityLine) -> dict[str, Any]:
 def _answer(query: ComparedQuery | None) -> dict[str, Any] | None:
     if query is None:
         return None
-    found, figures = query.summary, query.summary.figures
+    summary, figures = query.summary, query.summary.figures
     return {
         "query_id": query.query_id,
-        "state": found.state.value,
-        "complete": found.complete,
-        "empty_outcome": found.empty_outcome.value if found.empty_outcome else None,
-        "results_count": found.results_count,
+        "state": summary.state.value,
+        "complete": summary.complete,
+        "empty_outcome": summary.empty_outcome.value if summary.empty_outcome else None,
+        "results_count": summary.results_count,
         "precision_at_5": figures["mean_precision_at_5"].value,
         "overall_precision": figures["mean_overall_precision"].value,
         "reciprocal_rank": figures["mrr_answerable"].value,
         "success": whole_if_exact(figures["success_rate"].value),
         "response_quality": whole_if_exact(figures["mean_response_quality"].value),
-        **({"figures": spans_json(found)} if found.ranking else {}),
+        **({"figures": spans_json(summary)} if summary.ranking else {}),
     }
 
 

@@ -40,20 +40,20 @@ EDGE = 8.0
 
 
 class Track(Struct, frozen=True):
-    """Where the values of one panel lie: from `left` to `right`, 0 to `top`."""
+    """Where the values of one panel lie: from `low_end` to `high_end`, 0 to `top`."""
 
-    left: float
-    right: float
+    low_end: float
+    high_end: float
     top: float
     unit: str = notation.RATIO
 
     @property
     def start(self) -> float:
-        return self.left - EDGE
+        return self.low_end - EDGE
 
     @property
     def end(self) -> float:
-        return self.right + EDGE
+        return self.high_end + EDGE
 
     @property
     def ticks(self) -> tuple[float, ...]:
@@ -62,10 +62,10 @@ class Track(Struct, frozen=True):
 
     def at(self, value: float) -> float:
         share = min(max(value / self.top, 0.0), 1.0)
-        return self.left + share * (self.right - self.left)
+        return self.low_end + share * (self.high_end - self.low_end)
 
     def rule(self, canvas: Canvas, middle: float) -> None:
-        canvas.line((self.left, middle), (self.right, middle), stroke="rule")
+        canvas.line((self.low_end, middle), (self.high_end, middle), stroke="rule")
         for tick in self.ticks:
             self._across(canvas, tick, middle, 5, "rule", 1)
 
@@ -76,11 +76,11 @@ class Track(Struct, frozen=True):
             where = min(max(self.at(tick), self.start + half), self.end - half)
             canvas.text((where, base), label, size=SMALL, fill="soft", anchor="middle")
 
-    def named(self, canvas: Canvas, base: float, name: str, said: str, size: float) -> None:
-        """Write a name at the left end of the panel and `said` at the right."""
-        room = self.end - self.start - lettering.width(said, SMALL) - 12
+    def write_name(self, canvas: Canvas, base: float, name: str, value: str, size: float) -> None:
+        """Write a name at the start of the panel and a value at its end."""
+        room = self.end - self.start - lettering.width(value, SMALL) - 12
         canvas.text((self.start, base), name, size=size, room=room)
-        canvas.text((self.end, base), said, size=SMALL, fill="soft", anchor="end")
+        canvas.text((self.end, base), value, size=SMALL, fill="soft", anchor="end")
 
     def estimate(
         self,
@@ -110,8 +110,8 @@ def panels(figures: Sequence[str], height: float) -> Iterator[tuple[str, float, 
     """Yield each figure with the top of its panel and its track, in two columns."""
     panel = (WIDE - GAP) / 2
     for number, figure in enumerate(figures):
-        left = (number % 2) * (panel + GAP)
-        track = Track(left + EDGE, left + panel - EDGE, highest_value(figure), unit_of(figure))
+        start = (number % 2) * (panel + GAP)
+        track = Track(start + EDGE, start + panel - EDGE, highest_value(figure), unit_of(figure))
         yield figure, (number // 2) * height, track
 
 
@@ -119,9 +119,9 @@ def below(figures: Sequence[str], height: float) -> float:
     return ceil(len(figures) / 2) * height
 
 
-def value_with_interval(found: float | None, interval: Interval, unit: str) -> str:
+def value_with_interval(value: float | None, interval: Interval, unit: str) -> str:
     bounds = notation.interval(interval.lower, interval.upper, unit)
-    return f"{notation.figure(found, unit)}{'' if interval.lower is None else f' {bounds}'}"
+    return f"{notation.figure(value, unit)}{'' if interval.lower is None else f' {bounds}'}"
 
 
 NAMES, METHODS, VALUES = 0.0, 150.0, 596.0

@@ -138,13 +138,13 @@ def until(judged: datetime | None) -> str:
 def provenance(report: ComparisonReport) -> str:
     """Return who rated, by which rule, until when and with which version: under every table."""
     if report.files:
-        made = gettext(
+        sentence = gettext(
             "From rated files: %(files)s. Relevansi %(version)s.",
             files=", ".join(report.files),
             version=report.version,
         )
     else:
-        made = gettext(
+        sentence = gettext(
             "Rated by: %(raters)s. Rule: %(rule)s. Verdicts until: %(until)s. "
             "Relevansi %(version)s.",
             raters=raters(report),
@@ -152,31 +152,31 @@ def provenance(report: ComparisonReport) -> str:
             until=until(report.judged_until),
             version=report.version,
         )
-    return f"{made} {labels.cannot_tell(report.cannot_tell)}".rstrip()
+    return f"{sentence} {labels.cannot_tell(report.cannot_tell)}".rstrip()
 
 
 def blindness(report: ComparisonReport) -> str:
     """Return what was judged blind, and since when raters saw facts beyond the cards."""
-    said = [blindness_sentence(report.blindness) or gettext("No verdict has been given yet.")]
+    sentences = [blindness_sentence(report.blindness) or gettext("No verdict has been given yet.")]
     if report.badged:
-        said.append(
+        sentences.append(
             gettext(
                 "Constraint badges on the cards were switched on for blind raters on %(times)s.",
                 times=_times(report.badged),
             )
         )
     if report.record_shown:
-        said.append(
+        sentences.append(
             gettext(
                 "What only the record of a listing knows was switched on for raters on %(times)s.",
                 times=_times(report.record_shown),
             )
         )
     if report.suggested:
-        said.append(suggestion(report.suggested))
+        sentences.append(suggestion(report.suggested))
     times, raters = report.wordings_opened
     if times:
-        said.append(
+        sentences.append(
             gettext(
                 "In blind rating the wording of answers was opened %(times)s by %(raters)s.",
                 times=ngettext("%(n)s time", "%(n)s times", times),
@@ -184,8 +184,8 @@ def blindness(report: ComparisonReport) -> str:
             )
         )
     elif report.blindness.verdicts.blind or report.blindness.grades.blind:
-        said.append(gettext("No wording of an answer was opened in blind rating."))
-    return " ".join(said)
+        sentences.append(gettext("No wording of an answer was opened in blind rating."))
+    return " ".join(sentences)
 
 
 def suggestion(switched_on: Sequence[datetime]) -> str:
@@ -207,39 +207,39 @@ def settings() -> str:
     )
 
 
-def stability(found: Stability) -> str:
-    if not found.tried:
+def stability(result: Stability) -> str:
+    if not result.tried:
         return gettext("No other way of counting could be tried.")
-    tried = notation.number(found.tried)
-    if not found.moved:
+    tried = notation.number(result.tried)
+    if not result.moved:
         return gettext(
             "The order of the runs stays the same in all %(tried)s variations tried.", tried=tried
         )
     return gettext(
         "The order of the runs stays the same in %(same)s of %(tried)s variations tried; in "
         "%(moved)s two runs change places, in %(unseated)s of those another run comes first.",
-        same=notation.number(found.tried - found.moved),
+        same=notation.number(result.tried - result.moved),
         tried=tried,
-        moved=notation.number(found.moved),
-        unseated=notation.number(found.unseated),
+        moved=notation.number(result.moved),
+        unseated=notation.number(result.unseated),
     )
 
 
-def variation(found: Variation) -> str:
+def variation(change: Variation) -> str:
     """Return the name of one variation: its rater, rule, K, category or question."""
-    if found.change in {VariedPart.RULE, VariedPart.CATEGORY}:
-        is_rule = found.change is VariedPart.RULE
-        return labels.rule(found.what) if is_rule else labels.category(found.what)
-    if found.change is VariedPart.CUTOFF:
-        return f"K = {found.what}"
-    if found.change is VariedPart.QUESTION:
-        return positions([int(found.what)])
-    if found.change is VariedPart.CONVERSATION:
+    if change.change in {VariedPart.RULE, VariedPart.CATEGORY}:
+        is_rule = change.change is VariedPart.RULE
+        return labels.rule(change.what) if is_rule else labels.category(change.what)
+    if change.change is VariedPart.CUTOFF:
+        return f"K = {change.what}"
+    if change.change is VariedPart.QUESTION:
+        return positions([int(change.what)])
+    if change.change is VariedPart.CONVERSATION:
         return gettext("conversations")
-    if found.change is VariedPart.EMPTIES and found.what == "counted":
+    if change.change is VariedPart.EMPTIES and change.what == "counted":
         return gettext("false negatives at 0")
-    is_empties = found.change is VariedPart.EMPTIES
-    return gettext("empty lists left out") if is_empties else found.what
+    is_empties = change.change is VariedPart.EMPTIES
+    return gettext("empty lists left out") if is_empties else change.what
 
 
 def order(comparison: Comparison, places: Sequence[Sequence[str]]) -> str:
@@ -252,40 +252,42 @@ def lacks(contender: Contender) -> Iterator[str]:
     """Yield a sentence for each thing a run lacks, so that no gap is read as a bad result."""
     missing = contender.missing
 
-    def named(found: Sequence[int] = ()) -> dict[str, str]:
-        return {"name": contender.run.name, "questions": positions(found)}
+    def placeholders(places: Sequence[int] = ()) -> dict[str, str]:
+        return {"name": contender.run.name, "questions": positions(places)}
 
     if not contender.rated:
         yield gettext(
-            "%(name)s is not rated: it has no figures yet and loses to no other run.", **named()
+            "%(name)s is not rated: it has no figures yet and loses to no other run.",
+            **placeholders(),
         )
-    if found := missing.not_run:
+    if places := missing.not_run:
         yield gettext(
-            "%(name)s was not asked %(questions)s: no figure of it counts them.", **named(found)
+            "%(name)s was not asked %(questions)s: no figure of it counts them.",
+            **placeholders(places),
         )
-    if (found := missing.incomplete) and contender.rated:
+    if (places := missing.incomplete) and contender.rated:
         yield gettext(
             "%(name)s waits for verdicts on %(questions)s: its figures are provisional.",
-            **named(found),
+            **placeholders(places),
         )
-    if found := missing.unreadable:
+    if places := missing.unreadable:
         yield ngettext(
             "The answer of %(name)s to %(questions)s could not be read: it is in no denominator.",
             "The answers of %(name)s to %(questions)s could not be read: they are in no "
             "denominator.",
-            len(found),
-            **named(found),
+            len(places),
+            **placeholders(places),
         )
-    if found := missing.failed:
-        yield failed_calls(contender.run.name, found)
-    if (found := missing.unrated_quality) and contender.rated:
-        yield gettext("%(name)s has no quality grade for %(questions)s.", **named(found))
-    left = contender.totals.n_unjudged
-    if left and not {*contender.estimates} <= {*HEADLINES}:
+    if places := missing.failed:
+        yield failed_calls(contender.run.name, places)
+    if (places := missing.unrated_quality) and contender.rated:
+        yield gettext("%(name)s has no quality grade for %(questions)s.", **placeholders(places))
+    n_unjudged = contender.totals.n_unjudged
+    if n_unjudged and not {*contender.estimates} <= {*HEADLINES}:
         yield ngettext(
             "%(n)s result of %(name)s has no verdict: it has no gain.",
             "%(n)s results of %(name)s have no verdict: they have no gain.",
-            left,
+            n_unjudged,
             name=contender.run.name,
         )
 
@@ -309,7 +311,7 @@ def unasked(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def positions(found: Sequence[int]) -> str:
+def positions(places: Sequence[int]) -> str:
     """Return positions of questions as a list; of many, the first and how many more.
 
     >>> from relevansi.i18n import speaking
@@ -317,11 +319,11 @@ def positions(found: Sequence[int]) -> str:
     ...     positions([3]), positions([3, 7])
     ('question 3', 'questions 3, 7')
     """
-    listed = ", ".join(str(position) for position in found[:MOST_NAMED])
-    rest = len(found) - MOST_NAMED
-    if rest > 0:
-        listed = gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(rest))
-    return ngettext("question %(listed)s", "questions %(listed)s", len(found), listed=listed)
+    listed = ", ".join(str(position) for position in places[:MOST_NAMED])
+    n_further = len(places) - MOST_NAMED
+    if n_further > 0:
+        listed = gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(n_further))
+    return ngettext("question %(listed)s", "questions %(listed)s", len(places), listed=listed)
 
 
 def smallness(comparison: RunDifferences) -> str | None:
@@ -381,20 +383,10 @@ def _times(moments: Sequence[datetime]) -> str:
 
 def of(comparison: RunDifferences) -> Iterator[Difference]:
     """Yield the differences on the headline figures, false negatives as each figure has them."""
-    for one in comparison.differences:
-        at_zero = one.false_negatives_at_zero and one.figure != "mrr_answerable"
-        if one.measure is None and not at_zero:
-            yield one
-
-
-def counted(differences: Sequence[Difference]) -> str:
-    return ngettext(
-        "%(n)s difference, %(significant)s significant at %(level)s",
-        "%(n)s differences, %(significant)s of them significant at %(level)s",
-        len(differences),
-        significant=sum(difference.significant for difference in differences),
-        level=notation.percent(LEVEL),
-    )
+    for difference in comparison.differences:
+        at_zero = difference.false_negatives_at_zero and difference.figure != "mrr_answerable"
+        if difference.measure is None and not at_zero:
+            yield difference
 
 
 def conclusion(comparison: RunDifferences, difference: Difference) -> str:
@@ -479,7 +471,7 @@ def paired_values(comparison: RunDifferences, difference: Difference) -> str:
     ]
     if (difference.mean or 0) < 0:
         values.reverse()
-    (first, one), (second, other) = values
+    (first, first_value), (second, second_value) = values
     return ngettext(
         "%(figure)s over the %(n)s question where both have a value: %(first)s %(one)s, "
         "%(second)s %(other)s",
@@ -488,9 +480,9 @@ def paired_values(comparison: RunDifferences, difference: Difference) -> str:
         difference.n,
         figure=difference_name(difference),
         first=first,
-        one=notation.figure(one, unit),
+        one=notation.figure(first_value, unit),
         second=second,
-        other=notation.figure(other, unit),
+        other=notation.figure(second_value, unit),
     )
 
 
@@ -515,8 +507,9 @@ def composite_parts(comparison: Comparison) -> Iterator[str]:
 
 def reversed_orders(comparison: RunDifferences) -> Iterator[str]:
     """Yield where the paired values of two runs are in another order than their figures."""
-    for one in of(comparison):
-        if one.reverses_headline:
+    for difference in of(comparison):
+        if difference.reverses_headline:
             yield gettext(
-                "Paired, the order is another: %(values)s.", values=paired_values(comparison, one)
+                "Paired, the order is another: %(values)s.",
+                values=paired_values(comparison, difference),
             )

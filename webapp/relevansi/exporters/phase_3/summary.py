@@ -403,7 +403,7 @@ def draw(report: UserStudyReport) -> Picture:
     for figure, top, track in pictures.panels(PERSON_FIGURES, HEIGHT):
         mean = report.figures[figure]
         text = pictures.value_with_interval(mean.value, mean.interval, track.unit)
-        track.named(canvas, top + LARGE, figure_name(figure), text, LARGE)
+        track.write_name(canvas, top + LARGE, figure_name(figure), text, LARGE)
         track.rule(canvas, top + AXIS)
         track.labels(canvas, top + AXIS + SMALL + 5)
         _everybody(canvas, report, figure, track, top + EACH)

@@ -59,7 +59,8 @@ class NothingToCompare(Refused):
 class DifferentQuestions(Refused):
     """The runs have different question sets; `only` has the questions that not all share, by name.
 
-    `asked` has every (position, question), under keys that are equal for equal questions.
+    `questions_by_name` has every (position, question), under keys that are equal for equal
+    questions.
     """
 
     message = mark("These runs were asked different questions: %(name)s")
@@ -67,11 +68,11 @@ class DifferentQuestions(Refused):
     program_remedy = mark("Name two runs or more of one question set: run=ID&run=ID.")
     status = 422
 
-    def __init__(self, asked: Mapping[str, Mapping[Any, tuple[int, str]]]) -> None:
-        shared = set.intersection(*map(set, asked.values()))
+    def __init__(self, questions_by_name: Mapping[str, Mapping[Any, tuple[int, str]]]) -> None:
+        shared = set.intersection(*map(set, questions_by_name.values()))
         self.only = {
-            name: tuple(entry for key, entry in found.items() if key not in shared)
-            for name, found in asked.items()
+            name: tuple(entry for key, entry in entries.items() if key not in shared)
+            for name, entries in questions_by_name.items()
         }
         alone = (
             f"{name}: {_question_names(entries)}" for name, entries in self.only.items() if entries
@@ -90,30 +91,32 @@ class Candidate(NamedTuple):
     """A run, and how many of its readable queries the rater who got furthest has completed."""
 
     run: Run
-    done: int
+    n_complete: int
     of: int
 
     @property
     def complete(self) -> bool:
-        return self.done == self.of
+        return self.n_complete == self.of
 
 
 def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
-    own = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
-    asked = own & is_put_to_raters(Query.question_id)
-    done = (
+    of_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+    put_to_raters = of_study & is_put_to_raters(Query.question_id)
+    complete_queries = (
         select(StoredSummary.run_id, func.count().label("done"))
         .join(Query, Query.id == StoredSummary.query_key)
         .join(Rater, Rater.id == StoredSummary.rater_id)
-        .where(asked, StoredSummary.complete, Rater.is_machine.is_(False))
+        .where(put_to_raters, StoredSummary.complete, Rater.is_machine.is_(False))
         .group_by(StoredSummary.run_id, StoredSummary.rater_id)
         .subquery()
     )
-    by_run = select(done.c.run_id, func.max(done.c.done)).group_by(done.c.run_id)
+    by_run = select(complete_queries.c.run_id, func.max(complete_queries.c.done)).group_by(
+        complete_queries.c.run_id
+    )
     furthest = dict(session.execute(by_run).all())
-    readable = asked & (Query.state != str(QueryState.UNREADABLE))
-    counted = select(Query.run_id, func.count()).where(readable).group_by(Query.run_id)
-    of = dict(session.execute(counted).all())
+    readable = put_to_raters & (Query.state != str(QueryState.UNREADABLE))
+    readable_queries = select(Query.run_id, func.count()).where(readable).group_by(Query.run_id)
+    of = dict(session.execute(readable_queries).all())
     return tuple(
         Candidate(run, furthest.get(run.id, 0), of.get(run.id, 0))
         for run in runs.in_order(session, study)
@@ -128,14 +131,19 @@ def of_phase(session: Session, study: Study, phase: int) -> tuple[str, ...]:
     ``NothingToCompare``.
     """
     everything = candidates(session, study)
-    newest_first = sorted(everything, key=lambda one: runs.sequence(one.run), reverse=True)
+    newest_first = sorted(
+        everything, key=lambda candidate: runs.sequence(candidate.run), reverse=True
+    )
     best: dict[str | None, list[Candidate]] = {}
     for group in _groups(newest_first, phase):
         best = max(best, group, key=len)
     if len(best) < FEWEST:
         raise NothingToCompare(phase)
-    chosen = {next((one for one in same if one.complete), same[0]).run.id for same in best.values()}
-    return tuple(one.run.id for one in everything if one.run.id in chosen)
+    chosen = {
+        next((candidate for candidate in same if candidate.complete), same[0]).run.id
+        for same in best.values()
+    }
+    return tuple(candidate.run.id for candidate in everything if candidate.run.id in chosen)
 
 
 def phases_of(session: Session, study: Study) -> tuple[int, ...]:
@@ -154,11 +162,14 @@ def comparable(session: Session, study: Study, run_ids: Sequence[str]) -> list[R
         raise NothingToCompare
     if len({run.question_set_id for run in chosen}) > 1:
         names = names_of(chosen)
-        asked = {
-            names[run.id]: {one.key: (one.position, one.text) for one in run.question_set.questions}
+        questions_by_name = {
+            names[run.id]: {
+                question.key: (question.position, question.text)
+                for question in run.question_set.questions
+            }
             for run in chosen
         }
-        raise DifferentQuestions(asked)
+        raise DifferentQuestions(questions_by_name)
     return chosen
 
 
@@ -167,10 +178,10 @@ def names_of(compared: Sequence[Run]) -> dict[str, str]:
     names: dict[str, str] = {}
     for parts in DISTINCTIONS:
         for run in compared:
-            stated = [getattr(run, part) for part in parts]
+            stated_labels = [getattr(run, part) for part in parts]
             if parts[0] == "search_method":
-                stated[0] = labels.method(stated[0])
-            names[run.id] = " · ".join(said or gettext("not stated") for said in stated)
+                stated_labels[0] = labels.method(stated_labels[0])
+            names[run.id] = " · ".join(label or gettext("not stated") for label in stated_labels)
         if len(set(names.values())) == len(compared):
             break
     return names
@@ -179,8 +190,11 @@ def names_of(compared: Sequence[Run]) -> dict[str, str]:
 def phase_of(compared: Sequence[Run]) -> int | None:
     """The phase in whose label all the runs differ while they share the other; or none."""
     for phase, (varying, shared) in PHASES.items():
-        found = {getattr(run, varying) for run in compared}
-        if len(found) == len(compared) and len({getattr(run, shared) for run in compared}) == 1:
+        varied_labels = {getattr(run, varying) for run in compared}
+        if (
+            len(varied_labels) == len(compared)
+            and len({getattr(run, shared) for run in compared}) == 1
+        ):
             return phase
     return None
 
@@ -189,9 +203,11 @@ def _groups(everything: Iterable[Candidate], phase: int) -> list[dict[str | None
     """The runs of a question set and of the label that the phase holds fixed, by the other one."""
     varying, shared = PHASES[phase]
     groups: dict[object, dict[str | None, list[Candidate]]] = {}
-    for one in everything:
-        group = groups.setdefault((one.run.question_set_id, getattr(one.run, shared)), {})
-        group.setdefault(getattr(one.run, varying), []).append(one)
+    for candidate in everything:
+        group = groups.setdefault(
+            (candidate.run.question_set_id, getattr(candidate.run, shared)), {}
+        )
+        group.setdefault(getattr(candidate.run, varying), []).append(candidate)
     return list(groups.values())
 
 
@@ -241,15 +257,15 @@ def find(
     positions = {place: bool(is_asked) for place, is_asked in session.execute(places)}
     if position not in positions:
         raise UnknownQuery(" ".join(names), position)
-    asked = [place for place, is_asked in positions.items() if is_asked]
+    places_put_to_raters = [place for place, is_asked in positions.items() if is_asked]
     at = Question.position == position
     scope = Query.run_id.in_(list(names)) & Query.question_id.in_(select(Question.id).where(at))
     ranking = ranking_names(headline_of(study))
-    said = reports.verdicts_under(session, study, scope, rule, pooled=bool(ranking))
+    merged = reports.verdicts_under(session, study, scope, rule, pooled=bool(ranking))
     queries = {query.run_id: query for query in session.scalars(select(Query).where(scope))}
     summaries = {
-        one.run_id: said.summary(one, cannot_tell=study.cannot_tell, ranking=ranking)
-        for one in verdicts.asked_queries(session, scope, pooled=bool(ranking))
+        query.run_id: merged.summary(query, cannot_tell=study.cannot_tell, ranking=ranking)
+        for query in verdicts.asked_queries(session, scope, pooled=bool(ranking))
     }
     ranks: dict[int, list[tuple[str, int]]] = {}
     listed_item: dict[str, list[Result]] = {run: [] for run in names}
@@ -270,12 +286,12 @@ def find(
                 position, query.query_id, question.text, question.category, summary
             ),
             response=query.response,
-            notes=said.notes.get(query.id, ""),
+            notes=merged.notes.get(query.id, ""),
             results=tuple(
                 (
                     result.rank,
                     shown_item(result.card, result.judged_item.card),
-                    said.by_item.get(result.judged_item.id),
+                    merged.by_item.get(result.judged_item.id),
                     [e for e in ranks[result.judged_item.id] if e[0] != names[run]],
                 )
                 for result in listed_item[run]
@@ -287,7 +303,7 @@ def find(
         question=question.text,
         category=question.category,
         sides=tuple(sides.values()),
-        previous=max((place for place in asked if place < position), default=None),
-        next=min((place for place in asked if place > position), default=None),
+        previous=max((place for place in places_put_to_raters if place < position), default=None),
+        next=min((place for place in places_put_to_raters if place > position), default=None),
         is_asked=positions[position],
     )

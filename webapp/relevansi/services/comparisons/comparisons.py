@@ -69,7 +69,7 @@ def report(
     tell(3, 4)
     parts = _parts(session, study, chosen, rule)
     tell(4, 4)
-    seen = assignments.exposure(session, study)
+    exposure = assignments.exposure(session, study)
     return ComparisonReport(
         study=studies.shown_name(study),
         phase=phase_of(chosen),
@@ -80,10 +80,10 @@ def report(
         blindness=reports.blindness(session, study, Query.run_id.in_(run_ids), rule),
         cannot_tell=study.cannot_tell,
         version=version("relevansi"),
-        badged=tuple(time.since for time in seen.badged),
+        badged=tuple(time.since for time in exposure.badged),
         wordings_opened=assignments.wordings_opened(session, run_ids),
-        record_shown=tuple(time.since for time in seen.record_shown),
-        suggested=tuple(time.since for time in seen.suggested),
+        record_shown=tuple(time.since for time in exposure.record_shown),
+        suggested=tuple(time.since for time in exposure.suggested),
         state=reports.state(session, study, Query.run_id.in_(run_ids), rule),
         parts=parts,
         marks=marks(session, study, chosen),
@@ -94,10 +94,10 @@ def report(
 def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Part]:
     """Return what the features make of the same runs, in the order of ``PARTS``."""
     names, set_id = names_of(runs), runs[0].question_set_id
-    named = {run.id: names[run.id] for run in runs}
+    ordered_names = {run.id: names[run.id] for run in runs}
     values = (
         (constraints.compared(session, study, runs, names), constraint_reports),
-        (settled.settled_orders(session, study, runs, named, rule), settled_words),
+        (settled.settled_orders(session, study, runs, ordered_names, rule), settled_words),
         (samples.of_runs(session, study, set_id, runs, rule), sample_words),
         (machine_help.compared(session, study, runs, rule), help_words),
     )

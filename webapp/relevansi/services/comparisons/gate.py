@@ -240,11 +240,11 @@ class QuestionPools(NamedTuple):
         return item_id
 
     def query(
-        self, question: Question, state: QueryState, things: tuple[int, ...] = ()
+        self, question: Question, state: QueryState, item_ids: tuple[int, ...] = ()
     ) -> AskedQuery:
         """Return a query that is not stored."""
         emptiness = self.emptiness.get(question.id)
-        return AskedQuery(0, "", question.position, state, things, emptiness, asks_quality=False)
+        return AskedQuery(0, "", question.position, state, item_ids, emptiness, asks_quality=False)
 
 
 class RankedList(NamedTuple):
@@ -254,7 +254,7 @@ class RankedList(NamedTuple):
     its conversation has the id of the baseline's item there, though it is judged anew.
     """
 
-    asked: AskedQuery
+    query: AskedQuery
     items: tuple[int | str, ...] = ()
 
 
@@ -284,33 +284,46 @@ def gate(
     scope = Query.run_id.in_({baseline.id, run_id or baseline.id})
     stored, pools = _stored_lists(session, scope), _pools(session, study, scope)
     theirs = stored[baseline.id]
-    own = theirs
+    gated_lists = theirs
     if run_id != baseline.id:
-        own = _placed_lists(session, study, gated, baseline, pools)
+        gated_lists = _placed_lists(session, study, gated, baseline, pools)
         for question_id, (query, items) in stored[run_id or ""].items():
-            in_file = own[question_id].items if question_id in own else items
-            own[question_id] = RankedList(query, in_file)
+            in_file = gated_lists[question_id].items if question_id in gated_lists else items
+            gated_lists[question_id] = RankedList(query, in_file)
     unasked = question_sets.unasked(session, study.id)
-    asked = [one for one in baseline.question_set.questions if one.id in theirs.keys() - unasked]
-    missing = [one for one in asked if one.id not in own]
-    nothing = {one.id: RankedList(pools.query(one, QueryState.EMPTY)) for one in missing}
-    said = reports.verdicts_under(session, study, scope, rule, pooled=True)
+    questions_asked = [
+        question
+        for question in baseline.question_set.questions
+        if question.id in theirs.keys() - unasked
+    ]
+    missing = [question for question in questions_asked if question.id not in gated_lists]
+    empty_lists = {
+        question.id: RankedList(pools.query(question, QueryState.EMPTY)) for question in missing
+    }
+    merged = reports.verdicts_under(session, study, scope, rule, pooled=True)
     deciding = request.figures or _headline(study, theirs)
     names = ranking_names((*deciding, *request.floors))
 
     def answer(listed: RankedList) -> GatedAnswer:
-        summary = said.summary(listed.asked, cannot_tell=study.cannot_tell, ranking=names)
-        judged = tuple(grade is not None for grade in said.ranked(listed.asked).ranks)
+        summary = merged.summary(listed.query, cannot_tell=study.cannot_tell, ranking=names)
+        judged = tuple(grade is not None for grade in merged.ranked(listed.query).ranks)
         return GatedAnswer(summary, listed.items, judged)
 
-    questions = [one.id for one in asked if one.id in own or not request.allow_missing]
-    pairs = [(answer(own.get(one) or nothing[one]), answer(theirs[one])) for one in questions]
+    questions = [
+        question.id
+        for question in questions_asked
+        if question.id in gated_lists or not request.allow_missing
+    ]
+    pairs = [
+        (answer(gated_lists.get(question) or empty_lists[question]), answer(theirs[question]))
+        for question in questions
+    ]
     figures = tuple(gate_figures(pairs, deciding, request))
-    outcomes = {one.floor_outcome for one in figures}
-    outcomes |= {one.difference.outcome for one in figures if one.difference}
-    worst = (one for one in (Outcome.FAILED, Outcome.OPEN) if one in outcomes)
+    outcomes = {figure.floor_outcome for figure in figures}
+    outcomes |= {figure.difference.outcome for figure in figures if figure.difference}
+    worst = (outcome for outcome in (Outcome.FAILED, Outcome.OPEN) if outcome in outcomes)
     outcome = next(worst, Outcome.PASSED)
-    unjudged, n_below_pool = _unjudged(study, asked, own, said, pools)
+    unjudged, n_below_pool = _unjudged(study, questions_asked, gated_lists, merged, pools)
     run_names = chosen_runs.names_of([run, baseline] if run_id != baseline.id else [baseline])
     return GateReport(
         outcome=outcome,
@@ -323,13 +336,13 @@ def gate(
         rule=rule.name,
         merging=Scale.stored(study.scale).merging(study.merging),
         n_questions=len(questions),
-        answers=_counts(asked, own),
-        baseline_answers=_counts(asked, theirs),
+        answers=_counts(questions_asked, gated_lists),
+        baseline_answers=_counts(questions_asked, theirs),
         figures=figures,
         unjudged=unjudged,
         n_below_pool=n_below_pool,
-        missing=tuple(one.external_id or str(one.position) for one in missing),
-        n_added=len(gated.read.queries) - len(own.keys() & theirs.keys()),
+        missing=tuple(question.external_id or str(question.position) for question in missing),
+        n_added=len(gated.read.queries) - len(gated_lists.keys() & theirs.keys()),
         n_grades=gated.n_grades,
         turns_blind=turns_blind,
     )
@@ -353,11 +366,11 @@ def _unstored(read: ReadRun, request: GateRequest) -> Run:
 
 def _stored_lists(session: Session, scope: Scope) -> dict[str, dict[int, RankedList]]:
     columns = select(Query.id, Query.question_id, Query.extra[TAIL]).where(scope)
-    stated = {key: (question, tail) for key, question, tail in tables(session).execute(columns)}
+    queries = {key: (question, tail) for key, question, tail in tables(session).execute(columns)}
     lists: dict[str, dict[int, RankedList]] = defaultdict(dict)
-    for asked in verdicts.asked_queries(session, scope, pooled=True):
-        question_id, tail = stated[asked.key]
-        lists[asked.run_id][question_id] = RankedList(asked, (*asked.item_ids, *(tail or ())))
+    for query in verdicts.asked_queries(session, scope, pooled=True):
+        question_id, tail = queries[query.key]
+        lists[query.run_id][question_id] = RankedList(query, (*query.item_ids, *(tail or ())))
     return lists
 
 
@@ -366,9 +379,9 @@ def _pools(session: Session, study: Study, scope: Scope) -> QuestionPools:
     identities: dict[int, dict[int, str]] = defaultdict(dict)
     title = func.coalesce(JudgedItem.card["title"].as_string(), "")
     columns = (JudgedItem.id, JudgedItem.question_id, JudgedItem.run_id, JudgedItem.content)
-    found = select(*columns, StoredItem.identity, title).outerjoin(StoredItem)
-    found = found.where(JudgedItem.id.in_(verdicts.pool_of(scope)))
-    for item_id, question_id, run_id, content, identity, text in tables(session).execute(found):
+    statement = select(*columns, StoredItem.identity, title).outerjoin(StoredItem)
+    statement = statement.where(JudgedItem.id.in_(verdicts.pool_of(scope)))
+    for item_id, question_id, run_id, content, identity, text in tables(session).execute(statement):
         if identity is not None:
             names[item_id] = KINDS[study.kind].docno(identity, content), text
         if run_id is None and identity is not None:
@@ -386,25 +399,30 @@ def _placed_lists(
     questions = question_sets.matched(of_set, read.queries, by_id=gated.file.format is RESULTS)
     if questions is None:
         ours = {question_key(q.question): (n, q.question) for n, q in enumerate(read.queries, 1)}
-        theirs = {one.key: (one.position, one.text) for one in of_set.questions}
+        theirs = {
+            listed_query.key: (listed_query.position, listed_query.text)
+            for listed_query in of_set.questions
+        }
         raise DifferentQuestions({read.name: ours, baseline.id: theirs})
-    asked = [(at, query) for at, query in zip(questions, read.queries, strict=True) if at]
-    pool = Pool(session, {question.id for question, _ in asked})
+    matched_queries = [(at, query) for at, query in zip(questions, read.queries, strict=True) if at]
+    pool = Pool(session, {question.id for question, _ in matched_queries})
     lists = {}
-    for question, query in asked:
+    for question, query in matched_queries:
         run_id = baseline.id if question.context_dependent else None
         placed = [pool.place(question.id, run_id, card) for card in query.cards]
         for item, card in zip(placed, query.cards, strict=True):
             docno = KINDS[study.kind].docno(item.identity or "", item.content)
             item.id = item.id or pools.add(docno, card.title)
-        things = tuple(item.id for item in placed)
-        items: tuple[int | str, ...] = (*things, *query.tail)
+        item_ids = tuple(item.id for item in placed)
+        items: tuple[int | str, ...] = (*item_ids, *query.tail)
         if question.context_dependent:  # a verdict of another conversation does not hold
-            anew = {item_id: pools.add(*pools.names[item_id]) for item_id in dict.fromkeys(things)}
-            things = tuple(anew[item_id] for item_id in things)
-        one = pools.query(question, query.state, things)
-        one = with_pool(one, pools.identities.get(question.id, {}), query.tail)
-        lists[question.id] = RankedList(one, items)
+            anew = {
+                item_id: pools.add(*pools.names[item_id]) for item_id in dict.fromkeys(item_ids)
+            }
+            item_ids = tuple(anew[item_id] for item_id in item_ids)
+        listed_query = pools.query(question, query.state, item_ids)
+        listed_query = with_pool(listed_query, pools.identities.get(question.id, {}), query.tail)
+        lists[question.id] = RankedList(listed_query, items)
     return lists
 
 
@@ -413,12 +431,15 @@ def _headline(study: Study, baseline: Lists) -> tuple[str, ...]:
 
     Of a study that shows none they are the usual ones of its kind.
     """
-    lengths = ((len(listed.asked.item_ids), len(listed.items)) for listed in baseline.values())
+    lengths = ((len(listed.query.item_ids), len(listed.items)) for listed in baseline.values())
     depths = [n_judged for n_judged, n_listed in lengths if n_judged < n_listed]
     if study.pool_depth is not None:
         depths.append(study.pool_depth)
-    shown = (headline_of(study), usual_headline(study))
-    tested = (dict.fromkeys(name for name, _ in paired(one) if _decides(name)) for one in shown)
+    headlines = (headline_of(study), usual_headline(study))
+    tested = (
+        dict.fromkeys(name for name, _ in paired(headline) if _decides(name))
+        for headline in headlines
+    )
     names = next(filter(None, tested))
     if "mrr" in names:  # where an empty list is 0, the two are one figure
         names.pop("mrr_answerable", None)
@@ -426,8 +447,10 @@ def _headline(study: Study, baseline: Lists) -> tuple[str, ...]:
     return tuple(within or names)
 
 
-def _counts(asked: Iterable[Question], lists: Lists) -> AnswerCounts:
-    states = Counter(lists[one.id].asked.state if one.id in lists else None for one in asked)
+def _counts(questions: Iterable[Question], lists: Lists) -> AnswerCounts:
+    states = Counter(
+        lists[question.id].query.state if question.id in lists else None for question in questions
+    )
     order = (QueryState.RESULTS, QueryState.EMPTY, QueryState.FAILED, QueryState.UNREADABLE, None)
     return AnswerCounts(*(states[state] for state in order))
 
@@ -436,21 +459,25 @@ def _unjudged(
     study: Study,
     questions: Iterable[Question],
     lists: Lists,
-    said: Verdicts,
+    merged: Verdicts,
     pools: QuestionPools,
 ) -> tuple[tuple[Unjudged, ...], int]:
     """Return what raters are still to judge of a run, and how much is below the pool's depth."""
-    found: list[Unjudged] = []
+    unjudged: list[Unjudged] = []
     n_below = 0
     for question in questions:
         if question.id not in lists:
             continue
-        asked, names = lists[question.id].asked, (question.position, question.external_id)
-        if asked.state is QueryState.EMPTY and said.outcome(asked.emptiness) is None:
-            found.append(Unjudged(*names))
-        waiting = [one for one in dict.fromkeys(asked.item_ids) if one not in said.by_item]
-        ranks = [asked.item_ids.index(one) + 1 for one in waiting]
+        query, names = lists[question.id].query, (question.position, question.external_id)
+        if query.state is QueryState.EMPTY and merged.outcome(query.emptiness) is None:
+            unjudged.append(Unjudged(*names))
+        waiting = [
+            item_id for item_id in dict.fromkeys(query.item_ids) if item_id not in merged.by_item
+        ]
+        ranks = [query.item_ids.index(item_id) + 1 for item_id in waiting]
         within = [rank for rank in ranks if rank <= (study.pool_depth or inf)]
         n_below += len(ranks) - len(within)
-        found += [Unjudged(*names, rank, *pools.names[asked.item_ids[rank - 1]]) for rank in within]
-    return tuple(found), n_below
+        unjudged += [
+            Unjudged(*names, rank, *pools.names[query.item_ids[rank - 1]]) for rank in within
+        ]
+    return tuple(unjudged), n_below

@@ -51,8 +51,8 @@ def compare_files(
 
     With a `phase` the names are those of its search methods or LLMs. Raises what ``read`` raises.
     """
-    found = read(files)
-    stated = [file.label or method_name(file.name) for file in files]
+    rated_files = read(files)
+    stated_names = [file.label or method_name(file.name) for file in files]
     varying = PHASES[phase][0] if phase else None
     runs = [
         ComparedRun(
@@ -60,18 +60,20 @@ def compare_files(
             name=name,
             search_method=label if varying == "search_method" else None,
             llm=label if varying == "llm" else None,
-            queries=_queries(one),
+            queries=_queries(rated),
         )
-        for name, one, label in zip(names_of(files), found.values(), stated, strict=True)
+        for name, rated, label in zip(
+            names_of(files), rated_files.values(), stated_names, strict=True
+        )
     ]
     comparison = compare(runs, rule=csv_ratings.RULE)
     stable = stability(runs)
-    problems = [problem for one in found.values() for problem in one.problems]
-    ways = {one.report.cannot_tell: name for name, one in reversed(found.items())}
+    problems = [problem for rated in rated_files.values() for problem in rated.problems]
+    ways = {rated.report.cannot_tell: name for name, rated in reversed(rated_files.items())}
     ways.pop(None, None)
     if len(ways) > 1:
-        other, name = sorted(ways.values(), key=[*found].index)
-        problems.append(warning("csv_cannot_tell_differs", name, {"other": other}))
+        first_file, name = sorted(ways.values(), key=[*rated_files].index)
+        problems.append(warning("csv_cannot_tell_differs", name, {"other": first_file}))
     return (
         ComparisonReport(
             study="",
@@ -82,7 +84,7 @@ def compare_files(
             judged_until=None,
             blindness=Blindness(),
             version=version("relevansi"),
-            files=tuple(found),
+            files=tuple(rated_files),
             cannot_tell=next(iter(ways)) if len(ways) == 1 else None,
         ),
         problems,
@@ -105,17 +107,17 @@ def read(files: Sequence[RatedCsv]) -> dict[str, RatedFile]:
     """Return what each file holds, by its name; a file may lack questions of the longest one."""
     if len(files) < FEWEST:
         raise NothingToCompare
-    called = distinct([file.name for file in files])
-    found = {
+    names = distinct([file.name for file in files])
+    rated_files = {
         name: bounded.call(name, csv_ratings.read, name, file.data)
-        for name, file in zip(called, files, strict=True)
+        for name, file in zip(names, files, strict=True)
     }
-    for name, one in found.items():
-        if not one.report.rows:
-            raise ImportRefused(*(one.problems or (error("no_queries", name),)))
-    listed = [one.report.rows for one in found.values()]
+    for name, rated in rated_files.items():
+        if not rated.report.rows:
+            raise ImportRefused(*(rated.problems or (error("no_queries", name),)))
+    listed = [rated.report.rows for rated in rated_files.values()]
     with_texts = all(any(row.question.strip() for row in rows) for rows in listed)
-    asked = {
+    questions_by_name = {
         name: {
             (row.query_id, question_key(row.question) if with_texts else ""): (
                 row.query_id,
@@ -125,10 +127,10 @@ def read(files: Sequence[RatedCsv]) -> dict[str, RatedFile]:
         }
         for name, rows in zip(names_of(files), listed, strict=True)
     }
-    longest = max(asked.values(), key=len)
-    if not all(set(one) <= set(longest) for one in asked.values()):
-        raise DifferentQuestions(asked)
-    return found
+    longest = max(questions_by_name.values(), key=len)
+    if not all(set(rated) <= set(longest) for rated in questions_by_name.values()):
+        raise DifferentQuestions(questions_by_name)
+    return rated_files
 
 
 def method_name(path: str) -> str:
@@ -150,8 +152,8 @@ def names_of(files: Sequence[RatedCsv]) -> list[str]:
     """Return a name for each file that no other one has: its label, else its method in words."""
     names = [file.label or labels.method(method_name(file.name)) for file in files]
     many = Counter(names)
-    wanted = [
+    unique_names = [
         name if many[name] == 1 or file.label else file.name
         for name, file in zip(names, files, strict=True)
     ]
-    return distinct(wanted)
+    return distinct(unique_names)

@@ -74,16 +74,16 @@ class Address(Struct, frozen=True):
         """Whether each question leads to its answers: files have none."""
         return self.page == "comparisons"
 
-    def arguments(self, **other: object) -> dict[str, object]:
-        """Return the arguments of an address like this one, with `other` ones in their place."""
-        shown: dict[str, object] = {}
+    def arguments(self, **replaced: object) -> dict[str, object]:
+        """Return the arguments of this address, with those of `replaced` in their place."""
+        options: dict[str, object] = {}
         if self.part != PARTS[0]:
-            shown["part"] = self.part
+            options["part"] = self.part
         if self.figure != self.figures[0]:
-            shown["figure"] = self.figure
+            options["figure"] = self.figure
         if self.order != "gap":
-            shown["order"] = self.order
-        return {**self.compared, **shown, **other}
+            options["order"] = self.order
+        return {**self.compared, **options, **replaced}
 
 
 @blueprint.get("/")
@@ -110,7 +110,7 @@ def show() -> str:
         rules=choices,
         rule=rule.name,
         different=different,
-        **_shown(report, address),
+        **_page_values(report, address),
     )
 
 
@@ -167,9 +167,9 @@ def _rank_picture(lists: chosen_runs.ComparedQuestion, relevant: Collection[str]
 def take_away(file_format: str) -> Response:
     report, _ = _report()
     today = access.now().astimezone().date()
-    made = FORMATS[file_format]
+    report_format = FORMATS[file_format]
     name = file_name(report, file_format, today)
-    return attached(made.render(report, today), made.media_type, name)
+    return attached(report_format.render(report, today), report_format.media_type, name)
 
 
 @blueprint.get("/report", endpoint="report")
@@ -213,8 +213,8 @@ def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[s
     ticked = request.args.getlist("runs")
     if ticked:
         return ticked
-    wanted = request.args.get("phase", type=int)
-    phase = wanted if wanted in phases else next(iter(phases), None)
+    stated_phase = request.args.get("phase", type=int)
+    phase = stated_phase if stated_phase in phases else next(iter(phases), None)
     return chosen_runs.of_phase(session, study, phase) if phase else ()
 
 
@@ -245,7 +245,7 @@ def _address_for(
     )
 
 
-def _shown(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
+def _page_values(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
     """Return what the templates of a comparison read: its answer, and the tab that is open."""
     if report is None:
         return {"report": None, "address": address, "phase": None}
@@ -269,12 +269,16 @@ def _shown(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
         "panel": answers.panel(report),
         "is_open": is_open,
         "blindness": words.provenance(report) if report.files else words.blindness(report),
-        "n_failed": sum(len(one.missing.failed) for one in comparison.contenders),
+        "n_failed": sum(len(contender.missing.failed) for contender in comparison.contenders),
         "figures": {name: answers.short_name(name, comparison.scale) for name in address.figures},
         "lacks": [
             *words.unsaid(report),
             *words.unasked(comparison),
-            *(said for contender in comparison.contenders for said in words.lacks(contender)),
+            *(
+                sentence
+                for contender in comparison.contenders
+                for sentence in words.lacks(contender)
+            ),
         ],
         **tab(report, address),
     }
@@ -310,7 +314,7 @@ def _details_tab(report: ComparisonReport, _address: Address) -> dict[str, Any]:
         "changes": changes,
         "stability": words.stability(report.stability),
         "settled": values.get("settled"),
-        "figure_names": {one: figure_name(one) for one in BOUNDED},
+        "figure_names": {figure: figure_name(figure) for figure in BOUNDED},
         "constraints": checked,
         "constraint_labels": CONSTRAINT_LABELS,
         "pca": breakdowns.constraints_met(report, checked) if checked else {},
@@ -342,8 +346,10 @@ def upload() -> Response | tuple[str, int]:
         return _files_page([], unfit.messages["files"]), 422
     uploads = [waiting_files.new_upload(*file) for file in chosen]
     with access.writing() as (session, rater):
-        kept = [waiting_files.keep(session, rater.study, file, access.now()) for file in uploads]
-        tokens = [file.id for file in kept]
+        uploaded = [
+            waiting_files.keep(session, rater.study, file, access.now()) for file in uploads
+        ]
+        tokens = [file.id for file in uploaded]
         session.commit()
     return see_other(url_for("rated_comparisons.show", file=tokens))
 
@@ -365,13 +371,13 @@ def _files() -> list[RatedCsv]:
     if len(names) != len(tokens):
         names = [""] * len(tokens)
     with access.reading() as (session, rater):
-        found = [waiting_files.find(session, rater.study, token) for token in tokens]
-        files = [RatedCsv(file.name, file.content) for file in found]
-    own = rated_comparisons.names_of(files)
+        uploaded = [waiting_files.find(session, rater.study, token) for token in tokens]
+        files = [RatedCsv(file.name, file.content) for file in uploaded]
+    stated_names = rated_comparisons.names_of(files)
     labels = [" ".join(name.split())[:LONGEST_LABEL] for name in names]
     return [
-        replace(file, label=label) if label not in {"", stated} else file
-        for file, label, stated in zip(files, labels, own, strict=True)
+        replace(file, label=label) if label not in {"", stated_name} else file
+        for file, label, stated_name in zip(files, labels, stated_names, strict=True)
     ]
 
 
@@ -414,7 +420,7 @@ def _files_page(files: list[RatedCsv], notice: str = "") -> str:
         ],
         stated_phase=_phase(),
         notice=notice,
-        problems=[(str(one.severity), message(one)) for one in problems],
+        problems=[(str(problem.severity), message(problem)) for problem in problems],
         different=different,
-        **_shown(report, address),
+        **_page_values(report, address),
     )

@@ -98,21 +98,21 @@ def back(set_id: int) -> Response:
 
 def _page(session: Session, owner: Rater) -> dict[str, Any]:
     sets = samples.question_sets(session, owner.study)
-    wanted = request.args.get("set", type=int)
-    if wanted is None and not sets:
+    set_id = request.args.get("set", type=int)
+    if set_id is None and not sets:
         return {"chosen": None, "plan": _plan(session, owner.study, None)}
-    chosen = sets[-1] if wanted is None else samples.question_set(session, owner.study, wanted)
-    had = samples.rules_of(session, chosen.id)
+    chosen = sets[-1] if set_id is None else samples.question_set(session, owner.study, set_id)
+    rules = samples.rules_of(session, chosen.id)
     runs = samples.runs_of(session, owner.study, chosen.id)
     return {
         "sets": [
-            (one.id, assignments.set_letter(number), len(one.questions))
-            for number, one in enumerate(sets)
+            (entry.id, assignments.set_letter(number), len(entry.questions))
+            for number, entry in enumerate(sets)
         ],
         "chosen": chosen,
         "kinds": {kind: gettext(label) for kind, label in sample_words.KINDS.items()},
-        "rule": next((one for one in reversed(had) if one.ended_at is None), None),
-        "earlier": [one for one in had if one.ended_at is not None],
+        "rule": next((entry for entry in reversed(rules) if entry.ended_at is None), None),
+        "earlier": [entry for entry in rules if entry.ended_at is not None],
         "plan": _plan(session, owner.study, chosen),
         "settled": _settled(session, owner.study, runs),
         "sample": _sample(session, owner.study, chosen),
@@ -125,8 +125,8 @@ def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> d
     form = PlanForm(request.args)
     names = chosen_runs.names_of(runs)
     pairs = {
-        f"{one.id}~{other.id}": f"{names[one.id]} – {names[other.id]}"
-        for one, other in combinations(runs, 2)
+        f"{first_run.id}~{second_run.id}": f"{names[first_run.id]} – {names[second_run.id]}"
+        for first_run, second_run in combinations(runs, 2)
     }
     errors = {} if form.validate() else forms.messages(form)
     if form.pair.data not in {"", *pairs}:
@@ -142,7 +142,7 @@ def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> d
     )
     first, _, second = form.pair.data.partition("~")
     pair = (first, second) if second else None
-    found = samples.rating_plan(
+    plan = samples.rating_plan(
         session, study, question_set, wish, pair=pair, raters=form.raters.data
     )
     return {
@@ -150,11 +150,11 @@ def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> d
         "errors": errors,
         "figures": {name: figure_name(name) for name in samples.PLAN_FIGURES},
         "pairs": pairs,
-        "section": plan_words.section(found),
-        "headline": plan_words.headline(found),
-        "curve": plan_words.curve(found),
-        "needed": found.needed,
-        "raters": found.effort.raters if found.effort else None,
+        "section": plan_words.section(plan),
+        "headline": plan_words.headline(plan),
+        "curve": plan_words.curve(plan),
+        "needed": plan.needed,
+        "raters": plan.effort.raters if plan.effort else None,
     }
 
 
@@ -163,30 +163,30 @@ def _settled(session: Session, study: Study, runs: Sequence[Run]) -> ShownPart |
         return None
     names = chosen_runs.names_of(runs)
     rule = reports.rule_of(session, study)
-    found = settled.settled_orders(session, study, runs, names, rule)
-    shown = {"section": settled_words.section(found), "next_ones": found.next_ones}
-    return ShownPart("planning/_settled.html", shown)
+    orders = settled.settled_orders(session, study, runs, names, rule)
+    values = {"section": settled_words.section(orders), "next_ones": orders.next_ones}
+    return ShownPart("planning/_settled.html", values)
 
 
 def settled_part(session: Session, study: Study) -> ShownPart | None:
     # Of the newest question set that two runs or more share.
-    found = (
-        _settled(session, study, samples.runs_of(session, study, one.id))
-        for one in reversed(samples.question_sets(session, study))
+    parts = (
+        _settled(session, study, samples.runs_of(session, study, question_set.id))
+        for question_set in reversed(samples.question_sets(session, study))
     )
-    return next((part for part in found if part is not None), None)
+    return next((part for part in parts if part is not None), None)
 
 
 def _sample(session: Session, study: Study, question_set: QuestionSet) -> dict[str, Any]:
-    found = samples.of_set(session, study, question_set)
+    sample = samples.of_set(session, study, question_set)
     is_rated = bool(samples.verdicts(session, question_set.id))
     of = len(question_set.questions)
-    if found is None:
+    if sample is None:
         return {"section": None, "rated_before": is_rated, "size": min(30, max(2, of // 2))}
     return {
-        "section": sample_words.section(found),
-        "drawn": sample_words.drawn(found),
-        "reached": found.rated == found.drawn,
+        "section": sample_words.section(sample),
+        "drawn": sample_words.drawn(sample),
+        "reached": sample.rated == sample.drawn,
     }
 
 
@@ -194,8 +194,8 @@ def _helped(session: Session, study: Study, runs: Sequence[Run]) -> dict[str, An
     machines = machine_help.machines(session, study, runs)
     if not machines:
         return None
-    wanted = request.args.get("machine", type=int)
-    machine = next((one for one in machines if one.id == wanted), machines[0])
+    machine_id = request.args.get("machine", type=int)
+    machine = next((judge for judge in machines if judge.id == machine_id), machines[0])
     rule = reports.rule_of(session, study)
-    found = machine_help.of_runs(session, study, runs, rule, machine)
-    return {"machines": machines, "machine": machine, "section": help_words.section(found)}
+    help_figures = machine_help.of_runs(session, study, runs, rule, machine)
+    return {"machines": machines, "machine": machine, "section": help_words.section(help_figures)}
