@@ -11,7 +11,7 @@ import click
 
 from relevansi.cli.frame import options
 from relevansi.cli.frame.options import FILE, naming, timeout_option, tries_option
-from relevansi.cli.frame.output import bar, notice, say
+from relevansi.cli.frame.output import notice, resumable_bar, say
 from relevansi.cli.frame.serving import LOOPBACK, listen
 from relevansi.cli.runs import importing
 from relevansi.config import resource
@@ -170,24 +170,13 @@ def _ask_rest(collected: Collection, plan: CollectionPlan) -> Collection:
         return collected
     total, method = collected.run.total_questions, collected.run.search_method
     n_answers = len(collected.run.answers)
-    with bar(total, completed=n_answers, name=method) as progress:
-        try:
-            for further in collection.ask_rest(collected, plan):
-                collected, answer = further, further.run.answers[-1]
-                if answer.error:
-                    progress.say(
-                        gettext("Question %(id)s: %(why)s", id=answer.query_id, why=answer.error)
-                    )
-                progress.at(len(collected.run.answers))
-        except KeyboardInterrupt:
-            progress.stop()
-            advice = gettext(
-                "Interrupted after %(done)s of %(total)s questions; the same command with "
-                "--resume goes on.",
-                done=len(collected.run.answers),
-                total=total,
-            )
-            raise click.ClickException(advice) from None
+    with resumable_bar(total, completed=n_answers, name=method) as progress:
+        for further in collection.ask_rest(collected, plan):
+            collected, answer = further, further.run.answers[-1]
+            if answer.error:
+                line = gettext("Question %(id)s: %(why)s", id=answer.query_id, why=answer.error)
+                progress.say(line)
+            progress.at(len(collected.run.answers))
     return collected
 
 

@@ -13,7 +13,7 @@ from relevansi.chatbot.client import Chatbot, Endpoint, Patience, full_address
 from relevansi.chatbot.failures import RETRIEVER
 from relevansi.cli.evaluations.scoring import questions_in
 from relevansi.cli.frame.options import FILE, OUTPUT, naming, timeout_option, tries_option
-from relevansi.cli.frame.output import bar, is_standard, notice, say, write
+from relevansi.cli.frame.output import is_standard, notice, resumable_bar, say, write
 from relevansi.i18n import gettext, ngettext
 from relevansi.services.evaluations import json_answering
 from relevansi.services.evaluations.json_answering import Answering
@@ -133,22 +133,12 @@ def _ask(answering: Answering, chatbot: Chatbot, retriever: Endpoint | None, at_
     failed = 0
     outcomes = json_answering.ask_rest(answering, chatbot, retriever, at_once=at_once)
     total, completed = len(answering.questions), len(answering.answered)
-    with bar(total, completed=completed) as progress, closing(outcomes):
-        try:
-            for row_id, why in outcomes:
-                if why:
-                    failed += 1
-                    progress.say(gettext("Question %(id)s: %(why)s", id=row_id, why=why))
-                progress.at(len(answering.answered))
-        except KeyboardInterrupt:
-            progress.stop()
-            interrupted = gettext(
-                "Interrupted after %(done)s of %(total)s questions; the same command with "
-                "--resume goes on.",
-                done=len(answering.answered),
-                total=total,
-            )
-            raise click.ClickException(interrupted) from None
+    with resumable_bar(total, completed=completed) as progress, closing(outcomes):
+        for row_id, why in outcomes:
+            if why:
+                failed += 1
+                progress.say(gettext("Question %(id)s: %(why)s", id=row_id, why=why))
+            progress.at(len(answering.answered))
     return failed
 
 

@@ -176,11 +176,13 @@ def _text(*lines: str) -> Text:
 class Bar:
     """A bar that is shown, with lines for people above it."""
 
-    def __init__(self, progress: Progress, task: TaskID) -> None:
+    def __init__(self, progress: Progress, task: TaskID, completed: int) -> None:
         self._progress = progress
         self._task = task
+        self.completed = completed
 
     def at(self, completed: int, total: int | None = None) -> None:
+        self.completed = completed
         self._progress.update(self._task, completed=completed, total=total)
 
     def advance(self, further: int = 1, *, name: str = "") -> None:
@@ -214,7 +216,25 @@ def bar(
     )
     with progress:
         task = progress.add_task(one_line(name), total=total, completed=completed)
-        yield Bar(progress, task)
+        yield Bar(progress, task, completed)
+
+
+@contextmanager
+def resumable_bar(total: int, *, completed: int, name: str = "") -> Iterator[Bar]:
+    """Yield a bar of questions; Ctrl+C ends the command with how many of them are kept."""
+    with bar(total, completed=completed, name=name) as questions:
+        try:
+            yield questions
+        except KeyboardInterrupt:
+            questions.stop()
+            raise click.ClickException(
+                gettext(
+                    "Interrupted after %(done)s of %(total)s questions; the same command with "
+                    "--resume goes on.",
+                    done=questions.completed,
+                    total=total,
+                )
+            ) from None
 
 
 @contextmanager
