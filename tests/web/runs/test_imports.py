@@ -86,10 +86,10 @@ def test_a_dropped_file_is_reported_on_and_stored_only_when_it_is_confirmed(
     answer = client.post("/runs/import", data={"token": token, "action": "store", **labels})
 
     assert answer.status_code == 303
-    assert "Vector Only · gpt" in client.get(answer.location).text
-    with web_database.reading() as session:
-        depend = session.scalars(select(Question.position).where(Question.context_dependent))
-        assert list(depend) == [2]
+    run_address, _, first = answer.location.rpartition("/queries/")
+    assert first == "1"  # rating begins at once
+    assert "Vector Only · gpt" in client.get(run_address).text
+    assert "earlier turn" in client.get(f"{run_address}/queries/2").text
     assert client.get(f"/runs/import?token={token}").status_code == 404
     assert "This very file was imported before." in drop(client, run_file()).text
 
@@ -104,7 +104,7 @@ def test_several_files_wait_together_and_those_of_one_name_are_told_apart(
     assert headings == ["test_results.json (file 1 of 2)", "test_results.json (file 2 of 2)"]
     assert len(set(Page(page).texts("label > span:has(.vh)"))) == 4  # search method, LLM of each
     answer = client.post("/runs/import", data={"token": tokens(page), "action": "store"})
-    assert answer.location == "/runs/"
+    assert answer.location == "/rate/"
     assert Page(client.get("/runs/")).count("tr[id]") == 2
 
 
@@ -383,7 +383,7 @@ def test_an_import_that_fails_at_its_second_file_stores_nothing_and_can_be_repea
 
     page = sent(client, decided)
     assert workers(app).is_idle(WAIT)
-    assert client.get(page).headers["Location"] == "/runs/"
+    assert client.get(page).headers["Location"] == "/rate/"
     assert rows(web_database) == (2, 0)
 
 

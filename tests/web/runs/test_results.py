@@ -103,10 +103,10 @@ def test_each_example_is_reported_on_stored_and_counted(
     assert bool(count(web_database, Judgment)) == has_grades
 
 
-def test_the_button_says_how_many_files_an_import_of_several_stores(client: FlaskClient) -> None:
-    """Files that are read together are counted one by one."""
-    assert "Store 3 files" in drop(client, *together("run.txt")).text
-    assert "Store 1 file<" in drop(client, ("a.txt", "q1 Q0 d7 1 1 bm25\n")).text
+def test_the_report_opens_with_how_many_runs_were_found(client: FlaskClient) -> None:
+    one = Page(drop(client, ("a.txt", "q1 Q0 d7 1 1 bm25\n")))
+    two = Page(drop(client, ("b.txt", "q1 Q0 d7 1 1 bm25\nq1 Q0 d8 1 1 dense\n")))
+    assert [page.one("h1").text[:2] for page in (one, two)] == ["1 ", "2 "]
 
 
 FOREIGN = "Frage,Treffer,Weg\nred,Long dress {0},{0}\n"

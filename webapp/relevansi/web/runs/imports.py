@@ -309,6 +309,11 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
         "token": token,
         "format": opened.format,
         "is_refused": isinstance(report, ImportRefused),
+        "is_guess": (
+            isinstance(report, ResultsReport)
+            and not (report.runs or report.refused)
+            and bool(report.group.names)
+        ),
         "report": report,
         "remarks": problems.remarks(report.problems, on_page=True),
         "roles": MAPPED_ROLES if opened.format is RESULTS else (),
@@ -323,9 +328,18 @@ def _n_storable(file: Mapping[str, Any]) -> int:
     return len(file["report"].group.files) if file["format"] is RESULTS else 1
 
 
+def _n_new_runs(file: Mapping[str, Any]) -> int:
+    if file["is_refused"]:
+        return 0
+    if file["format"] is RESULTS:
+        return sum(run.run_id is None for run in file["report"].runs)
+    return int(isinstance(file["report"], ImportReport) and file["report"].run_id is None)
+
+
 def _answer(files: Sequence[Any], notice: str, status: int = 200, **more: Any) -> Response:
     page = {"works": (), "turns_blind": False, "study_name": "", "becomes": "", **more}
     page |= {"files": files, "notice": notice, "storable": sum(map(_n_storable, files))}
+    page |= {"n_runs": sum(map(_n_new_runs, files))}
     return htmx.respond(
         "runs/imports/page.html", "runs/imports/_imports.html", {"imports": page}, status
     )

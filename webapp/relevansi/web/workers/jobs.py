@@ -9,6 +9,8 @@ from flask import Blueprint, Response, url_for
 
 from relevansi.db.tables.runs import LongWork
 from relevansi.records import ExportedFile
+from relevansi.services.rating import pages, shares
+from relevansi.services.study import studies
 from relevansi.services.workers import jobs, kinds
 from relevansi.services.workers.jobs import JobWork
 from relevansi.web.frame import access, htmx
@@ -79,10 +81,19 @@ def _imported(job: LongWork) -> str:
 
 
 def after_import(stored: Sequence[str]) -> str:
-    """Return the address to go on at: the run, if there is only one, else the list."""
-    if len(set(stored)) == 1:
-        return url_for("runs.show", run_id=stored[0])
-    return url_for("runs.index") if stored else url_for("imports.show")
+    """Return the address to go on at: the first question to rate, if any, else the run or runs."""
+    if not stored:
+        return url_for("imports.show")
+    run_ids = [*dict.fromkeys(stored)]
+    with access.reading() as (session, rater):
+        if studies.is_blind(session, rater.study):
+            is_open = shares.progress(session, rater).left
+            return url_for("rate.next_one") if is_open else url_for("runs.index")
+        for run_id in run_ids:
+            query_id = pages.first_open(session, rater, run_id)
+            if query_id is not None:
+                return url_for("judgments.show", run_id=run_id, query_id=query_id)
+    return url_for("runs.index") if run_ids[1:] else url_for("runs.show", run_id=run_ids[0])
 
 
 _SEEN_AT: Mapping[str, Callable[[LongWork], str]] = {
