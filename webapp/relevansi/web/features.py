@@ -101,7 +101,7 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
 }
 KEPT_FILES = (
     *("vendor/htmx.min.js", "frame/icon.svg", "frame/first.js"),
-    *("vendor/inter-latin.woff2", "joined/frame/app.css", "joined/frame/page.js"),
+    *("vendor/inter-latin.woff2", "joined/frame/parts.css", "joined/frame/page.js"),
     *("joined/rating/rating.css", "joined/rating/rating.js"),
     *("gold/card_badges.css", "gold/card_badges.js"),
     "joined/rating/rating.css+phase_3/taking_part.css",
