@@ -149,7 +149,12 @@ async function loadMore({ field, places }) {
 /** Show the verdict in force, which may be another than the one that was sent. */
 function settle({ places }) {
   const form = placeOf(places[0]) && one("form.verdict", placeOf(places[0]));
-  for (const place of places.map(placeOf)) if (place && form) press(place, form.dataset.stands);
+  for (const place of places.map(placeOf)) {
+    if (!place || !form) continue;
+    press(place, form.dataset.stands);
+    one("form.verdict", place).dataset.stands = form.dataset.stands;
+    if ("versions" in place.dataset) isStale = true; // its verdict is on other cards too
+  }
 }
 
 /** Bring the page up to what is stored, wherever it was said; what waits here is said on top of it. */

@@ -212,6 +212,21 @@ def test_a_blind_click_costs_the_same_anywhere(client: FlaskClient, web_database
     assert max(counts[0]) <= MOST_IN_A_CLICK
 
 
+@pytest.mark.usefixtures("run_ids")
+def test_a_blind_click_is_eight_statements_while_cards_are_open(
+    client: FlaskClient, web_database: Database
+) -> None:
+    address = begin(client)
+    first, *_, last = keys(client.get(address))
+    assert cost(client, web_database, f"{address}/judgment", verdict(first, "1")) <= 8
+    assert cost(client, web_database, f"{address}/judgment", verdict(first, "")) <= 8
+    assert stands(client.post(f"{address}/judgment", data=verdict(last, "0"), headers=PART))
+
+
+def verdict(card: str, relevance: str) -> dict[str, str]:
+    return {"card": card, "relevance": relevance}
+
+
 def statements_of_one_question(client: FlaskClient, database: Database) -> list[int]:
     address, costs = begin(client), []
     clicks = [("judgment", {"card": key, "relevance": "1"}) for key in keys(client.get(address))]

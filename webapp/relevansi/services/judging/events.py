@@ -47,7 +47,7 @@ from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.failures import Conflict, Missing, Refused
 from relevansi.i18n import mark
-from relevansi.metrics.judging.queries import BEST_QUALITY
+from relevansi.metrics.judging.queries import BEST_QUALITY, QuerySummary
 from relevansi.records import (
     COMMENTS,
     USABILITY_ITEMS,
@@ -166,8 +166,8 @@ def record(
     *,
     cause: str = "click",
     undoes: Event | None = None,
-) -> None:
-    """Store one event, and write the value of the event in force to the rater's row.
+) -> str | None:
+    """Store one event, write the value of the event in force to the rater's row, and return it.
 
     The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
     something else already.
@@ -176,14 +176,17 @@ def record(
     history = _history(connection, rater, target)
     event = _new_event(history, new, click)
     if event is None:
-        return
+        in_force: str | None = in_order(history)[-1].new
+        return in_force
     values = _columns(rater, target, event, current_event(history), cause)
     values["undoes_id"] = undoes.id if undoes else None
     values["token_id"] = token_id(session)
     if not connection.execute(added(Event, connection.dialect.name, _UNIQUE), values).rowcount:
         raise EventIdTaken(click.event_id)
     events: list[_Placed] = [*history, event]
-    _settle(connection, rater, {target: in_order(events)[-1]})
+    last = in_order(events)[-1]
+    _settle(connection, rater, {target: last})
+    return last.new
 
 
 def record_all(
@@ -234,15 +237,22 @@ def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
     refresh(session, rater, targets)
 
 
-def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
-    """Rewrite the rater's summaries of every query that shows a target or is one."""
+def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> dict[int, QuerySummary]:
+    """Rewrite the rater's summaries of every query that shows a target or is one.
+
+    Returns those of few targets, by query.
+    """
+    summaries: dict[int, QuerySummary] = {}
     moved = dict.fromkeys(target.conflict_key for target in targets if not target.is_repeat)
     if len(moved) < BULK_REFRESH_FROM:
         for target in moved:
-            live_metrics.refresh_touched(session, rater.id, target.item_id, target.query_key)
+            summaries |= live_metrics.refresh_touched(
+                session, rater.id, target.item_id, target.query_key
+            )
     else:
         in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == rater.study_id))
         live_metrics.refresh(session, [rater.id], in_study)
+    return summaries
 
 
 def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> Event | None:
@@ -425,12 +435,15 @@ class Answer(NamedTuple):
 
 def judge_target(
     session: Session, rater: Rater, target: Target, verdict: str | None, click: Click, scale: Any
-) -> None:
-    """Record a verdict on an item; raises ``NotToJudge`` for one that is not of the `scale`."""
+) -> tuple[str | None, dict[int, QuerySummary]]:
+    """Record a verdict on an item; return the verdict in force, and the summaries it moved.
+
+    Raises ``NotToJudge`` for a verdict that is not of the `scale`.
+    """
     if verdict is not None and not Scale.stored(scale).accepts(verdict):
         raise NotToJudge
-    record(session, rater, target, verdict, click)
-    refresh(session, rater, [target])
+    in_force = record(session, rater, target, verdict, click)
+    return in_force, refresh(session, rater, [target])
 
 
 def rate_answer(
@@ -561,21 +574,31 @@ def judge(
     rank: int,
     relevance: str | None,
     click: Click,
-) -> None:
-    """Record a verdict on the card at `rank` of a run's answer."""
+) -> JudgedResult:
+    """Record a verdict on the card at `rank` of a run's answer, and return what stands then."""
     lock(session, rater)
     card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
     result = tables(session).execute(_result_at_rank(), card).first()
     if result is None:
         raise UnknownQuery(run_id, query_id, rank)
     target = Target("verdict", result.judged_item_id, result.query_key)
-    judge_target(session, rater, target, relevance, click, result.scale)
+    in_force, summaries = judge_target(session, rater, target, relevance, click, result.scale)
+    return JudgedResult(in_force, summaries[result.query_key], result)
+
+
+class JudgedResult(NamedTuple):
+    """A card's verdict in force, the summary of its query, and the study's settings for both."""
+
+    verdict: str | None
+    summary: QuerySummary
+    study: Row[Any]
 
 
 @cache
 def _result_at_rank() -> Select[*tuple[Any, ...]]:
     return (
-        select(Result.query_key, Result.judged_item_id, Study.scale)
+        select(Result.query_key, Result.judged_item_id, Study.scale, Study.measures, Study.kind)
+        .add_columns(Study.cannot_tell, Study.suggest_quality)
         .join_from(Result, Query, Query.id == Result.query_key)
         .join(Run, Run.id == Query.run_id)
         .join(Study, Study.id == Run.study_id)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import methodcaller
+from types import SimpleNamespace
 from typing import Any
 
 from msgspec import Struct, field, json
@@ -98,8 +99,8 @@ def recompute(database: Database) -> None:
 
 def refresh_touched(
     session: Session, rater_id: int, item_id: int | None, query_key: int | None
-) -> None:
-    """Rewrite one rater's summaries of the queries that one change touches.
+) -> dict[int, QuerySummary]:
+    """Rewrite one rater's summaries of the queries that one change touches, and return them.
 
     Those are the queries that show the thing; in a study of ranking figures, which rest on the
     pool, all queries of its question.
@@ -114,8 +115,11 @@ def refresh_touched(
         rows = connection.execute(_touched(by_item=by_item, pooled=True), values).all()
         ranking = _ranking(rows[0]) if rows else ()
     write = upsert(StoredSummary, connection.dialect.name, unchanged=("run_id",))
-    if rows:
-        connection.execute(write, [_row_of(query, rater_id, ranking) for query in rows])
+    if not rows:
+        return {}
+    written = [_row_of(query, rater_id, ranking) for query in rows]
+    connection.execute(write, written)
+    return {row["query_key"]: summary(SimpleNamespace(**row)) for row in written}
 
 
 def _ranking(study: Row[Any] | Study) -> tuple[str, ...]:
@@ -248,7 +252,7 @@ def is_unrated(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
     return and_(row.asks_quality, is_readable, row.quality.is_(None))
 
 
-def summary(row: StoredSummary | Row[Any]) -> QuerySummary:
+def summary(row: StoredSummary | Row[Any] | SimpleNamespace) -> QuerySummary:
     stored: dict[str, Any] = {name: getattr(row, name) for name in QuerySummary._fields}
     stored["state"] = QueryState(row.state)
     stored["empty_outcome"] = EmptyOutcome(row.empty_outcome) if row.empty_outcome else None

@@ -56,7 +56,7 @@ from relevansi.metrics.judging.queries import QuerySummary as Summary
 from relevansi.metrics.judging.queries import as_counted, suggested_quality
 from relevansi.records import CannotTell, EmptyOutcome, Item, QueryState, Relevance, Scale
 from relevansi.services.judging import live_metrics, verdicts
-from relevansi.services.judging.events import UnknownQuery
+from relevansi.services.judging.events import JudgedResult, UnknownQuery
 from relevansi.services.judging.live_metrics import RunProgress
 from relevansi.services.judging.verdicts import Verdicts
 from relevansi.services.rating import asked_again, pool, shares, tasks
@@ -205,6 +205,36 @@ class QuestionPage(Struct, frozen=True, kw_only=True):
 
     def card(self, key: str | None) -> JudgedCard | None:
         return next((card for card in self.cards if card.key == key), None)
+
+
+class ClickedQuestion(Struct, frozen=True):
+    """What a click on a card moves of its question: three numbers, and the suggested quality."""
+
+    name: str
+    state: QueryState
+    scale: Scale
+    headline: tuple[str, ...]
+    cannot_tell: CannotTell
+    asks_quality: bool
+    quality: float | None
+    suggested_quality: int | None
+    may_suggest: bool
+
+    @classmethod
+    def of(cls, query_id: int, judged: JudgedResult) -> ClickedQuestion:
+        summary, study = judged.summary, judged.study
+        suggests = study.suggest_quality is not False
+        return cls(
+            name=str(query_id),
+            state=summary.state,
+            scale=Scale.stored(study.scale),
+            headline=headline_of(study),
+            cannot_tell=study.cannot_tell,
+            asks_quality=summary.asks_quality,
+            quality=summary.quality,
+            suggested_quality=suggested(summary, study.cannot_tell) if suggests else None,
+            may_suggest=suggests and summary.results_count - summary.judged_count <= 1,
+        )
 
 
 class RatingPage(QuestionPage, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct, UnsetType
 from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, case, exists, or_, select
@@ -234,16 +234,56 @@ def judge(
     card: str,
     relevance: str | None,
     click: Click,
-) -> None:
+) -> JudgedCardOfTask:
+    """Record a verdict on the card named `card` of a task, and return what it came to."""
     events.lock(session, rater)
-    task = read(session, rater, task_id)
-    for thing in things(session, task):
-        if key(task, thing.id) == card:
-            field = REPEAT_FIELDS["verdict"] if task.kind == REPEAT else "verdict"
-            target = Target(field, item_id=thing.id, task_id=task_id)
-            events.judge_target(session, rater, target, relevance, click, task.scale)
-            return
+    values = {"task_id": task_id, "rater_id": rater.id}
+    rows = tables(session).execute(_cards_to_judge(), values).all()
+    cards = sorted(rows, key=lambda row: key(row, row.id))
+    for number, row in enumerate(cards, start=1):
+        if key(row, row.id) != card:
+            continue
+        field = REPEAT_FIELDS["verdict"] if row.kind == REPEAT else "verdict"
+        target = Target(field, item_id=row.id, task_id=task_id)
+        in_force, _ = events.judge_target(session, rater, target, relevance, click, row.scale)
+        others = [other.verdict for other in cards if other is not row]
+        was_open = None in others or row.verdict is None
+        is_open = None in others or in_force is None
+        return JudgedCardOfTask(number, in_force, row.figures, was_open and is_open)
     raise UnknownTask(task_id, card)
+
+
+class JudgedCardOfTask(NamedTuple):
+    """A card's number and its verdict in force; whether cards were open before and still are."""
+
+    number: int
+    verdict: str | None
+    figures: str
+    stays_open: bool
+
+
+@cache
+def _cards_to_judge() -> Select[*tuple[Any, ...]]:
+    # The task, its study and its cards in one statement, since every click waits for it.
+    item, is_repeat = JudgedItem, Task.kind == REPEAT
+    first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
+    shown = and_(pool.in_unit(Task), pool.is_asked())
+    return (
+        select(item.id, Task.rater_id, Task.kind, Study.order_secret, Study.scale, Study.figures)
+        .add_columns(case((is_repeat, Repeat.verdict), else_=first).label("verdict"))
+        .join_from(Task, Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .join(item, and_(item.question_id == Task.question_id, item.item_id.is_not(None)))
+        .outerjoin(Repeat, and_(Repeat.task_id == Task.id, Repeat.judged_item_id == item.id))
+        .outerjoin(
+            Judgment, and_(Judgment.judged_item_id == item.id, Judgment.rater_id == Task.rater_id)
+        )
+        .where(
+            Task.id == bindparam("task_id"),
+            Task.rater_id == bindparam("rater_id"),
+            or_(and_(is_repeat, Repeat.task_id.is_not(None)), and_(~is_repeat, shown)),
+        )
+    )
 
 
 def rate(

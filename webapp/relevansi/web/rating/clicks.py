@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import Response, request
 from wtforms import BooleanField, Form
@@ -53,6 +53,13 @@ class VerdictForm(ClickForm):
     relevance = ChoiceField({"": None, **{v: v for v in Scale(top=4).verdicts}})
     card = LineField(LONGEST_ID)
     onward = BooleanField()
+
+
+class ClickedCard(NamedTuple):
+    """The verdict in force on a card, by the card's number on the page."""
+
+    number: int
+    relevance: str | None
 
 
 def event() -> Click:

@@ -24,7 +24,7 @@ from relevansi.metrics.judging.queries import (
 )
 from relevansi.metrics.judging.registry import MEASURES, Measure, label_of, label_on, measure_of
 from relevansi.records import BINARY, CannotTell, Scale
-from relevansi.services.rating.pages import QuestionPage
+from relevansi.services.rating.pages import ClickedQuestion, QuestionPage
 
 OF_QUALITY = "mean_response_quality"
 
@@ -221,7 +221,7 @@ class LiveFigure(Struct, frozen=True):
     about: str = ""
 
 
-def numbers(summary: QuerySummary, page: QuestionPage) -> list[LiveFigure]:
+def numbers(summary: QuerySummary, page: QuestionPage | ClickedQuestion) -> list[LiveFigure]:
     """Return the three numbers of the question in sight, the counted share of cards last."""
     names = [name for name in names_of_answers(page.headline) if name != "success_rate"]
     names.sort(key=lambda name: name == "mean_overall_precision")
@@ -248,7 +248,11 @@ def _of_run(name: str, figure: Figure, cell: FigureCell, page: QuestionPage) -> 
 
 
 def _of_question(
-    name: str, summary: QuerySummary, page: QuestionPage, *, is_short: bool = False
+    name: str,
+    summary: QuerySummary,
+    page: QuestionPage | ClickedQuestion,
+    *,
+    is_short: bool = False,
 ) -> LiveFigure:
     label, words = label_of(name, page.scale), ""
     cell = of_query(summary, [name])[name]

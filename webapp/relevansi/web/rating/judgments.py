@@ -14,10 +14,11 @@ from flask import Blueprint, Response, g, request, url_for
 
 from relevansi.failures import Conflict
 from relevansi.i18n import mark
+from relevansi.metrics.judging.queries import QuerySummary
 from relevansi.records import QueryState
 from relevansi.services.judging import events
 from relevansi.services.rating import pages, particulars
-from relevansi.services.rating.pages import RatingPage
+from relevansi.services.rating.pages import ClickedQuestion, RatingPage
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.web.frame import access, htmx
@@ -26,7 +27,7 @@ from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
 from relevansi.web.rating import clicks, figures, shown
-from relevansi.web.rating.clicks import CardsForm, RatingForm, VerdictForm
+from relevansi.web.rating.clicks import CardsForm, ClickedCard, RatingForm, VerdictForm
 from relevansi.web.rating.figures import LiveFigure
 
 EMPTY = QueryState.EMPTY
@@ -79,17 +80,21 @@ def constraints(run_id: str, query_id: int) -> Response:
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")
 def judge(run_id: str, query_id: int, rank: int) -> Response:
     form = checked(VerdictForm)
+    following = None
     with access.writing() as (session, rater):
-        events.judge(session, rater, run_id, query_id, rank, form.relevance.data, form.click)
-        if not htmx.wants_part():
-            session.commit()
-            return _to(run_id, query_id, f"rank-{rank}")
-        page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
+        verdict = form.relevance.data
+        judged = events.judge(session, rater, run_id, query_id, rank, verdict, form.click)
+        if form.onward.data:
+            page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
+            following = page.place.next_open
         session.commit()
-        if form.onward.data and page.place.next_open is not None:
-            return _to(run_id, page.place.next_open)
-    card = page.card(str(rank))
-    return _clicked(page, changed=[card, *page.sharing(card)])
+    if not htmx.wants_part():
+        return _to(run_id, query_id, f"rank-{rank}")
+    if following is not None:
+        return _to(run_id, following)
+    question = ClickedQuestion.of(query_id, judged)
+    card = ClickedCard(rank, judged.verdict)
+    return _clicked(question, run_id, query_id, judged.summary, changed=[card])
 
 
 @blueprint.post("/queries/<int:query_id>/rating")
@@ -105,7 +110,8 @@ def rate(run_id: str, query_id: int) -> Response:
         session.commit()
         if form.onward.data and page.place.next_open is not None:
             return _to(run_id, page.place.next_open)
-    return _clicked(page, others=others, both_notes=form.both_notes(page.notes))
+    parts = {"others": others, "both_notes": form.both_notes(page.notes)}
+    return _clicked(page, run_id, query_id, page.summary, **parts)
 
 
 @blueprint.post("/queries/<int:query_id>/judgments")
@@ -180,16 +186,22 @@ def _panel(page: RatingPage) -> list[tuple[LiveFigure, LiveFigure]]:
     )
 
 
-def _clicked(page: RatingPage, **parts: Any) -> Response:
+def _clicked(
+    question: RatingPage | ClickedQuestion,
+    run_id: str,
+    query_id: int,
+    summary: QuerySummary,
+    **parts: Any,
+) -> Response:
     part = "rating/judgments/_clicked.html"
     parts = {"changed": (), "others": (), "both_notes": None, **parts}
     return htmx.respond(
         part,
         part,
-        page=page,
-        at=partial(_address, page.run_id, page.query_id),
+        page=question,
+        at=partial(_address, run_id, query_id),
         query=clicks.query(),
-        numbers=figures.numbers(page.summary, page),
+        numbers=figures.numbers(summary, question),
         **parts,
     )
 

@@ -14,7 +14,7 @@ from flask import Blueprint, Response, g, jsonify, render_template, request, url
 
 from relevansi.services.rating import pages, particulars, shares, tasks
 from relevansi.services.rating.pages import BlindPage, TaskStage
-from relevansi.services.rating.tasks import onward
+from relevansi.services.rating.tasks import JudgedCardOfTask, onward
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.web.frame import access, htmx
@@ -23,7 +23,7 @@ from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
 from relevansi.web.rating import clicks, figures, shown
-from relevansi.web.rating.clicks import BlindRatingForm, VerdictForm
+from relevansi.web.rating.clicks import BlindRatingForm, ClickedCard, VerdictForm
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
@@ -115,11 +115,14 @@ def judge(task_id: str) -> Response:
     form = checked(VerdictForm)
     named = form.card.data
     with access.writing() as (session, rater):
-        tasks.judge(session, rater, task_id, named, form.relevance.data, form.click)
-        if form.onward.data and tasks.is_done(session, rater, task_id):
-            found = onward(session, rater, access.now(), clicks.filter_of())
+        judged = tasks.judge(session, rater, task_id, named, form.relevance.data, form.click)
+        if judged.stays_open and judged.figures != pages.ALL_FIGURES and htmx.wants_part():
             session.commit()
-            return _to(found)
+            return _judged(task_id, named, judged)
+        if form.onward.data and tasks.is_done(session, rater, task_id):
+            following = onward(session, rater, access.now(), clicks.filter_of())
+            session.commit()
+            return _to(following)
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         session.commit()
     card = page.card(named)
@@ -127,6 +130,16 @@ def judge(task_id: str) -> Response:
         return _clicked(page, changed=[card, *page.sharing(card)])
     still_here = card is not None and page.stage is TaskStage.CARDS
     return _to(task_id, _anchor=f"card-{card.number}" if card and still_here else "below")
+
+
+def _judged(task_id: str, card: str, judged: JudgedCardOfTask) -> Response:
+    """Return the verdict in force, all that moves while other cards are open."""
+    part = "rating/rate/_judged.html"
+    clicked = ClickedCard(judged.number, judged.verdict)
+    at = partial(_address, task_id)
+    return htmx.respond(
+        part, part, name=task_id, judged=clicked, card=card, at=at, query=clicks.query()
+    )
 
 
 @blueprint.post("/<task_id>/rating")
