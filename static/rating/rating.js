@@ -169,7 +169,7 @@ async function refresh() {
   const page = new DOMParser().parseFromString(text, "text/html");
   if (names(page) !== names(question())) return showAnew(text);
   const isIn = ({ id }) => document.getElementById(id)?.matches(":has(:focus)"); // being written in
-  const parts = all("#question :is(form.verdict[id], form.remark, #outcome, .grades)", page).map(partial);
+  const parts = all("#question :is(form.verdict[id], .remark[id], #outcome, .grades)", page).map(partial);
   parts.push(...all("#question :is(.meets, #checked, .listed)", page).filter((part) => !isIn(part)).map(partial));
   const others = all('hx-partial:not([hx-target="#question"])', page).map((part) => part.outerHTML);
   await show([...parts, ...others].join(""));

@@ -129,6 +129,7 @@ def test_a_blind_rater_goes_on_offline_and_leaves_nothing_behind_on_signing_out(
     kept(page, 0)
     assert [event["new"] for event in blind_server.events()] == [*"111110"]
 
+    page.locator("#menu > summary").click()
     page.get_by_role("button", name="Keluar").click()
     expect(page.locator("html")).to_have_attribute("data-rater", "")
     wait_for(page, COPIES, lambda found: found == [])

@@ -252,7 +252,7 @@ def test_the_question_stays_in_sight_on_a_phone_and_grades_are_as_large_as_a_thu
         question = page.locator("#asked").bounding_box()
         assert question is not None
         assert question["y"] >= 0
-        buttons = page.locator(".graded").first.locator("button[aria-pressed]")
+        buttons = page.locator("form.graded").first.locator("button[aria-pressed]")
         boxes = [box for one in buttons.all() if (box := one.bounding_box())]
         assert len(boxes) == 5
         assert len({round(box["y"]) for box in boxes}) == 1

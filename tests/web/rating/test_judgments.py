@@ -27,7 +27,7 @@ from tests.web.conftest import PART, WAYS, judge, stored
 from tests.web.frame.test_hostile_texts import HOSTILE, check, imported
 from tests.web.rating.blind_study import begin, keys, place, set_study, stands
 
-MOVING = ("numbers", "grades")
+MOVING = ("numbers",)
 MOST_IN_A_CLICK = 6_000
 MOST_STATEMENTS = 8
 NOW_MS = "1772355600000"  # 2026-03-01 09:00 UTC
