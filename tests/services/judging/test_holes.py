@@ -12,9 +12,11 @@ from sqlalchemy.orm import Session
 from relevansi.db.tables.judging import Event
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
+from relevansi.exporters.comparisons import breakdowns
+from relevansi.i18n import speaking
 from relevansi.metrics.judging.queries import QuerySummary
 from relevansi.services.agreement import adjudications, agreement
-from relevansi.services.comparisons import chosen_runs
+from relevansi.services.comparisons import chosen_runs, comparisons
 from relevansi.services.exports import exports
 from relevansi.services.judging import events, live_metrics
 from relevansi.services.offline.runs import offline_run
@@ -150,3 +152,21 @@ def test_it_is_shown_at_its_rank_and_said_in_the_json_export(
     studies.set_switches(session, study, replace(studies.switches(study), blind=False), NOW)
     [offline] = offline_run(session, study, run_id).questions
     assert offline.holes == (1,)
+
+
+def test_a_comparison_counts_it_neither_as_judged_nor_as_to_be_judged(
+    session: Session, study: Study, rater: Rater, methods: Mapping[str, str]
+) -> None:
+    """Of the hole, d2 and d3, d2 alone is judged: 1 of 2, not 2 of 3."""
+    rule = reports.of_rater(rater)
+    events.judge(session, rater, methods["bm25"], 1, 3, None, click("cleared", minute=1))
+
+    report = comparisons.report(session, study, [*methods.values()], rule)
+    compared = chosen_runs.find(session, study, [*methods.values()], 1, rule)
+
+    [line] = report.comparison.questions
+    with speaking("en"):
+        in_matrix = list(map(breakdowns.state, line.answers))
+        beside = [breakdowns.state(side.answer) for side in compared.sides]
+
+    assert in_matrix == beside == ["1 of 2 judged"] * 2

@@ -160,10 +160,11 @@ def state(query: ComparedQuery | None) -> str:
         return gettext("not run")
     summary = query.summary
     if summary.state is QueryState.RESULTS:
-        n_judged, of = summary.judged_count, summary.results_count
         if not summary.complete:
-            return gettext("%(done)s of %(of)s judged", done=n_judged, of=of)
-        return ngettext("%(n)s result", "%(n)s results", of)
+            n_judged = summary.judged_count - query.n_holes
+            n_readable = summary.results_count - query.n_holes
+            return gettext("%(done)s of %(of)s judged", done=n_judged, of=n_readable)
+        return ngettext("%(n)s result", "%(n)s results", summary.results_count)
     if summary.state is not QueryState.EMPTY:
         failed = summary.state is QueryState.FAILED
         return gettext("call failed") if failed else gettext("unreadable")

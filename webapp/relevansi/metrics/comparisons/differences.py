@@ -24,7 +24,8 @@ class ComparedQuery(Struct, frozen=True):
     the run's own number for it. ``verdicts`` are those of its results in rank order, as the
     study counts them (``ranking.counted``). ``conversation`` is the position of the standalone
     question that it follows up, ``None`` where it is its own. ``is_open`` says whether an item of
-    the study's pool has no label, ``None`` where no study says.
+    the study's pool has no label, ``None`` where no study says. ``n_holes`` of its results could
+    not be read: they are decided without gain, and nobody judged them.
     """
 
     position: int
@@ -35,6 +36,7 @@ class ComparedQuery(Struct, frozen=True):
     verdicts: tuple[Relevance | None, ...] = ()
     conversation: int | None = None
     is_open: bool | None = None
+    n_holes: int = 0
 
     @property
     def waits(self) -> bool:

@@ -283,7 +283,8 @@ def find(
         sides[run] = Side(
             name=names[run],
             answer=ComparedQuery(
-                position, query.query_id, question.text, question.category, summary
+                *(position, query.query_id, question.text, question.category, summary),
+                n_holes=len(holes.get(query.id, ())),
             ),
             response=query.response,
             notes=merged.notes.get(query.id, ""),

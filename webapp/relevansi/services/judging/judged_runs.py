@@ -185,5 +185,6 @@ class RunsUnderRules:
                 summary=judged.summary(query, cannot_tell=self._cannot_tell, ranking=self._ranking),
                 verdicts=as_counted(judgments.verdicts, cannot_tell=self._cannot_tell),
                 is_open=bool(judged.open_items(query)),
+                n_holes=query.item_ids.count(verdicts.HOLE),
             )
         return self._made[key]
