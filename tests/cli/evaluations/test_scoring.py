@@ -234,7 +234,7 @@ def test_a_report_of_json_answers_has_gate_fields_and_provenance(tmp_path: Path)
         "| Figure | Dev set | All |",
         "| Schema pass rate | 1.0000 | 0.5000 |",
         "| grounding | 10 | 0.0000 | 0.0000 |",
-        "- not_json: 1",
+        "not_json: 1",
         *(f"- {name}: {value}" for name, value in PROVENANCE.items()),
     ):
         assert row in markdown.stdout
