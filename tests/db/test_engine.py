@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from relevansi.db import engine
-from relevansi.db.engine import Database, Kept, added, tables, upsert
+from relevansi.db.engine import Database, LruCache, added, tables, upsert
 from relevansi.db.tables.judging import StoredItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
@@ -97,20 +97,20 @@ def test_a_connection_whose_server_went_away_is_replaced(database: Database) -> 
 
 
 def test_the_value_put_longest_ago_goes_first(database: Database) -> None:
-    kept = Kept[str, int](most=2)
+    kept = LruCache[str, int](most=2)
     with database.reading() as session:
-        kept.put(session, "a", 1)
-        kept.put(session, "b", 2)
-        kept.put(session, "a", 3)
-        kept.put(session, "c", 4)
+        kept.store(session, "a", 1)
+        kept.store(session, "b", 2)
+        kept.store(session, "a", 3)
+        kept.store(session, "c", 4)
 
         assert [kept.get(session, key) for key in "abc"] == [3, None, 4]
 
 
 def test_a_value_put_while_writing_is_found_while_reading(database: Database) -> None:
-    kept = Kept[str, int](most=2)
+    kept = LruCache[str, int](most=2)
     with database.writing() as session:
-        kept.put(session, "a", 1)
+        kept.store(session, "a", 1)
     with database.reading() as session:
         assert kept.get(session, "a") == 1
 

@@ -7,6 +7,7 @@ from sqlalchemy import inspect, text
 
 from relevansi.db import outages
 from relevansi.db.engine import Database
+from relevansi.db.migrations import OLDEST
 from relevansi.db.tables.base import Base
 
 OURS = {*Base.metadata.tables, outages.VERSION_TABLE}
@@ -21,6 +22,16 @@ def test_our_tables_are_set_aside_and_others_stay(database: Database) -> None:
 
         assert set(inspect(connection).get_table_names("aside")) == OURS
         assert inspect(connection).get_table_names() == ["somebody_elses"]
+        connection.rollback()
+
+
+def test_tables_of_the_oldest_version_are_set_aside_too(database: Database) -> None:
+    with database.engine.connect() as connection:
+        outages.set_aside(connection, "newest")
+        database.make_tables(connection, OLDEST)
+        outages.set_aside(connection, "oldest")
+
+        assert inspect(connection).get_table_names() == []
         connection.rollback()
 
 

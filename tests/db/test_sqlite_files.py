@@ -59,7 +59,7 @@ def test_the_earlier_database_is_kept_beside_the_new(file: Path, tmp_path: Path)
     write(other, "CREATE TABLE said (word TEXT)", "INSERT INTO said VALUES ('there')")
     kept = tmp_path / f"study.{sqlite_files.KEPT}-1.sqlite"
 
-    sqlite_files.put(other, file, kept)
+    sqlite_files.replace_database(other, file, kept)
 
     assert (words(file), words(kept)) == (["there"], ["here"])
     assert sqlite_files.kept_beside(file) == [kept]
@@ -72,7 +72,7 @@ def test_a_file_that_somebody_has_open_is_not_replaced(file: Path, tmp_path: Pat
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("SELECT * FROM said").fetchall()
         with pytest.raises(sqlite_files.DatabaseInUse):
-            sqlite_files.put(other, file, None)
+            sqlite_files.replace_database(other, file, None)
 
     assert words(file) == ["here"]
 

@@ -328,7 +328,7 @@ class Study:
         answer = self._ask("GET", path, params=_without_none(rule=rule))
         if answer.status_code != httpx.codes.ACCEPTED:
             return answer.content
-        job = self._done(json.decode(answer.content), longest_wait)
+        job = self._finished(json.decode(answer.content), longest_wait)
         return self._ask("GET", f"/jobs/{job['id']}/file").content
 
     def import_files(
@@ -349,7 +349,7 @@ class Study:
         answered = json.decode(answer.content)
         if answer.status_code != httpx.codes.ACCEPTED:
             return _runs(answered["data"])
-        ids = self._done(answered, longest_wait)["runs"]
+        ids = self._finished(answered, longest_wait)["runs"]
         return _runs(row for row in self._json("GET", "/runs")["data"] if row["id"] in ids)
 
     def gate(
@@ -400,7 +400,7 @@ class Study:
             raise _refused(answer)
         return answer
 
-    def _done(self, job: dict[str, Any], longest_wait: float) -> dict[str, Any]:
+    def _finished(self, job: dict[str, Any], longest_wait: float) -> dict[str, Any]:
         """Return a job once it is done; raises ``RelevansiError`` if it fails or takes longer."""
         until, (pause, longest) = time.monotonic() + longest_wait, PAUSES
         while job["state"] not in {"done", "failed"}:

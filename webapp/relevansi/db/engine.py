@@ -360,7 +360,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class Kept(Generic[Key, Value]):
+class LruCache(Generic[Key, Value]):
     """At most `most` values for each database; the oldest goes first.
 
     A value may be missing or older than the database: the caller must be able to tell.
@@ -373,7 +373,7 @@ class Kept(Generic[Key, Value]):
     def get(self, session: Session, key: Key) -> Value | None:
         return self._of(session).get(key)
 
-    def put(self, session: Session, key: Key, value: Value) -> None:
+    def store(self, session: Session, key: Key, value: Value) -> None:
         values = self._of(session)
         values.pop(key, None)
         values[key] = value

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
+from relevansi.db.migrations import FORMER_TABLES
 from relevansi.db.sqlite_files import PRIMARY_CODE, UNREADABLE_TEXT, FileReplaced
 from relevansi.db.tables.base import Base
 
@@ -93,7 +94,8 @@ VERSION_TABLE = "alembic_version"
 
 def set_aside(connection: Connection, schema: str) -> None:
     """Move our tables, with indexes and counters, into the new `schema`."""
-    ours = {*Base.metadata.tables, VERSION_TABLE}
+    # Those of an older database too: what stayed behind would be in the way of a later upgrade.
+    ours = {*Base.metadata.tables, *FORMER_TABLES, VERSION_TABLE}
     names = sorted(ours.intersection(inspect(connection).get_table_names()))
     connection.execute(text(f'CREATE SCHEMA "{schema}"'))
     for name in names:

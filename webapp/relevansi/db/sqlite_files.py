@@ -130,7 +130,7 @@ def copy_rows(file: Path, target: Path) -> None:
         copy.execute("COMMIT")
 
 
-def put(file: Path, target: Path, earlier: Path | None) -> None:
+def replace_database(file: Path, target: Path, earlier: Path | None) -> None:
     """Make `file` the database at `target`; the earlier one stays as `earlier`, if given."""
     # `target` is a whole database at every moment: the earlier one gets its second name first.
     with closing(sqlite3.connect(file)) as connection:

@@ -100,7 +100,7 @@ def restore(file: Path, *, documents: bool = False) -> None:
         unpacked = Path(folder, file.name)
         unpacked.write_bytes(lzma.decompress(packed_study(documents=documents).read_bytes()))
         sqlite_files.set_mark(unpacked, mark(documents=documents))
-        sqlite_files.put(unpacked, file, earlier=None)
+        sqlite_files.replace_database(unpacked, file, earlier=None)
 
 
 def mark(*, documents: bool = False) -> int:

@@ -330,7 +330,7 @@ def _put_sqlite(database: Database, content: Path, name_of_earlier: str | None) 
     if name_of_earlier is not None:
         earlier = target.with_name(f"{target.stem}.{name_of_earlier}{target.suffix}")
     database.close()
-    sqlite_files.put(content, target, earlier)
+    sqlite_files.replace_database(content, target, earlier)
     sync(target)
     return None if earlier is None else str(earlier)
 

@@ -35,7 +35,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import Kept, tables
+from relevansi.db.engine import LruCache, tables
 from relevansi.db.tables.judging import JudgedItem, Judgment, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
@@ -67,7 +67,7 @@ class Unit(NamedTuple):
     run_id: str | None = None
 
 
-_kept = Kept[tuple[int, str], Mapping[Unit, int]](MOST_KEPT)
+_kept = LruCache[tuple[int, str], Mapping[Unit, int]](MOST_KEPT)
 
 
 def categories(session: Session, study: Study) -> dict[int, str]:
@@ -85,7 +85,7 @@ def sizes(session: Session, study_id: int, revision: str) -> Mapping[Unit, int]:
         sets = select(QuestionSet.id).where(QuestionSet.study_id == study_id)
         questions = session.scalars(select(Question.id).where(Question.question_set_id.in_(sets)))
         found = _counted(session, study_id, questions.all(), None)
-        _kept.put(session, key, found)
+        _kept.store(session, key, found)
     return found
 
 

@@ -34,7 +34,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import Kept, tables
+from relevansi.db.engine import LruCache, tables
 from relevansi.db.tables.judging import (
     Event,
     JudgedItem,
@@ -109,7 +109,7 @@ class StudyShare(Struct, frozen=True):
 
 
 _Kept = tuple[Changes, tuple[object, ...], StudyShare]
-_kept = Kept[int, _Kept](MOST_KEPT)
+_kept = LruCache[int, _Kept](MOST_KEPT)
 """Each share with all that decided it: a difference in one of them makes another share."""
 
 
@@ -131,7 +131,7 @@ def of_rater(session: Session, rater: Rater) -> StudyShare:
         share = replace(share, units=units)
     else:
         share = _share(session, rater, units, taken)
-    _kept.put(session, rater.id, (now, (*given, taken), share))
+    _kept.store(session, rater.id, (now, (*given, taken), share))
     return share
 
 
