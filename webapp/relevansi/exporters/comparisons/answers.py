@@ -368,13 +368,14 @@ def forest(report: ComparisonReport) -> tuple[list[ForestGroup], int]:
     comparison, by_run = report.comparison, methods(report)
     figures = panel_figures(comparison.headline)
     if is_open(report):
-        orders, rows = orders_of(report), []
-        for figure in figures:
-            for first, second in combinations(comparison.names, 2):
-                order = orders.get((figure, first, second))
-                rows.append(
-                    (figure, order.n if order else 0, _possible(by_run, first, second, order))
-                )
+        orders = orders_of(report)
+        bounded = [
+            orders[figure, first, second]
+            for figure in figures
+            for first, second in combinations(comparison.names, 2)
+            if (figure, first, second) in orders and orders[figure, first, second].low is not None
+        ]
+        rows = [(order.figure, order.n, _possible(by_run, order)) for order in bounded]
         listed = rows[:MOST_PAIRS]
     else:
         tests = tests_of(comparison, figures)
@@ -399,16 +400,11 @@ def order_in_words(order: SettledOrder) -> str:
     return ngettext("%(n)s card", "%(n)s cards", order.open_cards)
 
 
-def _possible(
-    by_run: Mapping[str, Method], first_run: str, second_run: str, order: SettledOrder | None
-) -> ForestRow:
-    first, second = by_run[first_run], by_run[second_run]
-    if order is None or order.low is None or order.high is None:
-        return ForestRow(first, second, Figure(None), notation.UNDEFINED, is_shown=False)
+def _possible(by_run: Mapping[str, Method], order: SettledOrder) -> ForestRow:
     mark = by_run[order.higher].mark if order.higher else 0
-    last = order_in_words(order)
     figure = Figure(None, low=order.low, high=order.high, mark=mark)
-    return ForestRow(first, second, figure, last, is_shown=order.settled)
+    pair = by_run[order.first], by_run[order.second]
+    return ForestRow(*pair, figure, order_in_words(order), is_shown=order.settled)
 
 
 def _tested(by_run: Mapping[str, Method], test: Difference) -> ForestRow:
