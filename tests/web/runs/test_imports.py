@@ -89,7 +89,9 @@ def test_a_dropped_file_is_reported_on_and_stored_only_when_it_is_confirmed(
     run_address, _, first = answer.location.rpartition("/queries/")
     assert first == "1"  # rating begins at once
     assert "Vector Only · gpt" in client.get(run_address).text
-    assert "earlier turn" in client.get(f"{run_address}/queries/2").text
+    with web_database.reading() as session:
+        depend = session.scalars(select(Question.position).where(Question.context_dependent))
+        assert list(depend) == [2]
     assert client.get(f"/runs/import?token={token}").status_code == 404
     assert "This very file was imported before." in drop(client, run_file()).text
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flask import Blueprint, Response, render_template, request
@@ -10,9 +11,12 @@ from werkzeug.exceptions import NotFound
 
 from relevansi.exporters.agreement import report as words
 from relevansi.i18n import gettext
+from relevansi.metrics.agreement.agreement import Agreement
 from relevansi.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS
-from relevansi.metrics.agreement.report import ItemKind
+from relevansi.metrics.agreement.report import ItemKind, KindAgreement, LabelledItem
+from relevansi.records import Relevance
 from relevansi.services.agreement import agreement
+from relevansi.services.study import studies
 from relevansi.web.frame import access
 from relevansi.web.frame.htmx import attached
 
@@ -25,13 +29,51 @@ def show() -> str:
     kind = ItemKind(wanted) if wanted in list(ItemKind) else ItemKind.CARDS
     with access.reading() as (session, rater):
         report = agreement.report(session, rater.study, kinds=[kind])
+        (measured,) = report.kinds
+        pairs = [*measured.pairs]
+        number = request.args.get("pair", 0, type=int)
+        pair = pairs[number] if number in range(len(pairs)) else next(iter(pairs), None)
+        people = [one for one in studies.raters(session, rater.study) if pair and one.name in pair]
+        items = agreement.items(session, rater.study, kind, people) if pair else []
     return render_template(
         "agreement/page.html",
+        measured=measured,
+        pair=pair,
+        crossed=_crossed(items, *pair) if pair else (),
+        categories=_categories(measured),
         kinds={kind: gettext(name) for kind, name in KIND_LABELS.items()},
         chosen=kind,
         document=words.document(report),
         formats=words.FORMATS,
         **about_coefficients(COEFFICIENTS),
+    )
+
+
+def _categories(measured: KindAgreement) -> list[tuple[str, Agreement]]:
+    """Return the agreement on the items of each category where it has a value, best first."""
+    with_value = [
+        (value, name, of_category)
+        for name, (_, of_category) in measured.categories.items()
+        if (value := of_category.alpha.value) is not None
+    ]
+    ordered = sorted(with_value, key=lambda line: (-line[0], line[1]))
+    return [(name, of_category) for _, name, of_category in ordered]
+
+
+def _crossed(
+    items: Sequence[LabelledItem], first: str, second: str
+) -> tuple[tuple[str | float, tuple[tuple[str | float, int], ...]], ...]:
+    """Return how often two raters gave each pair of labels: a row for each label of the first."""
+    labels = [
+        (item.labels[first], item.labels[second])
+        for item in items
+        if {first, second} <= item.labels.keys()
+    ]
+    decided = [both for both in labels if str(Relevance.UNSURE) not in both]
+    counts = Counter(decided)
+    values = sorted({value for both in decided for value in both}, key=str, reverse=True)
+    return tuple(
+        (value, tuple((other, counts[value, other]) for other in values)) for value in values
     )
 
 
