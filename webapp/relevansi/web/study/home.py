@@ -47,6 +47,7 @@ class MethodStrip(Struct, frozen=True):
     marks of the runs that a test found apart, the higher one first.
     """
 
+    run_ids: tuple[str, ...]
     names: tuple[str, ...]
     columns: tuple[FigureColumn, ...]
     rows: tuple[tuple[charts.Figure, ...], ...]
@@ -136,6 +137,7 @@ def _strip(
         answer = tuple(filter(None, answers.answer(comparison, state)))
         above = tuple(tuple(_above(comparison, name, marks)) for name in names)
     return MethodStrip(
+        run_ids=tuple(run.id for run in compared),
         names=tuple(chosen_runs.names_of(compared).values()),
         columns=columns,
         rows=tuple(tuple(figures[run.id].values()) for run in compared),
