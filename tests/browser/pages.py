@@ -133,8 +133,8 @@ def _help_sheet(page: Page, study: Study) -> None:
 
 def _explained(page: Page, study: Study) -> None:
     _at()(page, study)
-    page.locator('[popovertarget="about-mrr"]').first.click()
-    expect(page.locator("#about-mrr")).to_be_visible()
+    page.locator('[popovertarget="about-rated"]').click()
+    expect(page.locator("#about-rated")).to_be_visible()
 
 
 def _json(name: str, data: bytes) -> FilePayload:
@@ -254,6 +254,7 @@ def _waiting(page: Page, study: Study) -> None:
 PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "home": "/",
     "runs": "/runs/",
+    "labels and files": _at("/files"),
     "run": _at(),
     "run with an explanation open": _explained,
     "finished run": _at(kind="finished"),

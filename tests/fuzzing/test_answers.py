@@ -76,8 +76,8 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*:")
 SHOWN_TAGS = markdown.TAGS | {"img"}
 WAYS: tuple[Callable[[str], object], ...] = (
     property_cards.parse,
-    lambda text: markdown.render(text, whole=True, pictures=True),
-    lambda text: markdown.render(text, whole=True),
+    lambda text: markdown.render(text, uncut=True, pictures=True),
+    lambda text: markdown.render(text, uncut=True),
     markdown.intro,
     printable,
     markdown.line,
@@ -94,7 +94,7 @@ def test_any_answer_is_read_and_shown_as_html_that_does_nothing(random: Random) 
     assert len(property_cards.parse(property_cards.render(cards))) <= len(cards)
     for pictures in (False, True):
         for whole in (False, True):
-            html = _Shown(markdown.render(text, pictures=pictures, whole=whole))
+            html = _Shown(markdown.render(text, pictures=pictures, uncut=whole))
             assert not html.harmful
     for card in cards:
         for part in (card.title, card.url or ""):

@@ -62,7 +62,7 @@ def test_the_first_line_of_an_answer_loses_only_its_emphasis(text: str, shown: s
 
 def test_all_of_a_text_longer_than_any_answer_is_shown_as_it_was_written() -> None:
     start = process_time()
-    shown = render("LT 1m² <b> " * 300_000, whole=True)
+    shown = render("LT 1m² <b> " * 300_000, uncut=True)
 
     assert shown == "<pre>" + "LT 1m² &lt;b&gt; " * 300_000 + "</pre>"
     assert process_time() - start < 2

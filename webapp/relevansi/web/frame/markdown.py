@@ -58,14 +58,14 @@ def is_long(text: str) -> bool:
     return len(text) > MOST_SHOWN
 
 
-def render(text: str, *, pictures: bool = False, whole: bool = False, under: int = 3) -> Markup:
+def render(text: str, *, pictures: bool = False, uncut: bool = False, under: int = 3) -> Markup:
     """Return chatbot markdown as HTML without scripts, styles or anything that loads.
 
     Links open in a new tab and send no referrer. Pictures load only where the study's owner
     wants them, over https. `under` is the level of the heading above the text.
     All of a text that is longer than any answer is shown as it was written.
     """
-    visible = printable(text if whole else text[:MOST_SHOWN])
+    visible = printable(text if uncut else text[:MOST_SHOWN])
     if len(visible) > MOST_RENDERED:
         return Markup("<pre>{}</pre>").format(visible)
     html = _parser(pictures=pictures).render(visible)

@@ -170,15 +170,15 @@ def _below(prefix: str, answer: WSGIApplication) -> WSGIApplication:
     """
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        path, said = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "").strip("/")
-        base = f"/{said}" if said and PREFIX.fullmatch(said) else prefix
+        path, stated = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "").strip("/")
+        base = f"/{stated}" if stated and PREFIX.fullmatch(stated) else prefix
         if base and path == base:
             query = environ.get("QUERY_STRING")
             start("308 Permanent Redirect", [("Location", f"{base}/{'?' * bool(query)}{query}")])
             return []
         if base and path.startswith(f"{base}/"):
             path = path.removeprefix(base)
-        elif base and not said and path != "/healthz":
+        elif base and not stated and path != "/healthz":
             return _refused(start, "404 Not Found", f"Relevansi is at {base}/ here.\n")
         environ |= {"SCRIPT_NAME": base, "PATH_INFO": path}
         return answer(environ, start)
