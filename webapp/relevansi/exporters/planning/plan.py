@@ -282,13 +282,13 @@ def curve(plan: RatingPlan) -> Markup:
 
     A filled mark is the study's own number of questions, a hollow one what the difference needs.
     """
-    points = [(one.questions, one.shows) for one in plan.curve if one.shows is not None]
+    points = [(at.questions, at.shows) for at in plan.curve if at.shows is not None]
     points = [(n, shows) for n, shows in points if FEWEST <= n <= MOST_DRAWN]
     if len(points) < 2:
         return Markup()
     unit = unit_of(plan.wish.figure)
     top = max(shows for _, shows in points)
-    step = next(one for one in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if top / one <= 7)
+    step = next(size for size in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if top / size <= 7)
     top = step * ceil(top / step)
 
     def x(n: float) -> float:
