@@ -166,7 +166,7 @@ def _refused_file(page: Page, study: Study) -> None:
 def _refused_set_up(page: Page, study: Study) -> None:
     page.goto(f"{study.server.url}/study/")
     page.fill("input[name=name]", "")
-    page.locator("form.setup .actions button").click()
+    page.keyboard.press("Tab")
     expect(page.locator("[aria-invalid=true]")).to_be_visible()
 
 
@@ -298,6 +298,9 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "agreement": _as(OWNER, "/agreement"),
     "agreement on quality": _as(OWNER, "/agreement?of=quality"),
     "adjudications": _as(OWNER, "/adjudications/"),
+    "settings, scale": _as(OWNER, "/study/?part=scale"),
+    "settings, blind": _as(OWNER, "/study/?part=blind"),
+    "settings, guidelines": _as(OWNER, "/study/?part=guidelines"),
     "history": _as(OWNER, "/history/"),
     "history of a blind rater": _as("all relevant", "/history/"),
     "blind rating: a rater's cards": _as("cards", "/rate/"),

@@ -16,7 +16,7 @@ from tests.stored_studies import study_in
 
 pytestmark = pytest.mark.browser
 
-STUDY = {"name": "S", "repeat_percent": "0", "badges_while_blind": "1"}
+STUDY = {"name": "S", "repeat_percent": "0", "badges_while_blind": "1", "confirmed": "1"}
 
 
 @pytest.fixture(name="checked_sample", scope="module")
