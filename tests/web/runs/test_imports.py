@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 from relevansi.db.engine import Database
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import LongWork, Run, Upload
-from relevansi.db.tables.study import Study
+from relevansi.db.tables.study import Question, Study
 from relevansi.importers.frame import bounded
 from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
@@ -71,7 +71,7 @@ def store(client: FlaskClient, *files: bytes, **form: str) -> str:
 
 @pytest.mark.parametrize("headers", WAYS)
 def test_a_dropped_file_is_reported_on_and_stored_only_when_it_is_confirmed(
-    client: FlaskClient, headers: dict[str, str]
+    client: FlaskClient, web_database: Database, headers: dict[str, str]
 ) -> None:
     report = drop(client, run_file(), headers=headers)
     assert report.status_code == 200
