@@ -53,22 +53,24 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
 
 
 def _name(run: Run) -> str:
-    said = "_".join(filter(None, (run.search_method, run.llm, run.timestamp)))
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", said).strip("_")[:_LONGEST_NAME] or run.session_key[:8]
+    labels = "_".join(filter(None, (run.search_method, run.llm, run.timestamp)))
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", labels).strip("_")[:_LONGEST_NAME] or run.session_key[:8]
 
 
 def _questions(
     session: Session, study: Study, run: Run, *, blind: bool
 ) -> Iterator[OfflineQuestion]:
     conversation: list[OfflineTurn] = []
-    told = particulars.of_run(session, run, Query.run_id == run.id, with_record=study.show_record)
-    known = {answer.id: cards for answer, _, cards in told}
+    answers = particulars.of_run(
+        session, run, Query.run_id == run.id, with_record=study.show_record
+    )
+    particulars_by_query = {answer.id: cards for answer, _, cards in answers}
     holes = verdicts.holes(session, Query.run_id == run.id)
     left_out = set(reports.unasked(session, run.id))
-    things = selectinload(Query.results).joinedload(Result.judged_item)
+    items = selectinload(Query.results).joinedload(Result.judged_item)
     rows = select(Query).where(Query.run_id == run.id).order_by(Query.id)
-    whole = rows.options(joinedload(Query.question), things.joinedload(JudgedItem.item))
-    for query in session.scalars(whole):
+    queries = rows.options(joinedload(Query.question), items.joinedload(JudgedItem.item))
+    for query in session.scalars(queries):
         question = query.question
         if not question.context_dependent:
             conversation = []
@@ -77,7 +79,7 @@ def _questions(
         conversation = [*conversation, turn]
         if query.query_id in left_out:
             continue  # but a question that follows it shows it
-        cards = _cards(query, known[query.id], blind=blind)
+        cards = _cards(query, particulars_by_query[query.id], blind=blind)
         yield OfflineQuestion(
             query_id=query.query_id,
             question=question.text,
@@ -98,12 +100,12 @@ def _questions(
 
 
 def _cards(
-    query: Query, known: Mapping[int, CardParticulars], *, blind: bool
+    query: Query, particulars_by_rank: Mapping[int, CardParticulars], *, blind: bool
 ) -> tuple[OfflineCard, ...]:
     ranks: defaultdict[int, list[int]] = defaultdict(list)
     for result in query.results:
         ranks[result.judged_item.id].append(result.rank)
-    numbers = {thing: number for number, thing in enumerate(ranks)}
+    numbers = {item: number for number, item in enumerate(ranks)}
     has_prices = any(result.card.get("price") for result in query.results)
     return tuple(
         OfflineCard(
@@ -112,7 +114,7 @@ def _cards(
             item_number=numbers[result.judged_item.id],
             identity=(blind_identity_of if blind else identity_of)(result),
             repeats=tuple(r for r in ranks[result.judged_item.id] if r != result.rank),
-            particulars=known.get(result.rank),
+            particulars=particulars_by_rank.get(result.rank),
             has_prices=has_prices,
         )
         for result in query.results

@@ -84,18 +84,18 @@ def waiting(session: Session, study: Study) -> OpenWork:
 def ask(session: Session, study: Study, now: datetime) -> OpenWork:
     """Ask again, blind, what raters gave openly; logged. Raises ``NothingToAskAgain``."""
     session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
-    found = _askable(session, study) if studies.is_blind(session, study) else {}
-    if not found:
+    work_by_unit = _askable(session, study) if studies.is_blind(session, study) else {}
+    if not work_by_unit:
         raise NothingToAskAgain
     raters = {rater.id: rater for rater in studies.raters(session, study)}
-    for place, (rater_id, unit) in enumerate(found):
+    for place, (rater_id, unit) in enumerate(work_by_unit):
         given_at = now + timedelta(microseconds=place)
         task = session.scalar(select(Task).where(_is_first(rater_id, *unit)))
         task = task or pool.give(session, raters[rater_id], unit, POOL, given_at)
         task.asked_again_at, task.postponed_at = now, None
-    work = _work(found)
-    told = f"{work.verdicts} verdicts, {work.grades} grades, {work.raters} raters"
-    studies.log(session, study, "ask again blind", study.name, None, told, now)
+    work = _work(work_by_unit)
+    summary = f"{work.verdicts} verdicts, {work.grades} grades, {work.raters} raters"
+    studies.log(session, study, "ask again blind", study.name, None, summary, now)
     session.flush()
     return work
 
@@ -131,9 +131,9 @@ def _openly(session: Session, study: Study, *where: ColumnElement[bool]) -> _Ope
 
 
 def _statements(study: Study) -> Iterator[Select[*tuple[Any, ...]]]:
-    things = select(Judgment).join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
-    things = things.where(pool.is_shown(study.id, study.pool_depth))
-    yield _by_task(things, Judgment, study, JudgedItem.question_id, JudgedItem.run_id)
+    judgments = select(Judgment).join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
+    judgments = judgments.where(pool.is_shown(study.id, study.pool_depth))
+    yield _by_task(judgments, Judgment, study, JudgedItem.question_id, JudgedItem.run_id)
     answers = select(QueryRating).join(Query, Query.id == QueryRating.query_key)
     answers = answers.join(Question, Question.id == Query.question_id)
     answers = answers.where(Query.state != str(QueryState.UNREADABLE))
@@ -161,10 +161,10 @@ def _by_task(
     )
 
 
-def _work(found: _Open) -> OpenWork:
+def _work(open_work: _Open) -> OpenWork:
     return OpenWork(
-        verdicts=sum(verdicts for verdicts, _, _ in found.values()),
-        grades=sum(grades for _, grades, _ in found.values()),
-        questions=len({unit.question_id for _, unit in found}),
-        raters=len({rater_id for rater_id, _ in found}),
+        verdicts=sum(verdicts for verdicts, _, _ in open_work.values()),
+        grades=sum(grades for _, grades, _ in open_work.values()),
+        questions=len({unit.question_id for _, unit in open_work}),
+        raters=len({rater_id for rater_id, _ in open_work}),
     )

@@ -74,12 +74,12 @@ class EarlierTurn(Struct, frozen=True):
 def of_question(session: Session, run_id: str | None, question_id: int) -> tuple[EarlierTurn, ...]:
     """Return the conversation of a follow-up in a run, back to the last independent question."""
     same_run = Query.run_id == run_id
-    asked = select(Query.id).join(Question).where(same_run)
-    own = asked.where(Query.question_id == question_id, Question.context_dependent)
-    last = session.scalar(own) if run_id else None
+    queries = select(Query.id).join(Question).where(same_run)
+    follow_up = queries.where(Query.question_id == question_id, Question.context_dependent)
+    last = session.scalar(follow_up) if run_id else None
     if last is None:
         return ()
-    start = asked.with_only_columns(func.max(Query.id)).where(
+    start = queries.with_only_columns(func.max(Query.id)).where(
         Query.id < last, Question.context_dependent.is_(False)
     )
     rows = session.execute(
@@ -105,51 +105,51 @@ class EarlierVerdict(Struct, frozen=True):
 
 
 def earlier_verdicts(
-    session: Session, rater: Rater, things: Sequence[Thing]
+    session: Session, rater: Rater, items: Sequence[Thing]
 ) -> dict[int, EarlierVerdict]:
     values = {
         "rater_id": rater.id,
-        "questions": list({thing.question_id for thing in things}),
-        "items": list({thing.item_id for thing in things}),
+        "questions": list({item.question_id for item in items}),
+        "items": list({item.item_id for item in items}),
     }
     rows = tables(session).execute(_of_listings(), values)
-    return said_before(things, [(row, row.verdict, row.changed_at) for row in rows if row.verdict])
+    return said_before(items, [(row, row.verdict, row.changed_at) for row in rows if row.verdict])
 
 
 @cache
 def _of_listings() -> Select[*tuple[Any, ...]]:
     # The join is an outer one so that SQLite does not begin with all the rater's judgments.
-    thing = JudgedItem
+    item = JudgedItem
     return (
-        select(thing.id, thing.question_id, thing.run_id, thing.item_id, thing.card)
+        select(item.id, item.question_id, item.run_id, item.item_id, item.card)
         .add_columns(Judgment.verdict, Judgment.changed_at)
         .outerjoin(
             Judgment,
-            and_(Judgment.judged_item_id == thing.id, Judgment.rater_id == bindparam("rater_id")),
+            and_(Judgment.judged_item_id == item.id, Judgment.rater_id == bindparam("rater_id")),
         )
         .where(
-            thing.question_id.in_(bindparam("questions", expanding=True)),
-            thing.item_id.in_(bindparam("items", expanding=True)),
+            item.question_id.in_(bindparam("questions", expanding=True)),
+            item.item_id.in_(bindparam("items", expanding=True)),
         )
     )
 
 
 def said_before(
-    things: Sequence[Thing], said: Iterable[tuple[Thing, str, datetime]]
+    items: Sequence[Thing], judgments: Iterable[tuple[Thing, str, datetime]]
 ) -> dict[int, EarlierVerdict]:
     """Return, by judged item, the latest verdict in `said` on another content of the property."""
     versions: dict[tuple[Any, ...], list[tuple[Thing, str, datetime]]] = defaultdict(list)
-    for one in sorted(said, key=itemgetter(2)):
-        versions[_version(one[0])].append(one)
-    found: dict[int, EarlierVerdict] = {}
-    for thing in things:
-        judged = versions[_version(thing)]
-        own = next((at for other, _, at in judged if other.id == thing.id), None)
-        for other, verdict, at in judged:
-            if other.id != thing.id and (own is None or at < own):
-                before, now = from_row(other.card or {}), from_row(thing.card or {})
-                found[thing.id] = EarlierVerdict(verdict, before, now, before.differences(now))
-    return found
+    for judgment in sorted(judgments, key=itemgetter(2)):
+        versions[_version(judgment[0])].append(judgment)
+    earlier: dict[int, EarlierVerdict] = {}
+    for item in items:
+        judged = versions[_version(item)]
+        own_moment = next((at for version, _, at in judged if version.id == item.id), None)
+        for version, verdict, at in judged:
+            if version.id != item.id and (own_moment is None or at < own_moment):
+                before, now = from_row(version.card or {}), from_row(item.card or {})
+                earlier[item.id] = EarlierVerdict(verdict, before, now, before.differences(now))
+    return earlier
 
 
 _RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=String)
@@ -269,38 +269,42 @@ class RatingPage(QuestionPage, frozen=True, kw_only=True):
 
 
 def rating_page(
-    session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter = EVERYTHING
+    session: Session,
+    rater: Rater,
+    run_id: str,
+    query_id: int,
+    query_filter: QueryFilter = EVERYTHING,
 ) -> RatingPage:
     """Return the page of one query; a fixed number of statements for runs of any size."""
-    statement = _standing(only_open=wanted.only_open, in_category=bool(wanted.category))
+    statement = _standing(only_open=query_filter.only_open, in_category=bool(query_filter.category))
     query = {"run_id": run_id, "query_id": query_id, "study_id": rater.study_id}
-    values = {**query, "rater_id": rater.id, "category": wanted.category}
-    asked = tables(session).execute(statement, values).first()
-    if asked is None:
+    values = {**query, "rater_id": rater.id, "category": query_filter.category}
+    row = tables(session).execute(statement, values).first()
+    if row is None:
         raise UnknownQuery(run_id, query_id)
-    summary = live_metrics.summary(asked)
+    summary = live_metrics.summary(row)
     standings = live_metrics.by_category(session, rater.id, run_id)
-    suggests = asked.suggest_quality is not False
+    suggests = row.suggest_quality is not False
     return RatingPage(
-        **{name: asked._mapping[name] for name in _AS_READ},
-        earlier_turns=of_question(session, run_id, asked.question_id),
-        cards=_cards(session, rater, asked.id),
-        holes=verdicts.holes(session, Query.id == asked.id).get(asked.id, ()),
+        **{name: row._mapping[name] for name in _AS_READ},
+        earlier_turns=of_question(session, run_id, row.question_id),
+        cards=_cards(session, rater, row.id),
+        holes=verdicts.holes(session, Query.id == row.id).get(row.id, ()),
         empty_outcome=summary.empty_outcome,
-        scale=Scale.stored(asked.scale),
-        headline=headline_of(asked),
-        filter=wanted,
+        scale=Scale.stored(row.scale),
+        headline=headline_of(row),
+        filter=query_filter,
         categories=_categories(session, run_id),
         state=summary.state,
         asks_quality=summary.asks_quality and summary.state is not QueryState.UNREADABLE,
-        quality=asked.grade,
-        suggested_quality=suggested(asked, asked.cannot_tell) if suggests else None,
-        notes=asked.notes or "",
+        quality=row.grade,
+        suggested_quality=suggested(row, row.cannot_tell) if suggests else None,
+        notes=row.notes or "",
         summary=summary,
         whole=RunProgress.together(standings.values()),
         place=PlaceInWalk(
-            asked.position if asked.is_asked else None,
-            *(asked.of, asked.previous, asked.next, asked.next_open),
+            row.position if row.is_asked else None,
+            *(row.of, row.previous, row.next, row.next_open),
         ),
     )
 
@@ -343,15 +347,15 @@ _AS_READ = (
 
 @cache
 def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]:
-    asked = StoredSummary.query_key
-    other = aliased(StoredSummary)
-    walk = _walk(other, only_open=only_open, in_category=in_category)
-    key = other.query_key
+    query_key = StoredSummary.query_key
+    summary_row = aliased(StoredSummary)
+    walk = _walk(summary_row, only_open=only_open, in_category=in_category)
+    key = summary_row.query_key
     within = aliased(Query)
     all_of_run = select(func.count()).where(
         within.run_id == Query.run_id, is_answer_put_to_raters(within.id)
     )
-    still_open = _walk(other, only_open=True, in_category=in_category).order_by(key)
+    still_open = _walk(summary_row, only_open=True, in_category=in_category).order_by(key)
     return (
         select(
             *(Query.id, Query.query_id, Query.question_id, Query.emptiness_id),
@@ -365,17 +369,17 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
             _first(all_of_run.where(within.id <= Query.id)).label("position"),
             _first(all_of_run).label("of"),
             is_put_to_raters(Query.question_id).label("is_asked"),
-            _first(walk.where(key < asked).order_by(key.desc())).label("previous"),
-            _first(walk.where(key > asked).order_by(key)).label("next"),
+            _first(walk.where(key < query_key).order_by(key.desc())).label("previous"),
+            _first(walk.where(key > query_key).order_by(key)).label("next"),
             func.coalesce(
-                _first(still_open.where(key > asked)), _first(still_open.where(key < asked))
+                _first(still_open.where(key > query_key)), _first(still_open.where(key < query_key))
             ).label("next_open"),
         )
         .select_from(Query)
         .join(Run, Run.id == Query.run_id)
         .join(Study, Study.id == Run.study_id)
         .join(Question, Question.id == Query.question_id)
-        .join(StoredSummary, and_(asked == Query.id, StoredSummary.rater_id == _RATER))
+        .join(StoredSummary, and_(query_key == Query.id, StoredSummary.rater_id == _RATER))
         .outerjoin(
             QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == _RATER)
         )
@@ -402,22 +406,22 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
         .order_by(Result.rank)
     ).all()
     ranks: dict[int, list[int]] = defaultdict(list)
-    for rank, _, thing, _ in rows:
-        ranks[thing.id].append(rank)
-    earlier = earlier_verdicts(session, rater, [thing for _, _, thing, _ in rows])
+    for rank, _, item, _ in rows:
+        ranks[item.id].append(rank)
+    earlier = earlier_verdicts(session, rater, [item for _, _, item, _ in rows])
     has_prices = any(card.get("price") for _, card, _, _ in rows)
     return tuple(
         JudgedCard(
             number=rank,
             key=str(rank),
-            listing=thing.item_id,
-            card=listed_item(card, thing.card),
+            listing=item.item_id,
+            card=listed_item(card, item.card),
             relevance=verdict,
-            repeats=tuple(other for other in ranks[thing.id] if other != rank),
-            earlier=earlier.get(thing.id),
+            repeats=tuple(other_rank for other_rank in ranks[item.id] if other_rank != rank),
+            earlier=earlier.get(item.id),
             has_prices=has_prices,
         )
-        for rank, card, thing, verdict in rows
+        for rank, card, item, verdict in rows
     )
 
 
@@ -434,9 +438,9 @@ class OtherAnswer(Struct, frozen=True):
 
 def other_answers(session: Session, rater: Rater, page: RatingPage) -> list[OtherAnswer]:
     """Return the answers of the other runs to the question of an empty list."""
-    shown = aliased(Query)
-    question = select(shown.question_id).where(
-        shown.run_id == page.run_id, shown.query_id == page.query_id
+    shown_query = aliased(Query)
+    question = select(shown_query.question_id).where(
+        shown_query.run_id == page.run_id, shown_query.query_id == page.query_id
     )
     row = StoredSummary
     rows = session.execute(
@@ -482,14 +486,14 @@ def _first_open() -> Select[int | None]:
 
 
 def _categories(session: Session, run_id: str) -> tuple[str, ...]:
-    found = (
+    categories = (
         select(Question.category)
         .join(Query, Query.question_id == Question.id)
         .where(Query.run_id == run_id)
         .group_by(Question.category)
         .order_by(func.min(Question.position))
     )
-    return tuple(session.scalars(found))
+    return tuple(session.scalars(categories))
 
 
 ALL_FIGURES = "all"
@@ -569,23 +573,25 @@ class BlindPage(QuestionPage, frozen=True, kw_only=True):
 
 
 def blind_page(
-    session: Session, rater: Rater, task_id: str, wanted: QueryFilter = EVERYTHING
+    session: Session, rater: Rater, task_id: str, query_filter: QueryFilter = EVERYTHING
 ) -> BlindPage:
     task = tasks.read(session, rater, task_id)
-    things = tasks.asked_things(session, task)
+    items = tasks.asked_things(session, task)
     scale = Scale.stored(task.scale)
-    said = [thing.verdict for thing in things if thing.item_id is not None]
-    empty = next((thing for thing in things if thing.item_id is None), None)
+    verdicts_of_cards = [item.verdict for item in items if item.item_id is not None]
+    empty = next((item for item in items if item.item_id is None), None)
     outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
     sees_figures = task.figures == ALL_FIGURES
-    suggests = task.suggest_quality and None not in said
+    suggests = task.suggest_quality and None not in verdicts_of_cards
     summaries = _summaries_of(session, rater, task) if sees_figures or suggests else {}
-    rated = _ratings(session, task) if None not in said or not task.asks_quality else ()
-    answers = () if None in said else _answers(session, task, rated, summaries, things)
+    rated = (
+        _ratings(session, task) if None not in verdicts_of_cards or not task.asks_quality else ()
+    )
+    answers = () if None in verdicts_of_cards else _answers(session, task, rated, summaries, items)
     noted = [row.notes for row in rated]
     n_answers = len(answers) or _count_answers(session, task)
     stage = TaskStage.DONE
-    if None in said:
+    if None in verdicts_of_cards:
         stage = TaskStage.CARDS
     elif empty is not None and outcome is None:
         stage = TaskStage.EMPTINESS
@@ -593,7 +599,7 @@ def blind_page(
         stage = TaskStage.ANSWERS
     share = shares.of_rater(session, rater)
     so_far = shares.of_share(session, rater, share)
-    mine = {one.unit for one in share.given} | set(share.free)
+    mine = {task_given.unit for task_given in share.given} | set(share.free)
     return BlindPage(
         **{name: task._mapping[name] for name in _OF_QUESTION},
         task_id=task.id,
@@ -601,27 +607,29 @@ def blind_page(
             EarlierTurn(turn.question, _in_one_style(turn))
             for turn in of_question(session, task.run_id, task.question_id)
         ),
-        cards=_task_cards(session, rater, task, things),
+        cards=_task_cards(session, rater, task, items),
         stage=stage,
         asks_quality=task.asks_quality,
         notes="" if task.asks_quality else "\n".join(dict.fromkeys(filter(None, noted))),
-        asks_cards=bool(said),
+        asks_cards=bool(verdicts_of_cards),
         asks_emptiness=empty is not None,
         empty_outcome=outcome,
         contradicts_itself=outcome is EmptyOutcome.CORRECT_EMPTY
-        and not scale.relevant.isdisjoint(said),
+        and not scale.relevant.isdisjoint(verdicts_of_cards),
         answers=answers if stage in {TaskStage.ANSWERS, TaskStage.DONE} else (),
         letters=tuple(map(tasks.letter, range(n_answers))),
-        place=tasks.place(session, rater, share, so_far, task.id, wanted),
+        place=tasks.place(session, rater, share, so_far, task.id, query_filter),
         is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
         progress=so_far,
         figure=shares.pooled_figure(session, rater) if sees_figures else None,
         figures=_figures(task, summaries) if sees_figures else (),
         scale=scale,
         headline=_headline(task),
-        filter=wanted,
+        filter=query_filter,
         categories=tuple(
-            dict.fromkeys(one.category for unit, one in share.units.items() if unit in mine)
+            dict.fromkeys(
+                task_given.category for unit, task_given in share.units.items() if unit in mine
+            )
         ),
     )
 
@@ -632,28 +640,28 @@ def _headline(task: Row[Any]) -> tuple[str, ...]:
 
 
 def _task_cards(
-    session: Session, rater: Rater, task: Row[Any], things: Sequence[Row[Any]]
+    session: Session, rater: Rater, task: Row[Any], items: Sequence[Row[Any]]
 ) -> tuple[JudgedCard, ...]:
-    found = [thing for thing in things if thing.item_id is not None]
+    cards = [item for item in items if item.item_id is not None]
     if task.kind == REPEAT:
         again = shares.verdicts(session, task)
-        said = [(thing, *again[thing.id]) for thing in found if thing.id in again]
-        earlier = said_before(found, said)
+        repeated = [(item, *again[item.id]) for item in cards if item.id in again]
+        earlier = said_before(cards, repeated)
     else:
-        earlier = earlier_verdicts(session, rater, found)
-    has_prices = any(thing.card.get("price") for thing in found)
-    asked = prices.read_note(task.question)
+        earlier = earlier_verdicts(session, rater, cards)
+    has_prices = any(item.card.get("price") for item in cards)
+    offer = prices.read_note(task.question)
     return tuple(
         JudgedCard(
-            key=tasks.key(task, thing.id),
+            key=tasks.key(task, item.id),
             number=number,
-            listing=thing.item_id,
-            card=from_row(thing.card).uniform(asked),
-            relevance=thing.verdict,
-            earlier=earlier.get(thing.id),
+            listing=item.item_id,
+            card=from_row(item.card).uniform(offer),
+            relevance=item.verdict,
+            earlier=earlier.get(item.id),
             has_prices=has_prices,
         )
-        for number, thing in enumerate(found, start=1)
+        for number, item in enumerate(cards, start=1)
     )
 
 
@@ -667,25 +675,27 @@ def _answers(
     task: Row[Any],
     rated: Sequence[Row[Any]],
     summaries: Mapping[int, Summary],
-    things: Sequence[Row[Any]],
+    items: Sequence[Row[Any]],
 ) -> tuple[BlindAnswer, ...]:
-    found = [row for row in rated if row.asks_quality]
+    answers = [row for row in rated if row.asks_quality]
     grades: Mapping[int, int | None] = {}
     if task.suggest_quality:
-        grades = {key: suggested(one, task.cannot_tell) for key, one in summaries.items()}
-    listed: dict[int, list[AnswerLine]] = {row.id: [] for row in found}
-    own = {thing.id: thing.verdict for thing in things}
-    asked = prices.read_note(task.question)
+        grades = {key: suggested(summary, task.cannot_tell) for key, summary in summaries.items()}
+    listed: dict[int, list[AnswerLine]] = {row.id: [] for row in answers}
+    own_verdicts = {item.id: item.verdict for item in items}
+    offer = prices.read_note(task.question)
     cards = select(Result.query_key, JudgedItem.id, JudgedItem.card).join(JudgedItem)
     cards = cards.where(Result.query_key.in_([*listed])).order_by(Result.query_key, Result.rank)
     for answer, thing_id, card in session.execute(cards):
-        uniform = from_row(card or {}).uniform(asked)
-        listed[answer].append(AnswerLine(tasks.key(task, thing_id), uniform, own.get(thing_id)))
-    shown = []
-    for number, row in enumerate(found):
+        uniform = from_row(card or {}).uniform(offer)
+        listed[answer].append(
+            AnswerLine(tasks.key(task, thing_id), uniform, own_verdicts.get(thing_id))
+        )
+    answers_shown = []
+    for number, row in enumerate(answers):
         before, after = property_cards.prose(row.response)
         shows_more = row.response.split() != (before + after).split()
-        shown.append(
+        answers_shown.append(
             BlindAnswer(
                 key=tasks.key(task, -row.id),
                 letter=tasks.letter(number),
@@ -699,7 +709,7 @@ def _answers(
                 suggested=grades.get(row.id),
             )
         )
-    return tuple(shown)
+    return tuple(answers_shown)
 
 
 def _count_answers(session: Session, task: Row[Any]) -> int:
@@ -719,16 +729,18 @@ def _in_one_style(turn: EarlierTurn) -> str:
 
 @cache
 def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
-    said: Any = RepeatRating if again else QueryRating
+    ratings: Any = RepeatRating if again else QueryRating
     first = case((asked_again.hides(QueryRating), None), else_=QueryRating.quality)
     quality = (RepeatRating.quality if again else first).label("quality")
     is_opened = exists().where(
         WordingOpened.query_key == Query.id, WordingOpened.rater_id == Task.rater_id
     )
     answer = Query.id, Query.state, Query.response, Query.asks_quality
-    own = said.task_id == Task.id if again else said.rater_id == Task.rater_id
-    columns = select(*answer, quality, said.notes, is_opened.label("opened"))
-    return _of_answers(columns).join(said, and_(said.query_key == Query.id, own), isouter=not again)
+    is_own = ratings.task_id == Task.id if again else ratings.rater_id == Task.rater_id
+    columns = select(*answer, quality, ratings.notes, is_opened.label("opened"))
+    return _of_answers(columns).join(
+        ratings, and_(ratings.query_key == Query.id, is_own), isouter=not again
+    )
 
 
 def _of_answers(columns: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
@@ -756,15 +768,15 @@ def _figures(task: Row[Any], summaries: Mapping[int, Summary]) -> tuple[tuple[st
 
 @cache
 def _summaries() -> Select[*tuple[Any, ...]]:
-    own = and_(StoredSummary.query_key == Query.id, StoredSummary.rater_id == Task.rater_id)
-    return _of_answers(select(*StoredSummary.__table__.columns)).join(StoredSummary, own)
+    is_own = and_(StoredSummary.query_key == Query.id, StoredSummary.rater_id == Task.rater_id)
+    return _of_answers(select(*StoredSummary.__table__.columns)).join(StoredSummary, is_own)
 
 
 def _again(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]:
     rated = select(RepeatRating.query_key, RepeatRating.quality)
     grades = session.execute(rated.where(RepeatRating.task_id == task.id)).all()
-    said = Verdicts(
-        by_item={thing: verdict for thing, (verdict, _) in shares.verdicts(session, task).items()},
+    repeated = Verdicts(
+        by_item={item: verdict for item, (verdict, _) in shares.verdicts(session, task).items()},
         quality={key: grade for key, grade in grades if grade is not None},
         scale=Scale.stored(task.scale),
     )
@@ -773,6 +785,6 @@ def _again(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]
     scope = and_(Query.id.in_(select(Query.id).join(Run).where(unit)), is_shown)
     ranking = ranking_names(_headline(task))
     return {
-        answer.key: said.summary(answer, cannot_tell=task.cannot_tell, ranking=ranking)
+        answer.key: repeated.summary(answer, cannot_tell=task.cannot_tell, ranking=ranking)
         for answer in verdicts.asked_queries(session, scope, pooled=bool(ranking))
     }

@@ -86,9 +86,10 @@ def shared_facts(
     if len(properties) < 2:
         return {}
     types = [
-        dict(known.listed.facts).get("property_type") if known else None for known in particulars
+        dict(card_particulars.listed.facts).get("property_type") if card_particulars else None
+        for card_particulars in particulars
     ]
-    stated: dict[str, list[Any]] = {
+    values_by_fact: dict[str, list[Any]] = {
         "property_type": types,
         "offer": [card.price_note or card.listing_type for card in properties],
         "source": [card.source if card.source == "project" else None for card in properties],
@@ -96,7 +97,7 @@ def shared_facts(
     }
     return {
         name: str(values[0])
-        for name, values in stated.items()
+        for name, values in values_by_fact.items()
         if values[0] and values.count(values[0]) == len(values)
     }
 
@@ -104,8 +105,8 @@ def shared_facts(
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Background[int]:
     run, is_asked = session.get_one(Run, run_id), Query.query_id == query_id
     where = is_asked & (Query.run_id == run_id)
-    for query, _, known in of_run(session, run, where, with_record=study.show_record):
-        return Background(query.note or "", known)
+    for query, _, particulars_by_rank in of_run(session, run, where, with_record=study.show_record):
+        return Background(query.note or "", particulars_by_rank)
     return Background("", {})
 
 
@@ -129,7 +130,10 @@ def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
     where = (Query.question_id == question.id) & in_unit
     answers = [*_answers(session, question.question_set_id, where, with_things=True)]
     cards = _of_things(answers, with_record=rater.study.show_record)
-    return Background(question.note or "", {tasks.key(task, thing): one for thing, one in cards})
+    return Background(
+        question.note or "",
+        {tasks.key(task, item_id): card_particulars for item_id, card_particulars in cards},
+    )
 
 
 Answer = tuple[Row[Any], list[Row[Any]], AskedPlace | None]
@@ -175,19 +179,21 @@ def _by_rank(
 def _of_things(
     answers: Sequence[Answer], *, with_record: bool
 ) -> Iterator[tuple[int, CardParticulars]]:
-    things: dict[int, Any] = {}
+    shared_cards: dict[int, Any] = {}
     sources: defaultdict[int, list[_Source]] = defaultdict(list)
     for query, results, _ in answers:
         for result, _, source in _sources(query, results):
-            things[result.judged_item_id] = result.shared
+            shared_cards[result.judged_item_id] = result.shared
             sources[result.judged_item_id].append(source)
     place = answers[0][2] if answers else None
-    for key, card in things.items():
-        one = _known(Card(**(card or {})), sources[key], place, with_record=with_record)
-        lines = tuple(text for text in one.lines if not _NUMBERED.search(text))
-        unnumbered = (text for text in one.headings if not _NUMBERED.search(text))
+    for key, card in shared_cards.items():
+        card_particulars = _known(
+            Card(**(card or {})), sources[key], place, with_record=with_record
+        )
+        lines = tuple(text for text in card_particulars.lines if not _NUMBERED.search(text))
+        unnumbered = (text for text in card_particulars.headings if not _NUMBERED.search(text))
         headings = tuple(text for text in unnumbered if not _RANKED.search(text))
-        yield key, replace(one, headings=headings, lines=lines)
+        yield key, replace(card_particulars, headings=headings, lines=lines)
 
 
 def _sources(query: Row[Any], results: list[Row[Any]]) -> Iterator[tuple[Row[Any], Card, _Source]]:
@@ -215,15 +221,15 @@ def _sources(query: Row[Any], results: list[Row[Any]]) -> Iterator[tuple[Row[Any
 
 
 def _card(record: object) -> Card:
-    (known,), _ = read_properties("", "", [record if isinstance(record, dict) else {}])
-    return filled(Card(title=""), known)
+    (card,), _ = read_properties("", "", [record if isinstance(record, dict) else {}])
+    return filled(Card(title=""), card)
 
 
 def _known(
     card: Card, sources: Sequence[_Source], place: AskedPlace | None, *, with_record: bool
 ) -> CardParticulars:
     listed = _without(_fullest([source.listed for source in sources]), card, Particulars())
-    known = CardParticulars(
+    card_particulars = CardParticulars(
         headings=tuple(sorted({source.text.heading for source in sources} - {""})),
         lines=_lines([source.text.lines for source in sources]),
         listed=listed,
@@ -231,13 +237,13 @@ def _known(
         listed_km=_distance(place, listed),
     )
     if not with_record:
-        return known
+        return card_particulars
     recorded = _without(_fullest([source.recorded for source in sources]), card, listed)
     return replace(
-        known,
+        card_particulars,
         recorded=recorded,
         record=_differing(card, [source.record for source in sources], recorded),
-        recorded_km=None if known.listed_km is not None else _distance(place, recorded),
+        recorded_km=None if card_particulars.listed_km is not None else _distance(place, recorded),
     )
 
 
@@ -249,60 +255,68 @@ def _lines(several: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _fullest(several: Sequence[Particulars]) -> Particulars:
-    several = [one for one in several if one is not NOTHING]
+    several = [source for source in several if source is not NOTHING]
     if not several:
         return NOTHING
     facts: dict[str, str | bool] = {}
-    for name, value in sorted((fact for one in several for fact in one.facts), key=str):
+    for name, value in sorted((fact for source in several for fact in source.facts), key=str):
         if name not in facts or len(str(value)) > len(str(facts[name])):
             facts[name] = value
     points = [
-        (one.latitude, one.longitude)
-        for one in several
-        if one.latitude is not None and one.longitude is not None
+        (source.latitude, source.longitude)
+        for source in several
+        if source.latitude is not None and source.longitude is not None
     ]
     latitude, longitude = min(points) if points else (None, None)
     return Particulars(
-        description=max((one.description for one in several), key=_size, default=""),
-        features=max((one.features for one in several), key=_size, default=()),
+        description=max((source.description for source in several), key=_size, default=""),
+        features=max((source.features for source in several), key=_size, default=()),
         facts=tuple(facts.items()),
         latitude=latitude,
         longitude=longitude,
     )
 
 
-def _size(said: str | tuple[str, ...]) -> tuple[int, str | tuple[str, ...]]:
-    return len(said), said
+def _size(texts: str | tuple[str, ...]) -> tuple[int, str | tuple[str, ...]]:
+    return len(texts), texts
 
 
-def _without(said: Particulars, card: Card, other: Particulars) -> Particulars:
+def _without(stated_particulars: Particulars, card: Card, listed: Particulars) -> Particulars:
     # What neither the card nor `other` has.
-    if said is NOTHING:
-        return said
-    known = {text.casefold() for text in other.features}
-    addresses = (str(value) for name, value in (*other.facts, *said.facts) if name == "address")
+    if stated_particulars is NOTHING:
+        return stated_particulars
+    other_features = {text.casefold() for text in listed.features}
+    addresses = (
+        str(value)
+        for name, value in (*listed.facts, *stated_particulars.facts)
+        if name == "address"
+    )
     place = " ".join((card.location or "", *addresses)).casefold()
     facts = [
         (name, value)
-        for name, value in said.facts
-        if (name, value) not in other.facts
+        for name, value in stated_particulars.facts
+        if (name, value) not in listed.facts
         and value != card.location
         and not (name in {"district", "city"} and str(value).casefold() in place)
     ]
     return replace(
-        said,
-        description="" if said.description == other.description else said.description,
-        features=tuple(text for text in said.features if text.casefold() not in known),
+        stated_particulars,
+        description=""
+        if stated_particulars.description == listed.description
+        else stated_particulars.description,
+        features=tuple(
+            text for text in stated_particulars.features if text.casefold() not in other_features
+        ),
         facts=tuple(sorted(facts, key=lambda fact: _ORDER.get(fact[0], len(_ORDER)))),
     )
 
 
 def _differing(card: Card, records: Iterable[Card], recorded: Particulars) -> Card:
     # What the card lacks or states otherwise.
-    records = [one for one in records if one is not NO_RECORD]
+    records = [record for record in records if record is not NO_RECORD]
     if not records:
         return NO_RECORD
-    fuller = max(records, key=lambda one: (_stated(one), str(one)), default=Card(title=""))
+    fuller = max(records, key=lambda record: (_stated(record), str(record)), default=Card(title=""))
     differing = {
         name: getattr(fuller, name)
         for name in RECORDED
@@ -317,10 +331,10 @@ def _stated(card: Card) -> int:
     return sum(value is not None for value in astuple(card))
 
 
-def _distance(place: AskedPlace | None, said: Particulars) -> float | None:
-    if place is None or said.latitude is None or said.longitude is None:
+def _distance(place: AskedPlace | None, located: Particulars) -> float | None:
+    if place is None or located.latitude is None or located.longitude is None:
         return None
-    return haversine_km(place.latitude, place.longitude, said.latitude, said.longitude)
+    return haversine_km(place.latitude, place.longitude, located.latitude, located.longitude)
 
 
 NOTE_KEYS = ("notes", "note", "evaluation_criteria", "evaluation criteria", "criteria")
@@ -334,7 +348,7 @@ def question_notes(session: Session, study: Study) -> list[list[tuple[Question, 
     sets = session.scalars(
         select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id)
     )
-    return [_notes_of(session, one) for one in sets if one.questions]
+    return [_notes_of(session, question_set) for question_set in sets if question_set.questions]
 
 
 def put_notes(session: Session, study: Study, typed: Mapping[int, str], now: datetime) -> None:
@@ -359,25 +373,33 @@ def show_offered_notes(
     put_notes(session, study, offered, now)
 
 
-def _notes_of(session: Session, found: QuestionSet) -> list[tuple[Question, str]]:
+def _notes_of(session: Session, question_set: QuestionSet) -> list[tuple[Question, str]]:
     document = session.scalar(
         select(GoldVersion.document)
-        .where(GoldVersion.question_set_id == found.id)
+        .where(GoldVersion.question_set_id == question_set.id)
         .order_by(GoldVersion.id.desc())
         .limit(1)
     )
-    known = {asked["id"]: _note_in(asked) for asked in (document or {}).get("questions", [])}
-    asked = select(Query.question_id, Query.query_id).join(Question)
+    note_by_number = {
+        gold_question["id"]: _note_in(gold_question)
+        for gold_question in (document or {}).get("questions", [])
+    }
+    gold_question = select(Query.question_id, Query.query_id).join(Question)
     rows = session.execute(
-        asked.where(Question.question_set_id == found.id).order_by(Query.query_id.desc())
+        gold_question.where(Question.question_set_id == question_set.id).order_by(
+            Query.query_id.desc()
+        )
     )
     numbers: dict[int, int] = dict(rows.all())
     return [
-        (question, known.get(numbers.get(question.id, question.position), "")[:LONGEST_NOTE])
-        for question in found.questions
+        (
+            question,
+            note_by_number.get(numbers.get(question.id, question.position), "")[:LONGEST_NOTE],
+        )
+        for question in question_set.questions
     ]
 
 
 def _note_in(question: Mapping[str, object]) -> str:
-    found = (question.get(key) for key in NOTE_KEYS)
-    return next((text for one in found if isinstance(one, str) and (text := one.strip())), "")
+    notes = (question.get(key) for key in NOTE_KEYS)
+    return next((text for note in notes if isinstance(note, str) and (text := note.strip())), "")

@@ -80,57 +80,57 @@ def sizes(session: Session, study_id: int, revision: str) -> Mapping[Unit, int]:
     """Return how many verdicts each unit of a study asks for, in its present `revision`."""
     # Kept: no click changes that, and counting 300 questions of 3 runs takes a fifth of one.
     key = study_id, revision
-    found = _kept.get(session, key)
-    if found is None:
+    counts = _kept.get(session, key)
+    if counts is None:
         sets = select(QuestionSet.id).where(QuestionSet.study_id == study_id)
         questions = session.scalars(select(Question.id).where(Question.question_set_id.in_(sets)))
-        found = _counted(session, study_id, questions.all(), None)
-        _kept.store(session, key, found)
-    return found
+        counts = _counted(session, study_id, questions.all(), None)
+        _kept.store(session, key, counts)
+    return counts
 
 
-def left(session: Session, rater: Rater, wanted: Collection[Unit]) -> dict[Unit, int]:
-    questions = sorted({unit.question_id for unit in wanted})
-    found = _counted(session, rater.study_id, questions, rater.id)
-    return {unit: found.get(unit, 0) for unit in wanted}
+def left(session: Session, rater: Rater, units: Collection[Unit]) -> dict[Unit, int]:
+    questions = sorted({unit.question_id for unit in units})
+    counts = _counted(session, rater.study_id, questions, rater.id)
+    return {unit: counts.get(unit, 0) for unit in units}
 
 
 def _counted(
     session: Session, study_id: int, questions: Sequence[int], rater_id: int | None
 ) -> dict[Unit, int]:
     statement = _counts(of_one=len(questions) == 1, unjudged=rater_id is not None)
-    found: dict[Unit, int] = {}
+    counts: dict[Unit, int] = {}
     for start in range(0, len(questions), MOST_NAMED):
-        named = questions[start : start + MOST_NAMED]
-        which = {"question": named[0]} if len(questions) == 1 else {"questions": named}
+        portion = questions[start : start + MOST_NAMED]
+        which = {"question": portion[0]} if len(questions) == 1 else {"questions": portion}
         values = {**which, "study_id": study_id, "rater_id": rater_id}
         rows = tables(session).execute(statement, values)
-        found |= {Unit(question_id, run_id): count for question_id, run_id, count in rows}
-    return found
+        counts |= {Unit(question_id, run_id): count for question_id, run_id, count in rows}
+    return counts
 
 
 @cache
 def _counts(*, of_one: bool, unjudged: bool) -> Select[*tuple[Any, ...]]:
     # Only runs of a study list its questions' things, so the runs need not be read. A list of
     # questions has SQLAlchemy write the statement anew each time, so clicks name a single one.
-    thing = JudgedItem
-    shown = or_(is_listed(), exists().where(Query.emptiness_id == thing.id).correlate(thing))
-    named = (
-        thing.question_id == bindparam("question")
+    item = JudgedItem
+    is_shown_item = or_(is_listed(), exists().where(Query.emptiness_id == item.id).correlate(item))
+    in_portion = (
+        item.question_id == bindparam("question")
         if of_one
-        else thing.question_id.in_(bindparam("questions", expanding=True))
+        else item.question_id.in_(bindparam("questions", expanding=True))
     )
-    columns = select(thing.question_id, thing.run_id, func.count())
-    statement = columns.join_from(thing, Study, Study.id == bindparam("study_id"))
-    statement = statement.where(named, shown)
+    columns = select(item.question_id, item.run_id, func.count())
+    statement = columns.join_from(item, Study, Study.id == bindparam("study_id"))
+    statement = statement.where(in_portion, is_shown_item)
     if unjudged:
-        said = exists().where(
+        is_judged = exists().where(
             Judgment.rater_id == bindparam("rater_id"),
-            Judgment.judged_item_id == thing.id,
+            Judgment.judged_item_id == item.id,
             Judgment.verdict.is_not(None),
         )
-        statement = statement.where(~said.correlate(thing))
-    return statement.group_by(thing.question_id, thing.run_id)
+        statement = statement.where(~is_judged.correlate(item))
+    return statement.group_by(item.question_id, item.run_id)
 
 
 def is_shown(study_id: int, depth: int | None) -> ColumnElement[bool]:
@@ -260,8 +260,8 @@ def planned(
     other, while the share stays as it is.
     """
     last = len(in_order)
-    left = count(last, rater.study.repeat_percent) - len(again)
-    if left < 1:
+    missing = count(last, rater.study.repeat_percent) - len(again)
+    if missing < 1:
         return {}
     earliest = {unit: place for place, unit in enumerate(in_order, start=1 + TASKS_BETWEEN)}
     candidates = [
@@ -271,7 +271,7 @@ def planned(
     drawn = sorted((draw(secret, Purpose.AGAIN, rater_id, *unit), unit) for unit in candidates)
     plan = {
         unit: first + int.from_bytes(number) % (last - first + 1)
-        for number, unit in drawn[:left]
+        for number, unit in drawn[:missing]
         for first in [earliest[unit]]
     }
     return dict(sorted(plan.items(), key=itemgetter(1)))

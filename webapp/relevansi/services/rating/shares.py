@@ -117,9 +117,9 @@ def of_rater(session: Session, rater: Rater) -> StudyShare:
     """Return the units the rater was given and those they could still be given."""
     before, marks, share = _kept.get(session, rater.id) or (None, None, None)
     now = changes.since(session, rater, before)
-    *given, overlap = tables(session).execute(_tasks_mark(), {"rater_id": rater.id}).one()
-    is_asked_again = given[-1] is not None and studies.is_blind(session, rater.study)
-    taken = _taken(session, overlap)
+    *task_marks, overlap = tables(session).execute(_tasks_mark(), {"rater_id": rater.id}).one()
+    is_asked_again = task_marks[-1] is not None and studies.is_blind(session, rater.study)
+    full_units = _taken(session, overlap)
     if share is None or now.touched is None or len(now.touched) > MOST_AGAIN:
         share = None
         units = _units(session, rater, now.revision, again=is_asked_again)
@@ -127,45 +127,51 @@ def of_rater(session: Session, rater: Rater) -> StudyShare:
         units = {**share.units}
         for question in now.touched:
             units |= _units(session, rater, now.revision, question, again=is_asked_again)
-    if share is not None and marks == (*given, taken):
+    if share is not None and marks == (*task_marks, full_units):
         share = replace(share, units=units)
     else:
-        share = _share(session, rater, units, taken)
-    _kept.store(session, rater.id, (now, (*given, taken), share))
+        share = _share(session, rater, units, full_units)
+    _kept.store(session, rater.id, (now, (*task_marks, full_units), share))
     return share
 
 
 def _share(
-    session: Session, rater: Rater, units: Mapping[Unit, UnitProgress], taken: Collection[Unit]
+    session: Session, rater: Rater, units: Mapping[Unit, UnitProgress], full_units: Collection[Unit]
 ) -> StudyShare:
     tasks = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)
     tasks = tasks.where(Task.rater_id == rater.id, is_put_to_raters(Task.question_id))
     rows = tables(session).execute(tasks.order_by(Task.claimed_at, Task.id)).all()
-    given = tuple(Given(key, Unit(asked, run), kind, late) for key, asked, run, kind, late in rows)
-    own = assignments.assigned(session, rater)
-    gone = {one.unit for one in given}.union(taken)
+    given = tuple(
+        Given(key, Unit(question_id, run), kind, late) for key, question_id, run, kind, late in rows
+    )
+    assigned_questions = assignments.assigned(session, rater)
+    gone = {task.unit for task in given}.union(full_units)
     order: Iterable[Unit] = units
     if rater.study.shuffle_questions:
         secret, rater_id = rater.study.order_secret, rater.id
         order = sorted(units, key=lambda unit: draw(secret, Purpose.QUESTIONS, rater_id, *unit))
-    free = tuple(u for u in order if u not in gone and (own is None or u.question_id in own))
+    free = tuple(
+        u
+        for u in order
+        if u not in gone and (assigned_questions is None or u.question_id in assigned_questions)
+    )
     share = StudyShare(given, free, units)
-    late = sorted((one.postponed_at, one.unit) for one in share.first_time if one.postponed_at)
-    at_once = [one.unit for one in share.first_time if not one.postponed_at]
+    late = sorted((task.postponed_at, task.unit) for task in share.first_time if task.postponed_at)
+    at_once = [task.unit for task in share.first_time if not task.postponed_at]
     in_order = [*at_once, *free, *(unit for _, unit in late)]
-    again = {one.unit for one in given if one.kind == REPEAT}
+    again = {task.unit for task in given if task.kind == REPEAT}
     return replace(share, planned=pool.planned(rater, in_order, units, again))
 
 
 @cache
 def _tasks_mark() -> Select[*tuple[Any, ...]]:
     # Its row differs once a rater's tasks do.
-    given = func.count(), func.max(Task.claimed_at)
+    count_and_latest = func.count(), func.max(Task.claimed_at)
     postponed = func.count(Task.postponed_at), func.max(Task.postponed_at)
     mine = Rater.id == bindparam("rater_id")
     overlap = select(Study.overlap).join(Rater, Rater.study_id == Study.id).where(mine)
     asked_again = func.max(Task.asked_again_at)
-    marks = select(*given, *postponed, asked_again, overlap.scalar_subquery())
+    marks = select(*count_and_latest, *postponed, asked_again, overlap.scalar_subquery())
     return marks.where(Task.rater_id == bindparam("rater_id"))
 
 
@@ -190,19 +196,19 @@ def _units(
         for question_id, run_id, is_open, is_begun, *_ in rows
         if is_open and is_begun
     ]
-    left = pool.left(session, rater, begun)
+    open_by_unit = pool.left(session, rater, begun)
     openly = asked_again.left(session, rater, question) if again else {}
     sizes = pool.sizes(session, rater.study_id, revision)
-    found = {}
+    progress_by_unit = {}
     for question_id, run_id, is_open, _, unrated, answers, open_lists, lists, category in rows:
         unit = Unit(question_id, run_id)
         judgments = sizes.get(unit, 0)
         verdicts, grades, empty = openly.get(unit, (0, 0, 0))
-        verdicts += left.get(unit, judgments) if is_open else 0
-        found[unit] = UnitProgress(
+        verdicts += open_by_unit.get(unit, judgments) if is_open else 0
+        progress_by_unit[unit] = UnitProgress(
             *(verdicts, judgments, unrated + grades, answers, open_lists + empty, lists, category)
         )
-    return found
+    return progress_by_unit
 
 
 @cache
@@ -213,10 +219,10 @@ def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
     is_empty = row.state == str(QueryState.EMPTY)
     run_id = case((Question.context_dependent, row.run_id), else_=None).label("unit_run")
     if of_one:
-        asked: ColumnElement[bool] = Question.id == bindparam("question")
+        in_scope: ColumnElement[bool] = Question.id == bindparam("question")
     else:
         sets = select(QuestionSet.id).where(QuestionSet.study_id == bindparam("study_id"))
-        asked = Question.question_set_id.in_(sets)
+        in_scope = Question.question_set_id.in_(sets)
     is_readable = row.state != str(QueryState.UNREADABLE)
     return (
         select(
@@ -236,7 +242,7 @@ def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
             and_(row.query_key == Query.id, row.rater_id == bindparam("rater_id")),
             isouter=True,
         )
-        .where(asked, is_put_to_raters(Question.id))
+        .where(in_scope, is_put_to_raters(Question.id))
         .group_by(Question.position, Question.id, Question.category, run_id)
         .having(_any(is_readable) > 0)
         .order_by(Question.position, Question.id, run_id)
@@ -256,7 +262,7 @@ def due(
     rater: Rater,
     share: StudyShare,
     now: datetime,
-    left: Collection[Unit] = (),
+    open_units: Collection[Unit] = (),
     among: Callable[[Unit], bool] = lambda _unit: True,
 ) -> Task | None:
     """Give the rater the repeat that is due, `among` some units; ``None`` if none is.
@@ -264,7 +270,7 @@ def due(
     No unit is asked again while it is `left` open for the first time, nor right after it, unless
     nothing else is left to do.
     """
-    due_now = [unit for unit in ready(share, left) if unit not in left and among(unit)]
+    due_now = [unit for unit in ready(share, open_units) if unit not in open_units and among(unit)]
     if not due_now:
         return None
     latest = session.execute(
@@ -276,15 +282,17 @@ def due(
         .limit(TASKS_BETWEEN)
     ).all()
     rested = [unit for unit in due_now if unit not in latest]
-    if not rested and (share.free or left):
+    if not rested and (share.free or open_units):
         return None
     return _give(session, rater, (rested or due_now)[0], now)
 
 
-def ready(share: StudyShare, left: Collection[Unit]) -> list[Unit]:
+def ready(share: StudyShare, open_units: Collection[Unit]) -> list[Unit]:
     """Return the repeats due by now; units put off and still `left` open are not reached."""
-    own = share.first_time
-    reached = len(own) - len({one.unit for one in own if one.postponed_at}.intersection(left))
+    tasks = share.first_time
+    reached = len(tasks) - len(
+        {task.unit for task in tasks if task.postponed_at}.intersection(open_units)
+    )
     return [unit for unit, after in share.planned.items() if after <= reached]
 
 
@@ -309,7 +317,7 @@ def _left_again(session: Session, rater: Rater) -> tuple[int, int, int, int]:
     unrated = unrated.where(*mine, RepeatRating.quality.is_(None), Query.asks_quality)
     lists = unsaid.join(JudgedItem).where(JudgedItem.item_id.is_(None))
     open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
-    counts = (one.scalar_subquery() for one in (unsaid, unrated, lists, open_tasks))
+    counts = (statement.scalar_subquery() for statement in (unsaid, unrated, lists, open_tasks))
     judgments, answers, empty, tasks = session.execute(select(*counts)).one()
     return judgments, answers, empty, tasks
 
@@ -320,7 +328,7 @@ def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, da
             Repeat.task_id == task.id
         )
     )
-    return {thing: (verdict, at) for thing, verdict, at in rows if verdict and at}
+    return {item_id: (verdict, at) for item_id, verdict, at in rows if verdict and at}
 
 
 def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
@@ -345,8 +353,8 @@ def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
         )
     )
     task = pool.give(session, rater, unit, REPEAT, now)
-    for thing in session.scalars(judged).all():
-        session.add(Repeat(task_id=task.id, judged_item_id=thing))
+    for item_id in session.scalars(judged).all():
+        session.add(Repeat(task_id=task.id, judged_item_id=item_id))
     for key in session.scalars(rated).all():
         session.add(RepeatRating(task_id=task.id, query_key=key))
     session.flush()
@@ -396,8 +404,8 @@ def progress(session: Session, rater: Rater) -> Progress:
     if studies.is_blind(session, rater.study):
         return of_share(session, rater, share)
     units = share.units.values()
-    left = [(unit.open_judgments, unit.unrated, unit.open_lists) for unit in units]
-    judgments, grades, lists = _sums(left)
+    open_counts = [(unit.open_judgments, unit.unrated, unit.open_lists) for unit in units]
+    judgments, grades, lists = _sums(open_counts)
     return Progress(
         sum(not unit.is_open for unit in units),
         len(units),
@@ -405,24 +413,32 @@ def progress(session: Session, rater: Rater) -> Progress:
         judgments,
         grades,
         lists,
-        open_questions=len({unit.question_id for unit, one in share.units.items() if one.is_open}),
+        open_questions=len(
+            {
+                unit.question_id
+                for unit, unit_progress in share.units.items()
+                if unit_progress.is_open
+            }
+        ),
     )
 
 
 def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
     """Return how far the rater is; a question that they finished elsewhere is done."""
-    units, own = share.units, [one.unit for one in share.first_time]
-    first_time = [units[unit] for unit in own if unit in units]
+    units, own_units = share.units, [task.unit for task in share.first_time]
+    first_time = [units[unit] for unit in own_units if unit in units]
     free = [units[unit] for unit in share.free]
     planned = [units[unit] for unit in share.planned]
-    is_again = len(own) < len(share.given)
+    is_again = len(own_units) < len(share.given)
     *again, open_again = _left_again(session, rater) if is_again else (0, 0, 0, 0)
     opened = sum(unit.is_open for unit in first_time) + open_again
-    left = [(unit.open_judgments, unit.unrated, unit.open_lists) for unit in (*first_time, *free)]
+    open_counts = [
+        (unit.open_judgments, unit.unrated, unit.open_lists) for unit in (*first_time, *free)
+    ]
     to_come = [(unit.judgments, unit.answers, unit.lists) for unit in planned]
     repeats = _sums([again, *to_come])
-    judgments, grades, lists = _sums([repeats, *left])
-    mine = (*own, *share.free)
+    judgments, grades, lists = _sums([repeats, *open_counts])
+    mine = (*own_units, *share.free)
     return Progress(
         len(share.given) - opened + sum(not unit.is_open for unit in free),
         len(share.given) + len(free) + len(planned),
@@ -437,9 +453,9 @@ def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
     )
 
 
-def _sums(left: Iterable[Sequence[int]]) -> tuple[int, int, int]:
+def _sums(open_counts: Iterable[Sequence[int]]) -> tuple[int, int, int]:
     """Return the sums of judgments, grades and empty lists."""
-    judgments, grades, lists = (sum(column) for column in zip((0, 0, 0), *left, strict=True))
+    judgments, grades, lists = (sum(column) for column in zip((0, 0, 0), *open_counts, strict=True))
     return judgments, grades, lists
 
 
@@ -449,9 +465,9 @@ def if_blind(session: Session, rater: Rater) -> Progress | None:
 
 def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
     """Return the rater's questions, cards, empty lists and answers so far, repeats included."""
-    said = _said(rater)
-    counts = select(func.count(), func.count(said.c.item_id)).select_from(said)
-    everything, cards = session.execute(counts.where(said.c.verdict.is_not(None))).one()
+    judged_rows = _said(rater)
+    counts = select(func.count(), func.count(judged_rows.c.item_id)).select_from(judged_rows)
+    everything, cards = session.execute(counts.where(judged_rows.c.verdict.is_not(None))).one()
     rated = select(QueryRating.quality).where(QueryRating.rater_id == rater.id)
     repeated = select(RepeatRating.quality).join(Task).where(Task.rater_id == rater.id)
     grades = rated.union_all(repeated).subquery()
@@ -462,8 +478,10 @@ def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
 
 def pooled_figure(session: Session, rater: Rater) -> tuple[int, int, float | None]:
     """Return how many of the rater's counted cards are relevant: both numbers and the share."""
-    said = _said(rater)
-    verdicts = session.scalars(select(said.c.verdict).where(said.c.item_id.is_not(None)))
+    judged_rows = _said(rater)
+    verdicts = session.scalars(
+        select(judged_rows.c.verdict).where(judged_rows.c.item_id.is_not(None))
+    )
     relevances = Scale.stored(rater.study.scale).relevances
     cards = as_counted(
         [relevances[verdict] for verdict in verdicts], cannot_tell=rater.study.cannot_tell

@@ -53,10 +53,10 @@ class UnknownTask(Missing):
 
 def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:
     values = {"task_id": task_id, "rater_id": rater.id}
-    found: Row[Any] | None = tables(session).execute(_own_task(), values).first()
-    if found is None:
+    task: Row[Any] | None = tables(session).execute(_own_task(), values).first()
+    if task is None:
         raise UnknownTask(task_id)
-    return found
+    return task
 
 
 @cache
@@ -78,28 +78,28 @@ def _own_task() -> Select[*tuple[Any, ...]]:
 def asked_things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
     """Return the things a task asks for with their verdicts, in the order its rater sees them."""
     rows = tables(session).execute(_asked(again=task.kind == REPEAT), {"task_id": task.id})
-    return sorted(rows, key=lambda thing: key(task, thing.id))
+    return sorted(rows, key=lambda item: key(task, item.id))
 
 
 @cache
 def _asked(*, again: bool) -> Select[*tuple[Any, ...]]:
-    thing = JudgedItem
+    item = JudgedItem
     first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
-    columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.item_id, thing.card]
+    columns: list[Any] = [item.id, item.question_id, item.run_id, item.item_id, item.card]
     columns.append((Repeat.verdict if again else first).label("verdict"))
-    own = Task.id == bindparam("task_id")
+    is_own = Task.id == bindparam("task_id")
     if again:
-        asked = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)
-        return asked.join(thing, thing.id == Repeat.judged_item_id).where(own)
+        repeated = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)
+        return repeated.join(item, item.id == Repeat.judged_item_id).where(is_own)
     return (
         select(*columns)
         .join_from(Task, Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)
-        .join(thing, and_(pool.in_unit(Task), pool.is_asked()))
+        .join(item, and_(pool.in_unit(Task), pool.is_asked()))
         .outerjoin(
-            Judgment, and_(Judgment.judged_item_id == thing.id, Judgment.rater_id == Task.rater_id)
+            Judgment, and_(Judgment.judged_item_id == item.id, Judgment.rater_id == Task.rater_id)
         )
-        .where(own)
+        .where(is_own)
     )
 
 
@@ -109,8 +109,8 @@ def key(task: Task | Row[Any], number: int) -> str:
     It orders them too: shuffled by the study's secret, for each rater and time anew.
     """
     study: Any = task.rater.study if isinstance(task, Task) else task
-    given = task.rater_id, task.kind, number
-    return pool.draw(study.order_secret, Purpose.CARDS, *given).hex()[:KEY_LENGTH]
+    drawn_for = task.rater_id, task.kind, number
+    return pool.draw(study.order_secret, Purpose.CARDS, *drawn_for).hex()[:KEY_LENGTH]
 
 
 def letter(number: int) -> str:
@@ -142,11 +142,11 @@ def next_task(
     """
     lock(session, rater)
     begun = _open(session, rater)
-    wanted = [task for task in begun if among(_unit(task))]
-    if wanted and wanted[0].postponed_at is None:
-        return wanted[0]
+    tasks_among = [task for task in begun if among(_unit(task))]
+    if tasks_among and tasks_among[0].postponed_at is None:
+        return tasks_among[0]
     found = _given_anew(session, rater, now, begun, among)
-    return found or (wanted[0] if wanted else None)
+    return found or (tasks_among[0] if tasks_among else None)
 
 
 def _given_anew(
@@ -182,17 +182,17 @@ def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task
     # No unit is taken from others ahead of time: only where every rater gets every question.
     lock(session, rater)
     begun = _open(session, rater)
-    found = [task for task in begun if task.postponed_at is None][:most]
+    tasks_ahead = [task for task in begun if task.postponed_at is None][:most]
     _with_finished(session, rater, now)
-    while len(found) < most and rater.study.overlap is None:
+    while len(tasks_ahead) < most and rater.study.overlap is None:
         share = shares.of_rater(session, rater)
         free = next(iter(share.free), None)
         if free is None or shares.ready(share, _left(begun)):
             break
-        given_at = now + timedelta(microseconds=len(found))  # they are read in this order
-        found.append(pool.give(session, rater, free, POOL, given_at))
+        given_at = now + timedelta(microseconds=len(tasks_ahead))  # they are read in this order
+        tasks_ahead.append(pool.give(session, rater, free, POOL, given_at))
     late = [task for task in begun if task.postponed_at is not None]
-    return [*found, *late][:most]
+    return [*tasks_ahead, *late][:most]
 
 
 def find(session: Session, rater: Rater, task_id: str) -> Task:
@@ -208,23 +208,23 @@ def given_to(session: Session, rater: Rater) -> list[str]:
 
 
 def rated_openly(session: Session, rater: Rater) -> bool:
-    own = select(Event.id).where(Event.rater_id == rater.id).limit(1)
-    if session.scalar(own.where(Event.task_id.is_not(None))) is not None:
+    own_events = select(Event.id).where(Event.rater_id == rater.id).limit(1)
+    if session.scalar(own_events.where(Event.task_id.is_not(None))) is not None:
         return False
-    return session.scalar(own.where(Event.query_key.is_not(None))) is not None
+    return session.scalar(own_events.where(Event.query_key.is_not(None))) is not None
 
 
 def things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
-    asked = asked_things(session, task)
-    return [thing for thing in asked if thing.item_id is not None]
+    items = asked_things(session, task)
+    return [item for item in items if item.item_id is not None]
 
 
 def answers(session: Session, task: Task) -> list[Query]:
     if task.kind == REPEAT:
-        wanted = select(Query).join(RepeatRating).where(RepeatRating.task_id == task.id)
+        queries = select(Query).join(RepeatRating).where(RepeatRating.task_id == task.id)
     else:
-        wanted = select(Query).join(Run).where(pool.answers_in(task.rater.study_id, task))
-    return sorted(session.scalars(wanted), key=lambda query: key(task, -query.id))
+        queries = select(Query).join(Run).where(pool.answers_in(task.rater.study_id, task))
+    return sorted(session.scalars(queries), key=lambda query: key(task, -query.id))
 
 
 def judge(
@@ -246,7 +246,7 @@ def judge(
         field = REPEAT_FIELDS["verdict"] if row.kind == REPEAT else "verdict"
         target = Target(field, item_id=row.id, task_id=task_id)
         in_force, _ = events.judge_target(session, rater, target, relevance, click, row.scale)
-        others = [other.verdict for other in cards if other is not row]
+        others = [other_card.verdict for other_card in cards if other_card is not row]
         was_open = None in others or row.verdict is None
         is_open = None in others or in_force is None
         return JudgedCardOfTask(number, in_force, row.figures, was_open and is_open)
@@ -267,7 +267,7 @@ def _cards_to_judge() -> Select[*tuple[Any, ...]]:
     # The task, its study and its cards in one statement, since every click waits for it.
     item, is_repeat = JudgedItem, Task.kind == REPEAT
     first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
-    shown = and_(pool.in_unit(Task), pool.is_asked())
+    is_shown = and_(pool.in_unit(Task), pool.is_asked())
     return (
         select(item.id, Task.rater_id, Task.kind, Study.order_secret, Study.scale, Study.figures)
         .add_columns(case((is_repeat, Repeat.verdict), else_=first).label("verdict"))
@@ -281,7 +281,7 @@ def _cards_to_judge() -> Select[*tuple[Any, ...]]:
         .where(
             Task.id == bindparam("task_id"),
             Task.rater_id == bindparam("rater_id"),
-            or_(and_(is_repeat, Repeat.task_id.is_not(None)), and_(~is_repeat, shown)),
+            or_(and_(is_repeat, Repeat.task_id.is_not(None)), and_(~is_repeat, is_shown)),
         )
     )
 
@@ -302,15 +302,15 @@ def rate(
     task = find(session, rater, task_id)
     again = task.kind == REPEAT
     if not (answer or isinstance(rating.notes, UnsetType) or rater.study.asks_quality):
-        said = AnswerRating(notes=rating.notes, notes_base=rating.notes_base)
+        notes_alone = AnswerRating(notes=rating.notes, notes_base=rating.notes_base)
         in_unit = select(Query.id).join(Run).where(pool.answers_in(rater.study_id, task))
         for key in session.scalars(in_unit.order_by(Query.id)).all():
             part = click._replace(event_id=f"{click.event_id}:{key}")
             about = Answer(key, None, task_id, again)
-            events.rate_answer(session, rater, about, said, part)
+            events.rate_answer(session, rater, about, notes_alone, part)
         return
-    asked = () if isinstance(rating.empty_outcome, UnsetType) else asked_things(session, task)
-    empty = next((thing for thing in asked if thing.item_id is None), None)
+    items = () if isinstance(rating.empty_outcome, UnsetType) else asked_things(session, task)
+    empty = next((item for item in items if item.item_id is None), None)
     is_rated = not (isinstance(rating.quality, UnsetType) and isinstance(rating.notes, UnsetType))
     query_key = _answer(session, task, answer).id if is_rated else None
     about = Answer(query_key, empty.id if empty else None, task_id, again)
@@ -332,14 +332,16 @@ def undo(session: Session, rater: Rater, click: Click) -> str | None:
     last = events.undo_last(session, rater, click, Event.task_id.is_not(None))
     if last is None:
         return None
-    said, _, of_list = last.event_id.rpartition(":")
-    if said and of_list == str(last.query_key):  # notes on a question, said of each of its lists
+    event_id, _, of_list = last.event_id.rpartition(":")
+    if event_id and of_list == str(
+        last.query_key
+    ):  # notes on a question, said of each of its lists
         same = select(Event).where(Event.rater_id == rater.id, Event.field == last.field)
-        for one in session.scalars(same.where(Event.event_id.startswith(f"{said}:"))).all():
-            if one.id != last.id:
-                part = click._replace(event_id=f"{click.event_id}:{one.query_key}")
-                target = Target.of(one)
-                events.record(session, rater, target, one.old, part, cause="undo", undoes=one)
+        for event in session.scalars(same.where(Event.event_id.startswith(f"{event_id}:"))).all():
+            if event.id != last.id:
+                part = click._replace(event_id=f"{click.event_id}:{event.query_key}")
+                target = Target.of(event)
+                events.record(session, rater, target, event.old, part, cause="undo", undoes=event)
     return last.task_id
 
 
@@ -442,18 +444,21 @@ def place(
     share: StudyShare,
     progress: Progress,
     task_id: str,
-    wanted: QueryFilter = EVERYTHING,
+    query_filter: QueryFilter = EVERYTHING,
 ) -> TaskPlace:
     at = _at(share, task_id)
-    shown, unit_shown = _shown(session, rater, wanted)
-    later, earlier = filter(shown, share.given[at + 1 :]), filter(shown, reversed(share.given[:at]))
+    is_task_shown, unit_shown = _shown(session, rater, query_filter)
+    later, earlier = (
+        filter(is_task_shown, share.given[at + 1 :]),
+        filter(is_task_shown, reversed(share.given[:at])),
+    )
     next_one, previous = next(later, None), next(earlier, None)
     is_more, is_left = progress.of > len(share.given), progress.left > 0
-    if wanted.category:
+    if query_filter.category:
         is_more = any(map(unit_shown, (*share.free, *share.planned)))
         opened = open_ids(session, rater)
         is_left = is_more or any(
-            unit_shown(one.unit) for one in share.given if one.task_id in opened
+            unit_shown(task.unit) for task in share.given if task.task_id in opened
         )
     return TaskPlace(
         position=at + 1 if at < len(share.given) else None,
@@ -465,7 +470,11 @@ def place(
 
 
 def onward(
-    session: Session, rater: Rater, now: datetime, wanted: QueryFilter, after: str | None = None
+    session: Session,
+    rater: Rater,
+    now: datetime,
+    query_filter: QueryFilter,
+    after: str | None = None,
 ) -> str | None:
     """Return the id of the task to go to within a filter; ``None`` if there is none.
 
@@ -473,11 +482,11 @@ def onward(
     category with nothing left to do it is the first that was given.
     """
     lock(session, rater)
-    shown, unit_shown = _shown(session, rater, wanted)
+    is_task_shown, unit_shown = _shown(session, rater, query_filter)
     if after is not None:
         find(session, rater, after)
         share = shares.of_rater(session, rater)
-        later = next(filter(shown, share.given[_at(share, after) + 1 :]), None)
+        later = next(filter(is_task_shown, share.given[_at(share, after) + 1 :]), None)
         if later is not None:
             return later.task_id
         begun = _open(session, rater)
@@ -485,27 +494,27 @@ def onward(
         if further is not None:
             return further.id
     task = next_task(session, rater, now, unit_shown)
-    if task is not None or not wanted.category:
+    if task is not None or not query_filter.category:
         return task.id if task is not None else None
-    given = shares.of_rater(session, rater).given
-    return next((one.task_id for one in given if unit_shown(one.unit)), None)
+    tasks_given = shares.of_rater(session, rater).given
+    return next((one.task_id for one in tasks_given if unit_shown(one.unit)), None)
 
 
 def _at(share: StudyShare, task_id: str) -> int:
-    given = [one.task_id for one in share.given]
-    return given.index(task_id) if task_id in given else len(given)
+    task_ids = [task.task_id for task in share.given]
+    return task_ids.index(task_id) if task_id in task_ids else len(task_ids)
 
 
 def _shown(
-    session: Session, rater: Rater, wanted: QueryFilter
+    session: Session, rater: Rater, query_filter: QueryFilter
 ) -> tuple[Callable[[Given], bool], Among]:
-    of = pool.categories(session, rater.study) if wanted.category else {}
-    opened = open_ids(session, rater) if wanted.only_open else set()
+    of = pool.categories(session, rater.study) if query_filter.category else {}
+    opened = open_ids(session, rater) if query_filter.only_open else set()
 
     def unit_shown(unit: Unit) -> bool:
-        return not wanted.category or of.get(unit.question_id) == wanted.category
+        return not query_filter.category or of.get(unit.question_id) == query_filter.category
 
-    def shown(given: Given) -> bool:
-        return (not wanted.only_open or given.task_id in opened) and unit_shown(given.unit)
+    def shown(task: Given) -> bool:
+        return (not query_filter.only_open or task.task_id in opened) and unit_shown(task.unit)
 
     return shown, unit_shown

@@ -34,12 +34,12 @@ def show() -> str:
             return render_template("phase_3/findings/page.html", report=None)
         report = findings.report(session, owner.study, access.now())
         copies = participants.copies_before_last(session, owner.study)
-    found = summary.document(report, access.now().date())
+    document = summary.document(report, access.now().date())
     return render_template(
         "phase_3/findings/page.html",
         report=report,
         counts=summary.counts(report),
-        sections={section.name: section for section in found.sections},
+        sections={section.name: section for section in document.sections},
         formats=tuple(FORMATS),
         data=DATA,
         copies=copies,
@@ -49,8 +49,8 @@ def show() -> str:
 @blueprint.get("/report.<any(markdown, latex, html, docx, json, xlsx):file_format>")
 def take_away(file_format: str) -> Response:
     today = access.now().astimezone().date()
-    name, made = file_name(file_format, today), FORMATS[file_format]
-    return attached(made.render(_exported(name), today), made.media_type, name)
+    name, write = file_name(file_format, today), FORMATS[file_format]
+    return attached(write.render(_exported(name), today), write.media_type, name)
 
 
 @blueprint.get("/data/<name>")
@@ -63,7 +63,11 @@ def data(name: str) -> Response:
 @blueprint.get("/questions")
 def questions() -> str:
     report, category = _report(), request.args.get("category")
-    lines = [(one, answer) for one in report.people for answer in one.answers] if report else []
+    lines = (
+        [(person, answer) for person in report.people for answer in person.answers]
+        if report
+        else []
+    )
     return render_template(
         "phase_3/findings/questions.html",
         category=category,
@@ -83,7 +87,7 @@ def set_category(participant_id: int, number: int) -> Response:
         session.commit()
         person = findings.person(session, participant, access.now())
     if htmx.wants_part():
-        (answer,) = (one for one in person.answers if one.number == number)
+        (answer,) = (candidate for candidate in person.answers if candidate.number == number)
         part = {"person": person, "answer": answer, "saved": True, "longest": LONGEST}
         return make_response(render_template("phase_3/findings/_question.html", **part))
     anchor = f"question-{participant_id}-{number}"
@@ -93,7 +97,11 @@ def set_category(participant_id: int, number: int) -> Response:
 @blueprint.get("/comments")
 def comments() -> str:
     report, theme = _report(), request.args.get("theme")
-    lines = [(one, comment) for one in report.people for comment in one.comments] if report else []
+    lines = (
+        [(person, comment) for person in report.people for comment in person.comments]
+        if report
+        else []
+    )
     return render_template(
         "phase_3/findings/comments.html",
         theme=theme,
@@ -116,9 +124,9 @@ def tag(participant_id: int, comment: str) -> Response:
             findings.add(session, participant, comment, form.theme.data, access.now())
         session.commit()
         person = findings.person(session, participant, access.now())
-    found = next((one for one in person.comments if one.name == comment), None)
-    if htmx.wants_part() and found:
-        part = {"person": person, "comment": found, "comment_name": summary.comment_name}
+    answer = next((candidate for candidate in person.comments if candidate.name == comment), None)
+    if htmx.wants_part() and answer:
+        part = {"person": person, "comment": answer, "comment_name": summary.comment_name}
         part["longest"] = LONGEST
         return make_response(render_template("phase_3/findings/_comment.html", **part))
     anchor = f"comment-{participant_id}-{comment.replace(' ', '-')}"

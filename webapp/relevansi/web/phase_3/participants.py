@@ -73,11 +73,11 @@ def writing() -> Iterator[tuple[Session, Participant]]:
 
 
 def _asking(session: Session) -> Participant:
-    known = access.current_user().guest_id
-    found = None if known is None else session.get(Participant, known)
-    if found is None:
+    guest_id = access.current_user().guest_id
+    participant = None if guest_id is None else session.get(Participant, guest_id)
+    if participant is None:
         raise access.NotTakingPart
-    return found
+    return participant
 
 
 blueprint = Blueprint("participants", __name__, url_prefix="/take-part")
@@ -142,10 +142,10 @@ def link() -> Response:
     if request.method != "POST":  # a reload or another language makes no further link
         return see_other(url_for("own_questions.index"))
     with writing() as (session, participant):
-        made = participants.personal_link(session, participant, access.now())
+        link = participants.personal_link(session, participant, access.now())
         session.commit()
-    shown = raters.shown("participants.consent", made)
-    return make_response(render_template("phase_3/participants/link.html", link=shown))
+    shown_link = raters.shown("participants.consent", link)
+    return make_response(render_template("phase_3/participants/link.html", link=shown_link))
 
 
 def _page(
@@ -203,10 +203,10 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
 
 
 def _text(session: Session, study: Study) -> ConsentText:
-    found = user_studies.consent(session, study)
-    if not found:
+    consent = user_studies.consent(session, study)
+    if not consent:
         raise PhaseClosed
-    return found.get(language()) or found[DEFAULT_LANGUAGE]
+    return consent.get(language()) or consent[DEFAULT_LANGUAGE]
 
 
 questions_blueprint = Blueprint("own_questions", __name__, url_prefix="/ask")
@@ -348,23 +348,23 @@ def undo() -> Response:
 
 def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
     token = cookie.pop("personal", None)
-    own = NewLink(token, access.now()) if token else None
+    personal_link = NewLink(token, access.now()) if token else None
     with reading() as (session, participant):
         lines = own_questions.lines(session, participant, access.now())
-        left = own_questions.allowance(session, participant)
+        questions_left = own_questions.allowance(session, participant)
         page = render_template(
             "phase_3/own_questions/page.html",
             pseudonym=participant.pseudonym,
             lines=lines,
             current=next((line for line in lines if line.is_open and not line.is_rated), None),
-            left=left or 0,
-            is_open=left is not None,
+            left=questions_left or 0,
+            is_open=questions_left is not None,
             finished=participant.finished_at is not None,
             draft=draft,
             problem=problem,
             longest=LONGEST,
             name_taken=str(PseudonymTaken()) if "taken" in request.args else "",
-            link=raters.shown("participants.consent", own) if own else None,
+            link=raters.shown("participants.consent", personal_link) if personal_link else None,
         )
     return make_response(page, status)
 
@@ -392,17 +392,17 @@ def _rated(position: int) -> dict[str, Any]:
         background = particulars.of_answer(session, rater.study, run_id, position)
         questions_left = own_questions.allowance(session, participant)
     g.pictures = page.show_pictures
-    left = []
+    open_parts = []
     if line.open_judgments and line.answer_state == "empty":
-        left.append(gettext("whether showing nothing is right"))
+        open_parts.append(gettext("whether showing nothing is right"))
     elif line.open_judgments:
-        left.append(ngettext("%(n)s card", "%(n)s cards", line.open_judgments))
+        open_parts.append(ngettext("%(n)s card", "%(n)s cards", line.open_judgments))
     if line.is_unrated:
-        left.append(gettext("the quality of the answer"))
+        open_parts.append(gettext("the quality of the answer"))
     return {
         "page": page,
         "line": line,
-        "left": ", ".join(left),
+        "left": ", ".join(open_parts),
         "questions_left": questions_left,
         "longest": LONGEST,
         "whole": "whole" in request.args,
@@ -414,8 +414,8 @@ def _clicked(position: int, rank: int | None = None, form: RatingForm | None = N
     """Return the parts that a click changed: every card of the same property at `rank`."""
     rated = _rated(position)
     cards = rated["page"].cards
-    names = {one.card.identity for one in cards if one.number == rank}
-    changed = [one for one in cards if one.card.identity in names]
+    names = {card.card.identity for card in cards if card.number == rank}
+    changed = [card for card in cards if card.card.identity in names]
     part = "phase_3/own_questions/_clicked.html"
     both = form.both_notes(rated["page"].notes) if form else None
     return htmx.respond(part, part, **rated, changed=changed, both_notes=both)
@@ -463,8 +463,10 @@ def show() -> str:
 def answer() -> Response:
     form = checked(AnswerForm)
     with writing() as (session, participant):
-        name, said = form.item.data, form.said.data or None
-        participants.answer(session, own_questions.rater(participant), name, said, clicks.event())
+        name, item_answer = form.item.data, form.said.data or None
+        participants.answer(
+            session, own_questions.rater(participant), name, item_answer, clicks.event()
+        )
         session.commit()
     if htmx.wants_part():
         part = "phase_3/questionnaires/_saved.html"
@@ -477,14 +479,14 @@ def finish() -> Response:
     """Store the form and end; items without an answer are asked for once."""
     with writing() as (session, participant):
         rater = own_questions.rater(participant)
-        said = _store(session, rater)
-        ends = not said.unanswered or checked(EndForm).anyway.data
+        questionnaire = _store(session, rater)
+        ends = not questionnaire.unanswered or checked(EndForm).anyway.data
         if ends:
             participants.finish(participant, access.now())
         session.commit()
     if ends:
         return see_other(url_for("questionnaires.thanks"))
-    return make_response(_questionnaire_page(said.unanswered), 422)
+    return make_response(_questionnaire_page(questionnaire.unanswered), 422)
 
 
 @questionnaire_blueprint.get("/thanks")
@@ -500,15 +502,15 @@ def thanks() -> str | Response:
 
 def _questionnaire_page(left_out: tuple[int, ...]) -> str:
     with reading() as (session, participant):
-        said = participants.of_rater(session, own_questions.rater(participant))
+        questionnaire = participants.of_rater(session, own_questions.rater(participant))
         lines = own_questions.lines(session, participant, access.now())
-        scores = zip(USABILITY_ITEMS, ITEMS, said.usability, strict=True)
+        scores = zip(USABILITY_ITEMS, ITEMS, questionnaire.usability, strict=True)
         return render_template(
             "phase_3/questionnaires/page.html",
             items=[(NAMES[name], statement, score) for name, statement, score in scores],
             scale=range(LEAST, MOST + 1),
-            helped=said.helped,
-            missing=said.missing,
+            helped=questionnaire.helped,
+            missing=questionnaire.missing,
             left_out=left_out,
             longest=MOST_NOTES,
             open_question=next((line.question.position for line in lines if line.is_open), None),

@@ -121,22 +121,22 @@ def write_consent() -> Response:
 @blueprint.post("/links")
 def make_link() -> Response:
     form = forms.form_from_request(PseudonymForm)
-    is_for_one, wanted = bool(form.pseudonym.raw_data), form.pseudonym.data
+    is_for_one, pseudonym = bool(form.pseudonym.raw_data), form.pseudonym.data
     if is_for_one and not form.validate():
-        return _page(422, errors=forms.messages(form), pseudonym=wanted)
+        return _page(422, errors=forms.messages(form), pseudonym=pseudonym)
     try:
         with access.writing() as (session, owner):
             raters.need_password(owner.study.password)
             now = access.now()
             user_studies.open_or_make(session, owner.study, now)
             if is_for_one:
-                made = participants.invite(session, owner.study, wanted, now)
+                link = participants.invite(session, owner.study, pseudonym, now)
             else:
-                made = participants.make_link(session, owner.study, now)
-            raters.show_once("participants.consent", made)
+                link = participants.make_link(session, owner.study, now)
+            raters.show_once("participants.consent", link)
             session.commit()
     except PseudonymTaken as taken:
-        return _page(422, errors={"pseudonym": str(taken)}, pseudonym=wanted)
+        return _page(422, errors={"pseudonym": str(taken)}, pseudonym=pseudonym)
     return see_other(url_for("user_studies.show", _anchor="link"))
 
 
@@ -157,10 +157,10 @@ def withdraw_link(link_id: int) -> Response:
 
 
 def _tested(form: SettingsForm, text: str) -> dict[str, str | int]:
-    found = own_questions.ask_for_a_test(form.settings(), text)
-    if isinstance(found, own_questions.Failed):
-        return {"question": text, "problem": found.error, "response": found.excerpt}
-    return {"question": text, "response": found.response, "cards": len(found.cards)}
+    answer = own_questions.ask_for_a_test(form.settings(), text)
+    if isinstance(answer, own_questions.Failed):
+        return {"question": text, "problem": answer.error, "response": answer.excerpt}
+    return {"question": text, "response": answer.response, "cards": len(answer.cards)}
 
 
 def _page(status: int = 200, **said: Any) -> Response:
@@ -186,14 +186,15 @@ def _context(
             "errors": errors or {},
             "saved": "saved" in request.args,
             "consents": consents
-            or user_studies.default_consent() | {code: one.text for code, one in stored.items()},
+            or user_studies.default_consent()
+            | {code: consent.text for code, consent in stored.items()},
             "version": max((text.number for text in stored.values()), default=0),
             "has_password": study.password is not None,
             "link": link,
             "links": participants.listed_links(session, study, access.now()),
             "pseudonym": pseudonym or participants.offered(session, study),
             "taking_part": sum(
-                one.agreed_at is not None for one in participants.everybody(session, study)
+                consent.agreed_at is not None for consent in participants.everybody(session, study)
             ),
             "withdrawn": phase.withdrawn if phase else 0,
             "tested": {"problem": "", "question": "", "response": "", **(tested or {})},

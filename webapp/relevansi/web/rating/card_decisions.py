@@ -28,10 +28,14 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
         return _back("judgments.show", rank, run_id=run_id, query_id=query_id)
     with access.reading() as (session, rater):
         page = pages.rating_page(session, rater, run_id, query_id)
-        found = card_marks.of_answer(session, rater.study, page, clicked=rank, mistake=mistake)
-    assert found is not None  # else there was no card to decide on
+        constraint_marks = card_marks.of_answer(
+            session, rater.study, page, clicked=rank, mistake=mistake
+        )
+    assert constraint_marks is not None  # else there was no card to decide on
     return (
-        card_marks.decided(found) if htmx.wants_part() else judgments.with_parts(page, found, 422)
+        card_marks.decided(constraint_marks)
+        if htmx.wants_part()
+        else judgments.with_parts(page, constraint_marks, 422)
     )
 
 
@@ -45,13 +49,13 @@ def decide_blind(task_id: str) -> Response:
         )
     with access.reading() as (session, rater):
         page = pages.blind_page(session, rater, task_id)
-        found = card_marks.of_task(session, rater, page, clicked=card, mistake=mistake)
-    assert found is not None  # else the decision would have been refused
+        constraint_marks = card_marks.of_task(session, rater, page, clicked=card, mistake=mistake)
+    assert constraint_marks is not None  # else the decision would have been refused
     if htmx.wants_part():
-        return card_marks.decided(found)
+        return card_marks.decided(constraint_marks)
     if mistake is None:
-        return _back("rate.show", found.changed[0], task_id=task_id)
-    return rate.with_parts(page, found, 422)
+        return _back("rate.show", constraint_marks.changed[0], task_id=task_id)
+    return rate.with_parts(page, constraint_marks, 422)
 
 
 def _back(endpoint: str, number: int, **where: str | int) -> Response:

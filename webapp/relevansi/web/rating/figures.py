@@ -84,8 +84,10 @@ def of_totals(
     judged = judged_companions(tuple(names))
     shares = {name: figures(totals, [share])[share].value for name, share in judged.items()}
     return {
-        name: _cell(name, one, one.why_undefined, waiting[name == OF_QUALITY], shares.get(name))
-        for name, one in figures(totals, names).items()
+        name: _cell(
+            name, figure, figure.why_undefined, waiting[name == OF_QUALITY], shares.get(name)
+        )
+        for name, figure in figures(totals, names).items()
     }
 
 
@@ -135,16 +137,18 @@ def _counts(summary: QuerySummary, cannot_tell: CannotTell) -> tuple[int, int]:
 
 def clicked(summary: QuerySummary, cannot_tell: CannotTell) -> tuple[str, str]:
     """Return the counts of one answer in words: "3 of 4" relevant, and the first rank, from 1."""
-    relevant, counted = _counts(summary, cannot_tell)
-    if not counted:
+    relevant, of = _counts(summary, cannot_tell)
+    if not of:
         return "-", "-"
-    words = gettext("%(n)s of %(of)s", n=relevant, of=counted)
+    words = gettext("%(n)s of %(of)s", n=relevant, of=of)
     rank = summary.first_relevant_rank
     return words, notation.number(rank) if rank else gettext("none so far")
 
 
 def measures(names: Iterable[str] = HEADLINES, scale: Scale = BINARY) -> tuple[Measure, ...]:
-    return tuple(replace(one, label=label_on(one, scale)) for one in map(measure_of, names))
+    return tuple(
+        replace(measure, label=label_on(measure, scale)) for measure in map(measure_of, names)
+    )
 
 
 def reasons(names: Iterable[str]) -> dict[str, str]:
@@ -261,9 +265,9 @@ def _of_question(
     span = summary.figures[name]
     value = span.lower if span.lower == span.upper else span.value  # settled before the question is
     if name == "mean_overall_precision":
-        relevant, counted = _counts(summary, page.cannot_tell)
-        value = relevant / counted if counted else None
-        words = f"{relevant}/{counted}" if is_short and counted else ""
+        relevant, of = _counts(summary, page.cannot_tell)
+        value = relevant / of if of else None
+        words = f"{relevant}/{of}" if is_short and of else ""
     elif name == "success_rate" and value is not None:
         words = gettext("yes") if value else gettext("no")
     elif name == OF_QUALITY and summary.quality is not None:

@@ -37,9 +37,9 @@ def next_one() -> Response:
         is_open = rater.is_owner and not studies.is_blind(session, rater.study)
         if is_open and (listed := runs.overviews(session, rater)):
             started = [
-                url_for("judgments.show", run_id=one.run.id, query_id=one.first_open)
-                for one in listed
-                if one.first_open is not None
+                url_for("judgments.show", run_id=overview.run.id, query_id=overview.first_open)
+                for overview in listed
+                if overview.first_open is not None
             ]
             address = next(iter(started), url_for("home.show"))
             return see_other(address)
@@ -52,15 +52,15 @@ def next_one() -> Response:
             return _to(task_id, because="runs" if is_new else None)
         if chosen.category:  # nothing of it is in this rater's share
             return see_other(url_for("rate.next_one"))
-        given, is_owner = tasks.given_to(session, rater), rater.is_owner
+        task_ids, is_owner = tasks.given_to(session, rater), rater.is_owner
         progress = shares.progress(session, rater)
-        done = shares.done(session, rater)
+        counts = shares.done(session, rater)
     return htmx.respond(
         "rating/rate/done.html",
         "rating/rate/_finished.html",
         progress=progress,
-        done=done,
-        last=given[-1] if given else None,
+        done=counts,
+        last=task_ids[-1] if task_ids else None,
         is_owner=is_owner,
     )
 
@@ -79,9 +79,9 @@ def with_parts(page: BlindPage, marks: Marks | None, status: int = 200) -> Respo
     with access.reading() as (session, rater):
         background = particulars.of_task(session, rater, page.task_id)
         guidelines = studies.guidelines(rater.study)
-        left = page.progress
-        clicks_left = left.open_judgments + left.unrated
-        work = shown.work(session, rater, left.questions, left.left, clicks_left)
+        progress = page.progress
+        clicks_left = progress.open_judgments + progress.unrated
+        work = shown.work(session, rater, progress.questions, progress.left, clicks_left)
     query = clicks.query()
     return htmx.respond(
         "rating/judgments/page.html",
@@ -113,19 +113,19 @@ def constraints(task_id: str) -> Response:
 @blueprint.post("/<task_id>/judgment")
 def judge(task_id: str) -> Response:
     form = checked(VerdictForm)
-    named = form.card.data
+    card_key = form.card.data
     with access.writing() as (session, rater):
-        judged = tasks.judge(session, rater, task_id, named, form.relevance.data, form.click)
+        judged = tasks.judge(session, rater, task_id, card_key, form.relevance.data, form.click)
         if judged.stays_open and judged.figures != pages.ALL_FIGURES and htmx.wants_part():
             session.commit()
-            return _judged(task_id, named, judged)
+            return _judged(task_id, card_key, judged)
         if form.onward.data and tasks.is_done(session, rater, task_id):
             following = onward(session, rater, access.now(), clicks.filter_of())
             session.commit()
             return _to(following)
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         session.commit()
-    card = page.card(named)
+    card = page.card(card_key)
     if htmx.wants_part():
         return _clicked(page, changed=[card, *page.sharing(card)])
     still_here = card is not None and page.stage is TaskStage.CARDS
@@ -149,9 +149,9 @@ def rate(task_id: str) -> Response:
     with access.writing() as (session, rater):
         tasks.rate(session, rater, task_id, answer, form.rating, clicks.event())
         if form.onward.data and tasks.is_done(session, rater, task_id):
-            found = onward(session, rater, access.now(), clicks.filter_of())
+            following = onward(session, rater, access.now(), clicks.filter_of())
             session.commit()
-            return _to(found)
+            return _to(following)
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         session.commit()
     rated = next((row for row in page.answers if row.key == answer), None)
@@ -181,17 +181,17 @@ def open_wording(task_id: str, name: str) -> Response:
 def later(task_id: str) -> Response:
     with access.writing() as (session, rater):
         tasks.put_off(session, rater, task_id, access.now())
-        found = onward(session, rater, access.now(), clicks.filter_of())
+        following = onward(session, rater, access.now(), clicks.filter_of())
         session.commit()
-    return _to(found)
+    return _to(following)
 
 
 @blueprint.post("/ahead")
 def ahead() -> Response:
     with access.writing() as (session, rater):
-        found = tasks.ahead(session, rater, access.now(), AHEAD)
+        tasks_ahead = tasks.ahead(session, rater, access.now(), AHEAD)
         session.commit()
-        addresses = [url_for("rate.show", task_id=task.id) for task in found]
+        addresses = [url_for("rate.show", task_id=task.id) for task in tasks_ahead]
     return jsonify(addresses=addresses)
 
 
@@ -221,9 +221,9 @@ def _moving(page: BlindPage) -> dict[str, Any]:
 def _step(page: BlindPage) -> str:
     """Return the step that is shown: the one asked for, else the first that is not done."""
     unrated = [answer.letter for answer in page.answers if answer.quality is None]
-    asked = request.args.get("answer") or request.args.get("step") or ""
-    if asked in {"cards", "empty", *(answer.letter for answer in page.answers)}:
-        return asked
+    step = request.args.get("answer") or request.args.get("step") or ""
+    if step in {"cards", "empty", *(answer.letter for answer in page.answers)}:
+        return step
     if page.stage is TaskStage.EMPTINESS or (page.stage is TaskStage.DONE and not page.cards):
         return "empty" if page.asks_emptiness else next(iter(page.letters), "")
     return unrated[0] if unrated else "cards"

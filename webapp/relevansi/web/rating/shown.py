@@ -25,19 +25,19 @@ class Work(Struct, frozen=True):
     is_done: bool
 
 
-def work(session: Session, rater: Rater, of: int, left: int, clicks: int) -> Work:
+def work(session: Session, rater: Rater, of: int, open_questions: int, clicks: int) -> Work:
     """Return how far a rater is who has `left` questions and so many `clicks` before them."""
     pace = progress.pace(progress.recent_clicks(session, rater))
-    done = gettext("%(n)s of %(of)s questions done", n=of - left, of=of)
+    done = gettext("%(n)s of %(of)s questions done", n=of - open_questions, of=of)
     if pace and clicks:
         time = notation.duration(pace * clicks)
         done = gettext("%(done)s, %(time)s left", done=done, time=time)
-    return Work(of, of - left, done, is_done=left == 0)
+    return Work(of, of - open_questions, done, is_done=open_questions == 0)
 
 
 def shared(page: QuestionPage, background: Background[Any]) -> dict[str, str]:
     """Return what all cards of the page have in common, of their fields and particulars."""
-    known = [
+    particulars_by_card = [
         background.cards.get(card.key if page.is_blind else card.number) for card in page.cards
     ]
-    return particulars.shared_facts([card.card for card in page.cards], known)
+    return particulars.shared_facts([card.card for card in page.cards], particulars_by_card)
