@@ -204,6 +204,8 @@ function way(name, id) {
   const link = one(`[data-way="${name}"]`);
   link.toggleAttribute("data-walk", id !== undefined);
   link.classList.toggle("off", id === undefined);
+  link.role = "link"; // also while it leads nowhere
+  link.ariaDisabled = id === undefined;
   if (id === undefined) link.removeAttribute("href");
   else link.href = `#q-${id}`;
 }
