@@ -235,12 +235,12 @@ def relabel(run_id: str) -> Response:
 
 @blueprint.post("/<run_id>/move")
 def move(run_id: str) -> Response:
-    """Put a run one place up or down in the list, and go back to it there."""
+    """Put a run one place up or down in the order of the study, and go back to it."""
     form = checked(MoveForm)
     with access.writing() as (session, rater):
         runs.move(session, rater.study, run_id, form.direction.data or "")
         session.commit()
-    return see_other(url_for("runs.index", _anchor=f"run-{run_id}"))
+    return see_other(url_for("runs.show", run_id=run_id))
 
 
 @blueprint.get("/<run_id>/delete")
