@@ -7,9 +7,7 @@ states, which reading does not exceed, and by how tightly a member is packed.
 from __future__ import annotations
 
 import json
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -20,6 +18,7 @@ from msgspec import Meta, Struct, ValidationError, convert
 
 from relevansi.failures import Refused
 from relevansi.i18n import gettext, mark
+from relevansi.importers.results.files import BROKEN
 from relevansi.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION
 
 PACK_MESSAGES = {
@@ -57,15 +56,9 @@ MOST_RATIO = 200
 """Real members are packed to a twentieth or so; deflate could do a thousandth."""
 SMALL = MEBIBYTE
 """Bytes that a member may unpack to at any ratio."""
-"""A comparison drawn more often is not drawn again: it would take an hour."""
 
 _ENCRYPTED = 0x1
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-_BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
-    *(NotImplementedError, RuntimeError, ValueError, OverflowError),
-)
-"""The exceptions of the standard library for a file that is not a zip, or a hostile one."""
 
 
 class UnusablePack(Refused):
@@ -152,7 +145,7 @@ class ProofPack:
         try:
             with self._archive.open(self._members[name]) as file:
                 yield file
-        except _BROKEN as broken:
+        except BROKEN as broken:
             raise UnreadableMember(name, "damaged") from broken
 
 
@@ -161,7 +154,7 @@ def opened(name: str, file: IO[bytes]) -> Iterator[ProofPack]:
     """Open the proof pack in `file`, called `name` in messages; raises ``UnusablePack``."""
     try:
         archive = zipfile.ZipFile(file)
-    except _BROKEN as broken:
+    except BROKEN as broken:
         raise UnusablePack("pack_not_zip", name) from broken
     with archive:
         yield ProofPack(name, archive)
