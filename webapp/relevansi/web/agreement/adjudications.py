@@ -88,14 +88,14 @@ def _page(
     session: Session, study: Study, item_id: int | None = None, settled_id: int | None = None
 ) -> dict[str, Any]:
     docket = adjudications.docket(session, study)
-    of_majority = {one.item_id for one in docket.majorities}
+    of_majority = {dispute.item_id for dispute in docket.majorities}
     with_majority = (item_id or settled_id) in of_majority or request.args.get("of") == "majority"
     queue = docket.majorities if with_majority else docket.ties
-    item_ids = [one.item_id for one in queue]
-    open_items = [one.item_id for one in queue if one.settlement is None]
+    item_ids = [dispute.item_id for dispute in queue]
+    open_items = [dispute.item_id for dispute in queue if dispute.settlement is None]
     if item_id not in item_ids:
         begin = item_ids.index(settled_id) if settled_id in item_ids else 0
-        behind = [one for one in item_ids[begin:] if one in open_items]
+        behind = [key for key in item_ids[begin:] if key in open_items]
         item_id = next(iter(behind or open_items), None)
     place = item_ids.index(item_id) if item_id is not None else len(queue)
     dispute = queue[place] if place < len(queue) else None
@@ -123,6 +123,6 @@ def _page(
 
 def _following(queue: tuple[Dispute, ...], place: int) -> int | None:
     """Return the judged item behind a place of the queue, from its end the first open one."""
-    behind = [one.item_id for one in queue[place + 1 :]]
-    before = [one.item_id for one in queue[:place] if one.settlement is None]
+    behind = [dispute.item_id for dispute in queue[place + 1 :]]
+    before = [dispute.item_id for dispute in queue[:place] if dispute.settlement is None]
     return next(iter((*behind, *before)), None)

@@ -25,15 +25,16 @@ blueprint = Blueprint("agreement", __name__)
 
 @blueprint.get("/agreement")
 def show() -> str:
-    wanted = request.args.get("of", ItemKind.CARDS)
-    kind = ItemKind(wanted) if wanted in list(ItemKind) else ItemKind.CARDS
+    name = request.args.get("of", ItemKind.CARDS)
+    kind = ItemKind(name) if name in list(ItemKind) else ItemKind.CARDS
     with access.reading() as (session, rater):
         report = agreement.report(session, rater.study, kinds=[kind])
         (measured,) = report.kinds
         pairs = [*measured.pairs]
         number = request.args.get("pair", 0, type=int)
         pair = pairs[number] if number in range(len(pairs)) else next(iter(pairs), None)
-        people = [one for one in studies.raters(session, rater.study) if pair and one.name in pair]
+        raters = studies.raters(session, rater.study)
+        people = [person for person in raters if pair and person.name in pair]
         items = agreement.items(session, rater.study, kind, people) if pair else []
     return render_template(
         "agreement/page.html",
@@ -72,25 +73,24 @@ def _crossed(
     decided = [both for both in labels if str(Relevance.UNSURE) not in both]
     counts = Counter(decided)
     values = sorted({value for both in decided for value in both}, key=str, reverse=True)
-    return tuple(
-        (value, tuple((other, counts[value, other]) for other in values)) for value in values
-    )
+    return tuple((row, tuple((column, counts[row, column]) for column in values)) for row in values)
 
 
-def about_coefficients(wanted: Iterable[str]) -> dict[str, Any]:
+def about_coefficients(names: Iterable[str]) -> dict[str, Any]:
     """Return what explains the coefficients in the tables of a page, by what they are called."""
-    measures = tuple(COEFFICIENTS[name] for name in wanted)
-    about = {gettext(one.label): one.name for one in measures}
+    measures = tuple(COEFFICIENTS[name] for name in names)
+    about = {gettext(measure.label): measure.name for measure in measures}
     return {"measures": measures, "about": about, "reasons": {}}
 
 
 @blueprint.get("/agreement.<end>")
 def take_away(end: str) -> Response:
     """Return the agreement on all kinds of items as ``relevansi agreement`` does."""
-    made = next((one for one in words.FORMATS.values() if one.extension == end), None)
-    if made is None:
+    formats = words.FORMATS.values()
+    file_format = next((each for each in formats if each.extension == end), None)
+    if file_format is None:
         raise NotFound
     with access.reading() as (session, rater):
         report = agreement.report(session, rater.study)
     today = access.now().astimezone().date()
-    return attached(made.render(report, today), made.media_type, f"agreement.{end}")
+    return attached(file_format.render(report, today), file_format.media_type, f"agreement.{end}")

@@ -259,7 +259,7 @@ def show_standing() -> Response:
         questions = progress.question_progress(session, study)
         is_blind = studies.is_blind(session, study)
         sets = assignments.numbered(session, study)
-        short = [one for one in questions if one.reach < (study.overlap or 1)]
+        short = [question for question in questions if question.reach < (study.overlap or 1)]
         in_study = reports.in_study(study)
         blindness = reports.blindness(session, study, in_study, Rule(reports.MAJORITY))
         rule = reports.final_rule(session, study)
@@ -277,9 +277,9 @@ def show_standing() -> Response:
             blindness=blindness_sentence(blindness),
             askable=asked_again.askable(session, study),
             waiting=asked_again.waiting(session, study),
-            nobody=assignments.written((one.id for one in short if not one.reach), sets),
-            too_few=assignments.written((one.id for one in short if one.reach), sets),
-            machines=sum(one.is_machine for one in studies.people_and_machines(session, study)),
+            nobody=assignments.written((line.id for line in short if not line.reach), sets),
+            too_few=assignments.written((line.id for line in short if line.reach), sets),
+            machines=sum(rater.is_machine for rater in studies.people_and_machines(session, study)),
             settled=planning.settled_part(session, study) if questions else None,
             styles=planning.STYLES,
         )

@@ -56,10 +56,10 @@ def give_up(work_id: str) -> Response:
     return see_other(url_for(_UNDER[job.kind]))
 
 
-def led_to(kind: str, wanted: Mapping[str, Any]) -> Response:
+def led_to(kind: str, task: Mapping[str, Any]) -> Response:
     """Redirect to the page of a job, begun if none was done since the study changed."""
     with access.writing() as (session, rater):
-        work_id = jobs.enqueue(session, rater.study, kind, wanted, access.now())
+        work_id = jobs.enqueue(session, rater.study, kind, task, access.now())
         session.commit()
     wake()
     return see_other(url_for("long_work.show", work_id=work_id))
@@ -74,10 +74,11 @@ def wake() -> None:
 
 
 def _imported(job: LongWork) -> str:
-    found = job.result or {}
-    if found["left"]:
-        return url_for("imports.show", token=found["left"], left="1" if found["stored"] else None)
-    return after_import(found["runs"])
+    result = job.result or {}
+    if result["left"]:
+        is_left = "1" if result["stored"] else None
+        return url_for("imports.show", token=result["left"], left=is_left)
+    return after_import(result["runs"])
 
 
 def after_import(stored: Sequence[str]) -> str:
