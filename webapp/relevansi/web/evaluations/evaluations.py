@@ -79,14 +79,14 @@ class ScoringForm(Form):
 
 def _settings(form: ScoringForm) -> ScoringSettings:
     if not form.validate():
-        named = forms.messages(form)
+        messages = forms.messages(form)
         for field in (form.tau_sim, form.min_average, form.min_pass_rate):
             if field.errors:
-                named[field.name] = f"{gettext(field.label.text)}: {named[field.name]}"
-        raise forms.UnusableForm(named)
+                messages[field.name] = f"{gettext(field.label.text)}: {messages[field.name]}"
+        raise forms.UnusableForm(messages)
     is_json = form.kind.data is EvaluationKind.JSON
     mean, rate, tau_sim = form.min_average.data, form.min_pass_rate.data, form.tau_sim.data
-    subset, prompt = _sent("subset"), _sent("prompt")
+    subset, prompt = _uploaded_file("subset"), _uploaded_file("prompt")
     if subset and not is_json:
         raise forms.UnusableForm({"subset": gettext("Only JSON answers have a dev set.")})
     if prompt and not is_json:
@@ -108,7 +108,7 @@ def _settings(form: ScoringForm) -> ScoringSettings:
 
 
 def _sent_files(kind: EvaluationKind) -> list[NamedBytes]:
-    first, outputs = _sent("file"), _sent("outputs")
+    first, outputs = _uploaded_file("file"), _uploaded_file("outputs")
     if outputs and kind is not EvaluationKind.JSON:
         raise forms.UnusableForm({"outputs": gettext("Only JSON answers come in two files.")})
     if first is None:
@@ -119,7 +119,7 @@ def _sent_files(kind: EvaluationKind) -> list[NamedBytes]:
     return [first, outputs] if outputs else [first]
 
 
-def _sent(field: str) -> NamedBytes | None:
+def _uploaded_file(field: str) -> NamedBytes | None:
     chosen = request.files.get(field)
     if chosen is None or not chosen.filename:
         return None
@@ -127,7 +127,7 @@ def _sent(field: str) -> NamedBytes | None:
     return NamedBytes(name or "file", chosen.read())
 
 
-def _told(problems: Iterable[Problem]) -> tuple[str, ...]:
+def _distinct_messages(problems: Iterable[Problem]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(message, problems)))[:MOST_TOLD]
 
 
@@ -147,7 +147,7 @@ def upload() -> Response:
         settings = _settings(form)
         return score(settings, _sent_files(settings.kind))
     except ImportRefused as refused:
-        return _index(form, _told(refused.problems), 422)
+        return _index(form, _distinct_messages(refused.problems), 422)
     except forms.UnusableForm as wrong:
         return _index(form, tuple(wrong.messages.values()), 422)
     except EmbedderUnusable as unusable:
@@ -167,21 +167,25 @@ def score(settings: ScoringSettings, files: Sequence[NamedBytes]) -> Response:
 @blueprint.get("/<evaluation_id>")
 def show(evaluation_id: str) -> str:
     with access.reading() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        page = evaluations.page(session, found, Show.ALL, 1)
-    kind = EvaluationKind(found.kind)
+        evaluation = evaluations.find(session, rater.study, evaluation_id)
+        page = evaluations.page(session, evaluation, Show.ALL, 1)
+    kind = EvaluationKind(evaluation.kind)
     measures = EVALUATIONS[kind].measures.values()
     return render_template(
         "evaluations/page.html",
-        evaluation=found,
+        evaluation=evaluation,
         kind=kind,
-        report=score_documents.report(kind, found.name, found.head, found.figures),
-        about={word: one.name for one in measures for word in (one.name, gettext(one.label))},
+        report=score_documents.report(kind, evaluation.name, evaluation.head, evaluation.figures),
+        about={
+            word: measure.name
+            for measure in measures
+            for word in (measure.name, gettext(measure.label))
+        },
         measures=tuple(measures),
         reasons={},
         files=tuple(FILES),
         failed=gettext(FAILED[kind]),
-        problems=tuple(message(Problem.stored(stored)) for stored in found.problems),
+        problems=tuple(message(Problem.stored(stored)) for stored in evaluation.problems),
         counts=page.counts,
         again="again" in request.args,
     )
@@ -189,17 +193,17 @@ def show(evaluation_id: str) -> str:
 
 @blueprint.get("/<evaluation_id>/items")
 def items(evaluation_id: str) -> Response:
-    wanted = request.args.get("show", Show.ALL)
-    chosen = Show(wanted) if wanted in list(Show) else Show.ALL
+    filter_name = request.args.get("show", Show.ALL)
+    chosen = Show(filter_name) if filter_name in list(Show) else Show.ALL
     number = request.args.get("page", 1, type=int)
     with access.reading() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        page = evaluations.page(session, found, chosen, number)
-    kind = EvaluationKind(found.kind)
+        evaluation = evaluations.find(session, rater.study, evaluation_id)
+        page = evaluations.page(session, evaluation, chosen, number)
+    kind = EvaluationKind(evaluation.kind)
     return htmx.respond(
         "evaluations/items.html",
         "evaluations/_items.html",
-        evaluation=found,
+        evaluation=evaluation,
         title=_title(kind),
         page=page,
         figures=[evaluation_items.figures(kind, item.result)[:3] for item in page.items],
@@ -213,30 +217,32 @@ def items(evaluation_id: str) -> Response:
 @blueprint.get("/<evaluation_id>/items/<int:position>")
 def item(evaluation_id: str, position: int) -> Response:
     with access.reading() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        item = evaluations.find_item(session, found, position)
-    kind = EvaluationKind(found.kind)
+        evaluation = evaluations.find(session, rater.study, evaluation_id)
+        item = evaluations.find_item(session, evaluation, position)
+    kind = EvaluationKind(evaluation.kind)
     return htmx.respond(
         "evaluations/item.html",
         "evaluations/_item.html",
-        evaluation=found,
+        evaluation=evaluation,
         kind=kind,
         title=_title(kind),
         item=item,
-        shown=evaluation_items.shown(kind, item),
+        shown=evaluation_items.item_fields(kind, item),
         figures=evaluation_items.figures(kind, item.result),
-        tau_sim=notation.figure(found.settings.get("tau_sim"), "coefficient"),
+        tau_sim=notation.figure(evaluation.settings.get("tau_sim"), "coefficient"),
     )
 
 
 @blueprint.get("/<evaluation_id>/delete")
 def ask_to_delete(evaluation_id: str) -> str:
     with access.reading() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-    items = ngettext("%(n)s item with its scores", "%(n)s items with their scores", found.n_items)
+        evaluation = evaluations.find(session, rater.study, evaluation_id)
+    items = ngettext(
+        "%(n)s item with its scores", "%(n)s items with their scores", evaluation.n_items
+    )
     return render_template(
         "frame/confirm.html",
-        title=gettext("Delete %(name)s?", name=printable_line(found.name)),
+        title=gettext("Delete %(name)s?", name=printable_line(evaluation.name)),
         goes=[items],
         stays=(),
         note=gettext("The file can be scored again."),
@@ -249,8 +255,8 @@ def ask_to_delete(evaluation_id: str) -> str:
 @blueprint.post("/<evaluation_id>/delete")
 def delete(evaluation_id: str) -> Response:
     with access.writing() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        evaluations.remove(session, rater.study, found, access.now())
+        evaluation = evaluations.find(session, rater.study, evaluation_id)
+        evaluations.remove(session, rater.study, evaluation, access.now())
         session.commit()
     return _to(url_for("evaluations.index"))
 
@@ -259,30 +265,32 @@ def delete(evaluation_id: str) -> Response:
 def download(evaluation_id: str, name: str) -> Response:
     """Return what the command line writes of the same files."""
     with access.reading() as (session, rater):
-        found = evaluations.find(session, rater.study, evaluation_id)
-        results = evaluations.results(session, found)
+        evaluation = evaluations.find(session, rater.study, evaluation_id)
+        results = evaluations.results(session, evaluation)
         if name == "scores.json":
-            data = b"".join(score_documents.json_file(found.head, results))
+            data = b"".join(score_documents.json_file(evaluation.head, results))
         elif name == "scores.csv":
-            data = b"".join(score_documents.csv_file(COLUMNS[found.kind], results))
+            data = b"".join(score_documents.csv_file(COLUMNS[evaluation.kind], results))
         else:
-            report = score_documents.report(found.kind, found.name, found.head, found.figures)
+            report = score_documents.report(
+                evaluation.kind, evaluation.name, evaluation.head, evaluation.figures
+            )
             write = score_documents.WRITERS["markdown" if name == "report.md" else "latex"]
             data = write(report)
     ending = name.rpartition(".")[2]
-    return attached(data, FILES[name], f"{found.kind}-{found.id}.{ending}")
+    return attached(data, FILES[name], f"{evaluation.kind}-{evaluation.id}.{ending}")
 
 
-def _index(asked: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> Response:
+def _index(form: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> Response:
     with access.reading() as (session, rater):
-        found = evaluations.all_of(session, rater.study)
+        evaluations_of_study = evaluations.all_of(session, rater.study)
     return htmx.respond(
         "evaluations/index.html",
         "evaluations/_upload.html",
         status=status,
-        evaluations=found,
+        evaluations=evaluations_of_study,
         titles={kind: _title(kind) for kind in EvaluationKind},
-        asked=asked,
+        asked=form,
         endpoint_model=embedders.configured_model(),
         most_rows=MOST_ROWS,
         most_rows_of_model=MOST_ROWS_OF_MODEL,

@@ -93,32 +93,32 @@ FAILURES = {
 """The reasons why an output scores 0, in words; the last two are followed by the field."""
 
 
-def shown(kind: EvaluationKind, item: EvaluationItem) -> Shown:
+def item_fields(kind: EvaluationKind, item: EvaluationItem) -> Shown:
     """Return an item's question, expected answer and parts; ``n_hidden`` parts are not shown."""
     score = score_again(kind, item.row, item.parts)
-    said = [{"key": part["key"], "passed": part["passed"]} for part in item.parts]
-    found: Shown = {
+    parts = [{"key": part["key"], "passed": part["passed"]} for part in item.parts]
+    fields: Shown = {
         "question": item.row["question"],
         "expected": (),
         "failure": "",
-        "n_hidden": max(0, len(said) - MOST_PARTS) if kind is not EvaluationKind.JSON else 0,
+        "n_hidden": max(0, len(parts) - MOST_PARTS) if kind is not EvaluationKind.JSON else 0,
     }
     if isinstance(score, ChunkScore):
-        return found | _chunks(score, said)
+        return fields | _chunks(score, parts)
     if isinstance(score, JsonScore):
-        return found | _json(score, item, said)
+        return fields | _json(score, item, parts)
     gold, contexts = item.row["gold"], item.row["contexts"]
-    sentences = zip(said[:MOST_PARTS], score, strict=False)
-    return found | {
+    sentences = zip(parts[:MOST_PARTS], score, strict=False)
+    return fields | {
         "expected": () if gold is None else ((cut(gold), ""),),
-        "parts": [_sentence(one, verdict, contexts) for one, verdict in sentences],
+        "parts": [_sentence(part, verdict, contexts) for part, verdict in sentences],
     }
 
 
-def _sentence(said: Shown, verdict: SentenceVerdict, contexts: Mapping[str, str]) -> Shown:
+def _sentence(part: Shown, verdict: SentenceVerdict, contexts: Mapping[str, str]) -> Shown:
     look, support = SUPPORTS[verdict.support]
     cosine = verdict.cosine
-    return said | {
+    return part | {
         "text": cut(verdict.sentence.text),
         "look": look,
         "support": gettext(support),
@@ -135,13 +135,13 @@ def cited(citations: Iterable[str], contexts: Mapping[str, str]) -> list[tuple[s
     ]
 
 
-def _chunks(score: ChunkScore, said: list[Shown]) -> Shown:
+def _chunks(score: ChunkScore, item_parts: list[Shown]) -> Shown:
     row, looks = score.row, {"common": score.common, "missed": score.missed}
     parts = []
-    chunks = zip(said[:MOST_PARTS], row.retrieved_chunks, score.chunk_words, strict=False)
-    for one, text, common in chunks:
+    chunks = zip(item_parts[:MOST_PARTS], row.retrieved_chunks, score.chunk_words, strict=False)
+    for part, text, common in chunks:
         counts = {"n_common": len(common), "n_words": len(set(text.split()))}
-        parts.append(one | counts | {"segments": _marked(cut(text), {"common": score.common})})
+        parts.append(part | counts | {"segments": _marked(cut(text), {"common": score.common})})
     return {
         "expected": _marked(cut(row.expected_answer), looks),
         "parts": parts,
@@ -150,36 +150,38 @@ def _chunks(score: ChunkScore, said: list[Shown]) -> Shown:
     }
 
 
-def _json(score: JsonScore, item: EvaluationItem, said: list[Shown]) -> Shown:
+def _json(score: JsonScore, item: EvaluationItem, item_parts: list[Shown]) -> Shown:
     failure = ""
     if score.reason is not None:
         failure = f"{gettext(FAILURES[score.reason])} {score.output.field or ''}".strip()
-    parts = zip(said, item.parts, strict=True)
+    parts = zip(item_parts, item.parts, strict=True)
     return {
-        "parts": [one | _field(score, part["key"], float(part["score"])) for one, part in parts],
+        "parts": [
+            outcome | _field(score, part["key"], float(part["score"])) for outcome, part in parts
+        ],
         "failure": failure,
         "output": cut(score.question.output or ""),
     }
 
 
 def _field(score: JsonScore, name: str, earned: float) -> Shown:
-    expected, given = score.question.expected.get(name), (score.output.fields or {}).get(name)
+    expected, answered = score.question.expected.get(name), (score.output.fields or {}).get(name)
     coverage = {"detailed_description": score.descriptions, "predicted_questions": score.questions}
     pairs = coverage.get(name)
-    left: Lines = [(one, "", None) for one in lines_of(expected)]
-    right: Lines = [(one, "", None) for one in lines_of(given)]
+    expected_lines: Lines = [(line, "", None) for line in lines_of(expected)]
+    answered_lines: Lines = [(line, "", None) for line in lines_of(answered)]
     if name == "grounding":
-        left, right = _paths(score)
+        expected_lines, answered_lines = _paths(score)
     elif pairs is not None:
-        left, right = _paired(pairs, expected, given)
+        expected_lines, answered_lines = _paired(pairs, expected, answered)
     weight = float(100 * WEIGHTS[name])
     return {
         "label": item_label(EvaluationKind.JSON, name),
         "points": notation.number(round(weight * earned, 2)),
         "weight": notation.number(weight),
         "why": _why(score, name, pairs),
-        "expected": left,
-        "given": right,
+        "expected": expected_lines,
+        "given": answered_lines,
     }
 
 
@@ -187,12 +189,12 @@ def _why(score: JsonScore, name: str, pairs: Coverage | None) -> str:
     if not score.schema_ok:
         return gettext("The output failed, so every field has 0.")
     if name in CLASSES:
-        found = score.classes[name]
-        if found.contained:
+        field_class = score.classes[name]
+        if field_class.contained:
             return gettext("One text contains the other.")
-        alike = notation.figure(float(found.jaccard))
+        alike = notation.figure(float(field_class.jaccard))
         words = mark("Jaccard of character pairs %(value)s, below 0.72.")
-        if found.matches:
+        if field_class.matches:
             words = mark("Jaccard of character pairs %(value)s, at least 0.72.")
         return gettext(words, value=alike)
     if pairs is not None:
@@ -221,38 +223,38 @@ def _why(score: JsonScore, name: str, pairs: Coverage | None) -> str:
     )
 
 
-def _paired(pairs: Coverage, expected: object, given: object) -> tuple[Lines, Lines]:
+def _paired(pairs: Coverage, expected: object, answered: object) -> tuple[Lines, Lines]:
     def side(texts: object, place: int, unpaired: str) -> Lines:
         numbers = {pair[place]: number for number, pair in enumerate(pairs.pairs, 1)}
-        found: Lines = []
+        lines: Lines = []
         for at, text in enumerate(texts if isinstance(texts, list) else []):
             look = "common" if at in numbers else unpaired
             if look == "surplus" and at >= pairs.n_given:
                 look = "ignored"
-            found.append((cut(plain(text)), look, numbers.get(at)))
-        return found
+            lines.append((cut(plain(text)), look, numbers.get(at)))
+        return lines
 
-    return side(expected, 0, "missed"), side(given, 1, "surplus")
+    return side(expected, 0, "missed"), side(answered, 1, "surplus")
 
 
 def _paths(score: JsonScore) -> tuple[Lines, Lines]:
-    found: Lines = []
-    for one in score.references:
-        file = cut(one.file or "-")
-        told = gettext("%(file)s: no anchor found", file=file)
-        if one.ok:
-            told = f"{file}: “{cut(one.anchor or '')}”"
-        elif not one.file_known:
-            told = gettext("%(file)s: the file is none of the contexts'", file=file)
-        found.append((told, "common" if one.ok else "surplus", None))
-    return [(cut(context.source_path), "", None) for context in score.question.contexts], found
+    quoted: Lines = []
+    for reference in score.references:
+        file = cut(reference.file or "-")
+        line = gettext("%(file)s: no anchor found", file=file)
+        if reference.ok:
+            line = f"{file}: “{cut(reference.anchor or '')}”"
+        elif not reference.file_known:
+            line = gettext("%(file)s: the file is none of the contexts'", file=file)
+        quoted.append((line, "common" if reference.ok else "surplus", None))
+    return [(cut(context.source_path), "", None) for context in score.question.contexts], quoted
 
 
 def lines_of(value: object) -> list[str]:
     """Return a value of a JSON answer as one text for each entry."""
     if value is None:
         return []
-    return [cut(plain(one)) for one in (value if isinstance(value, list) else [value])]
+    return [cut(plain(part)) for part in (value if isinstance(value, list) else [value])]
 
 
 def plain(value: object) -> str:

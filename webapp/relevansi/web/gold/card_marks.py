@@ -73,8 +73,8 @@ def refused(
     """Return why a form's decision cannot be stored; ``None`` once it was committed."""
     subject = form.subject.data or CARD
     try:
-        wanted = Decision(card, subject, form.outcome.data or None, form.reason.data)
-        decide(wanted, access.now())
+        decision = Decision(card, subject, form.outcome.data or None, form.reason.data)
+        decide(decision, access.now())
     except DecisionReasonMissing:  # the form says so at its field
         session.rollback()
         return DecisionMistake(card, subject, gettext(REQUIRED))
@@ -97,21 +97,21 @@ def of_answer(
     answer = marks.of_answer(session, study, page.run_id, page.query_id)
     by_rank = answer.by_rank if answer else {}
     address = partial(url_for, "card_decisions.decide", **where)
-    is_open = any(shown.relevance is None for shown in page.cards) or (
+    is_open = any(card.relevance is None for card in page.cards) or (
         page.state is QueryState.EMPTY and page.empty_outcome is None
     )
-    repeats = {shown.number: shown.repeats for shown in page.cards}
+    repeats = {card.number: card.repeats for card in page.cards}
     return Marks(
         question=str(page.query_id),
         under={
-            shown.number: _below(
-                shown,
-                by_rank[shown.number],
-                address(rank=shown.number),
-                mistake=mistake if shown.number == clicked else None,
+            card.number: _below(
+                card,
+                by_rank[card.number],
+                address(rank=card.number),
+                mistake=mistake if card.number == clicked else None,
             )
-            for shown in page.cards
-            if shown.number in by_rank and _says_anything(by_rank[shown.number])
+            for card in page.cards
+            if card.number in by_rank and _says_anything(by_rank[card.number])
         },
         has_end=answer is not None,
         end=(answer, url_for("constraints.question", **where)) if answer and not is_open else None,
@@ -131,16 +131,24 @@ def of_task(
     """Return the marks of a blind rater's page; ``None`` while the study shows none."""
     if not rater.study.badges_while_blind:
         return None
-    found = marks.of_task(session, rater, page.task_id)
-    shown = [one for one in page.cards if one.key in found and _says_anything(found[one.key])]
+    marks_by_key = marks.of_task(session, rater, page.task_id)
+    cards = [
+        card
+        for card in page.cards
+        if card.key in marks_by_key and _says_anything(marks_by_key[card.key])
+    ]
     address = url_for("card_decisions.decide_blind", task_id=page.task_id)
     under = {
-        one.number: _below(
-            one, found[one.key], address, one.key, mistake if one.key == clicked else None
+        card.number: _below(
+            card,
+            marks_by_key[card.key],
+            address,
+            card.key,
+            mistake if card.key == clicked else None,
         )
-        for one in shown
+        for card in cards
     }
-    changed = tuple(one.number for one in shown if one.key == clicked)
+    changed = tuple(card.number for card in cards if card.key == clicked)
     return Marks(page.task_id, under, changed=changed, mistake=mistake)
 
 
@@ -163,7 +171,7 @@ def _says_anything(card: CheckedCard) -> bool:
 
 
 def _below(
-    shown: JudgedCard,
+    card_of_page: JudgedCard,
     card: CheckedCard,
     address: str,
     key: str = "",
@@ -173,8 +181,8 @@ def _below(
     doubtful = [c for c in card.relevant_checks if c.outcome in {Outcome.FAIL, Outcome.MISSING}]
     likely = next((check.constraint for check in (*doubtful, *card.relevant_checks)), "")
     return {
-        "number": shown.number,
-        "card": None if shown.relevance is None else card,
+        "number": card_of_page.number,
+        "card": None if card_of_page.relevance is None else card,
         "address": address,
         "key": key,
         "likely": mistake.subject if mistake else likely,

@@ -42,7 +42,7 @@ KINDS = {
 }
 
 
-def asked(constraints: Constraints) -> list[tuple[str, str]]:
+def rules_in_words(constraints: Constraints) -> list[tuple[str, str]]:
     """Return the constraints that a question sets, in their fixed order: label and rule."""
     return [
         (gettext(CONSTRAINT_LABELS[name]), rule_words(name, rule))
@@ -91,8 +91,8 @@ def full_value(check: Check) -> str:
 def why(check: Check) -> str:
     """Return the reason for the outcome; empty where value and rule show it already."""
     if check.by_hand is not None:
-        said = gettext(OUTCOMES[check.automatic])
-        return gettext("by hand; without that: %(outcome)s", outcome=said)
+        outcome = gettext(OUTCOMES[check.automatic])
+        return gettext("by hand; without that: %(outcome)s", outcome=outcome)
     if check.keyword is not None:
         return gettext("“%(word)s” is in it", word=check.keyword)
     return gettext(check.why) if check.why else ""
@@ -109,8 +109,8 @@ def amount(name: str, value: Fraction) -> str:
 
 
 def _kind(word: str) -> str:
-    known = KINDS.get(word.strip().lower())
-    return gettext(known) if known else word
+    name = KINDS.get(word.strip().lower())
+    return gettext(name) if name else word
 
 
 def _place(place: Place) -> str:
@@ -137,11 +137,13 @@ def _range(name: str, bounds: Range) -> str:
         parts.append(gettext("at most %(n)s", n=amount(name, high)))
     if bounds.target is not None:
         parts.append(gettext("about %(n)s", n=amount(name, bounds.target)))
-    said = ", ".join(parts)
+    bounds_text = ", ".join(parts)
     if not bounds.tolerance:
-        return said
+        return bounds_text
     return gettext(
-        "%(bounds)s (± %(percent)s%%)", bounds=said, percent=number(float(bounds.tolerance * 100))
+        "%(bounds)s (± %(percent)s%%)",
+        bounds=bounds_text,
+        percent=number(float(bounds.tolerance * 100)),
     )
 
 

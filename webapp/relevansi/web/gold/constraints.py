@@ -92,20 +92,20 @@ def download(run_id: str, name: str) -> Response:
         if name == "manual_input.json":
             document = constraints.manual_document(session, rater.study, run_id, access.now())
             return attached(jsonify(document).data, "application/json", name)
-        found = constraints.checked_run(session, rater.study, run_id, _missing())
-    if found.report is None:
+        checked = constraints.checked_run(session, rater.study, run_id, _missing())
+    if checked.report is None:
         raise NoGold(run_id)
     if name == "constraints.json":
-        return jsonify(constraints_json(found.report))
+        return jsonify(constraints_json(checked.report))
     written = constraint_reports.cards_csv if "cards" in name else constraint_reports.questions_csv
-    return attached(written(found.report), "text/csv; charset=utf-8", name)
+    return attached(written(checked.report), "text/csv; charset=utf-8", name)
 
 
 @blueprint.get("/<run_id>/<int:query_id>")
 def question(run_id: str, query_id: int) -> str:
     with access.reading() as (session, rater):
-        found = constraints.checked_query(session, rater.study, run_id, query_id, _missing())
-    return render_template("gold/constraints/question.html", **_question(found))
+        checked = constraints.checked_query(session, rater.study, run_id, query_id, _missing())
+    return render_template("gold/constraints/question.html", **_question(checked))
 
 
 @blueprint.post("/<run_id>/<int:query_id>/<int:card>")
@@ -135,8 +135,8 @@ def _answer(
         )
         return see_other(where)
     with access.reading() as (session, rater):
-        found = constraints.checked_query(session, rater.study, run_id, query_id)
-    page = _question(found, mistake, clicked=card)
+        checked = constraints.checked_query(session, rater.study, run_id, query_id)
+    page = _question(checked, mistake, clicked=card)
     status = 200 if mistake is None else 422
     return htmx.respond(
         "gold/constraints/question.html", "gold/constraints/_clicked.html", page, status
@@ -147,17 +147,17 @@ def _rendered(
     run_id: str, *, refusal: str = "", problems: Sequence[str] = (), taken: int | None = None
 ) -> str:
     with access.reading() as (session, rater):
-        found = constraints.checked_run(session, rater.study, run_id, _missing())
-        remarks = gold.remarks(session, run_id, found.gold) if found.gold else ()
-        of_set = gold.find_set(session, rater.study, found.run.question_set_id).runs
+        checked = constraints.checked_run(session, rater.study, run_id, _missing())
+        remarks = gold.remarks(session, run_id, checked.gold) if checked.gold else ()
+        of_set = gold.find_set(session, rater.study, checked.run.question_set_id).runs
     return render_template(
         "gold/constraints/page.html",
-        checked=found,
-        run=found.run,
-        report=found.report,
-        **({} if found.report is None else _figures(found.report)),
+        checked=checked,
+        run=checked.run,
+        report=checked.report,
+        **({} if checked.report is None else _figures(checked.report)),
         left_out=_missing() is MissingRule.LEFT_OUT,
-        advice=[read_together(one, CONSTRAINT_MEASURES) for one in CONSTRAINT_ADVICE],
+        advice=[read_together(measure, CONSTRAINT_MEASURES) for measure in CONSTRAINT_ADVICE],
         remarks=[*map(message, remarks)],
         comparable=[run.id for run in of_set] if len(of_set) > 1 else [],
         taken=request.args.get("taken", type=int) if taken is None else taken,
@@ -167,12 +167,12 @@ def _rendered(
 
 
 def _question(
-    found: CheckedQuery, mistake: DecisionMistake | None = None, clicked: int | None = None
+    checked: CheckedQuery, mistake: DecisionMistake | None = None, clicked: int | None = None
 ) -> dict[str, object]:
     return {
-        **asdict(found),
-        **_figures(found.report),
-        "rules": constraint_words.asked(found.line.question.constraints),
+        **asdict(checked),
+        **_figures(checked.report),
+        "rules": constraint_words.rules_in_words(checked.line.question.constraints),
         "mistake": mistake,
         "clicked": clicked,
     }
@@ -183,7 +183,7 @@ def _figures(report: ConstraintReport) -> dict[str, object]:
         "figures": headline_figures(report),
         "pca": report.totals.pca,
         "measures": tuple(CONSTRAINT_MEASURES.values()),
-        "labels": {name: one.label for name, one in CONSTRAINT_MEASURES.items()},
+        "labels": {name: measure.label for name, measure in CONSTRAINT_MEASURES.items()},
         "words": constraint_words,
     }
 
@@ -207,17 +207,17 @@ def beside_people(run_id: str) -> str:
     """Show the confusion table, kappa, precision and recall, and the cards to look at."""
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted_rule())
-        found = constraints.compare(session, rater.study, run_id, rule)
+        comparison = constraints.compare(session, rater.study, run_id, rule)
         offered = rules.rule_choices(session, rater.study)
     return render_template(
         "gold/constraint_agreement/page.html",
-        found=found,
-        rule=next(one for one in offered if one.name == found.rule),
+        found=comparison,
+        rule=next(offered_rule for offered_rule in offered if offered_rule.name == comparison.rule),
         rules=offered,
-        lines=_lines(found.agreement),
+        lines=_lines(comparison.agreement),
         words=constraint_words,
-        apart=found.disagreed[:FIRST_SHOWN],
-        apart_too=found.disagreed[FIRST_SHOWN:],
+        apart=comparison.disagreed[:FIRST_SHOWN],
+        apart_too=comparison.disagreed[FIRST_SHOWN:],
     )
 
 
@@ -232,7 +232,7 @@ def _lines(agreement: BinaryAgreement) -> list[tuple[str, str, str, int, str]]:
     of_relevant = gettext("Of the cards that people call relevant, those that meet everything.")
     n_all, both = agreement.n, agreement.both
     n_passed, n_relevant = both + agreement.machine_only, both + agreement.people_only
-    shown = []
+    lines = []
     for label, value, unit, n, meaning in (
         (gettext("Cohen's kappa"), kappa.why_undefined or kappa.value, KAPPA, n_all, beyond),
         (gettext("Raw agreement"), agreement.agreed, RATIO, n_all, same),
@@ -240,7 +240,7 @@ def _lines(agreement: BinaryAgreement) -> list[tuple[str, str, str, int, str]]:
         (gettext("Recall"), agreement.recall, RATIO, n_relevant, of_relevant),
     ):
         if isinstance(value, NoAgreement | NoShare):
-            shown.append((label, "-", gettext(WHY_NONE[value]), n, meaning))
+            lines.append((label, "-", gettext(WHY_NONE[value]), n, meaning))
         else:
-            shown.append((label, four(value, unit), bounds if unit == KAPPA else "", n, meaning))
-    return shown
+            lines.append((label, four(value, unit), bounds if unit == KAPPA else "", n, meaning))
+    return lines

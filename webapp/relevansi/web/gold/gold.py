@@ -41,10 +41,10 @@ def show(set_id: int) -> str:
 def download(set_id: int) -> Response:
     """Return a version as a file; of a set without gold questions a file to begin with."""
     with access.reading() as (session, rater):
-        known = gold.find_set(session, rater.study, set_id)
-        wanted = request.args.get("version", len(known.versions), type=int)
-        if wanted or known.versions:
-            document = gold.read(session, set_id, wanted).document
+        question_set = gold.find_set(session, rater.study, set_id)
+        version = request.args.get("version", len(question_set.versions), type=int)
+        if version or question_set.versions:
+            document = gold.read(session, set_id, version).document
         else:
             document = gold.starter(session, set_id)
     return attached(jsonify(document).data, "application/json", "questions_v2.json")
@@ -80,13 +80,13 @@ def _changed(
 
 def _page(set_id: int, refusals: list[str] | None = None) -> str:
     with access.reading() as (session, rater):
-        known = gold.find_set(session, rater.study, set_id)
+        question_set = gold.find_set(session, rater.study, set_id)
         in_force = gold.in_force(session, set_id)
     return render_template(
         "gold/page.html",
-        set=known,
+        set=question_set,
         gold=in_force,
-        asked=constraint_words.asked,
+        asked=constraint_words.rules_in_words,
         places=gold.listed_places(in_force) if in_force else (),
         refusals=refusals or [],
     )

@@ -91,9 +91,9 @@ def make() -> Response:
     if not errors:
         try:
             with access.writing() as (session, owner):
-                made = judges.make(session, owner.study, name, endpoint, prompt, access.now())
+                judge = judges.make(session, owner.study, name, endpoint, prompt, access.now())
                 session.commit()
-                return _back(made.rater_id)
+                return _back(judge.rater_id)
         except NameTaken as taken:
             errors = {"name": f"{taken.sentence()}."}
         except UnfitPrompt as unfit:
@@ -112,8 +112,8 @@ def show(judge_id: int) -> Response:
             work = calls.work(session, judge, access.now())
         if work.current is None:
             return htmx.reload()  # it has ended: more than this part is another
-        shown, part = _shown(work.current), "machine_judges/_work.html"
-        return Response(render_template(part, judge_id=judge_id, work=work, current=shown))
+        current, part = session_words(work.current), "machine_judges/_work.html"
+        return Response(render_template(part, judge_id=judge_id, work=work, current=current))
     return Response(_page(judge_id, form, errors, asked="most_calls" in request.args))
 
 
@@ -150,9 +150,9 @@ def resume(judge_id: int) -> Response:
     """Go on with a session on which nobody works any more."""
     with access.writing() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
-        found = calls.running(session, judge.rater_id)
-    if found is not None:
-        _wake(judge_id, found.at_once)
+        running = calls.running(session, judge.rater_id)
+    if running is not None:
+        _wake(judge_id, running.at_once)
     return _back(judge_id)
 
 
@@ -173,8 +173,8 @@ def _back(judge_id: int) -> Response:
 
 
 def _endpoint() -> JudgeEndpoint | None:
-    found: JudgeEndpoint | None = current_app.config["JUDGE"]
-    return found
+    endpoint: JudgeEndpoint | None = current_app.config["JUDGE"]
+    return endpoint
 
 
 def _configured() -> dict[str, Any]:
@@ -222,8 +222,8 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
             judge=judge,
             judge_id=judge_id,
             work=work,
-            current=_shown(work.current),
-            earlier=tuple(map(_shown, work.earlier)),
+            current=session_words(work.current),
+            earlier=tuple(map(session_words, work.earlier)),
             sentences=calls.SENTENCES,
             estimate=estimate,
             expected=expected,
@@ -258,14 +258,14 @@ def _why_not(judge: MachineJudge, work: calls.Work) -> str:
     return ""
 
 
-def _shown(found: calls.SessionNow | None) -> dict[str, Any] | None:
-    if found is None:
+def session_words(session_now: calls.SessionNow | None) -> dict[str, Any] | None:
+    if session_now is None:
         return None
-    line, why = found.line, found.line.why
+    line, why = session_now.line, session_now.line.why
     return {
         "line": line,
-        "state": found.state,
-        "judged": found.judged,
+        "state": session_now.state,
+        "judged": session_now.judged,
         "estimated": _cost(line.estimated_prompt_tokens, line.estimated_completion_tokens, line),
         "used": _cost(line.prompt_tokens, line.completion_tokens, line),
         "why": gettext(calls.SENTENCES[why]) if why else "",
@@ -290,26 +290,32 @@ FIRST_SHOWN, MOST_SHOWN = 10, 200
 def show_beside(judge_id: int) -> str:
     with access.reading() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
-        found = judges.beside_people(session, owner.study, judge)
+        comparison = judges.beside_people(session, owner.study, judge)
         scale = Scale.stored(owner.study.scale)
         merging = scale.merging(owner.study.merging)
     *grades, cannot_tell = scale.verdicts
     verdicts = (*reversed(grades), cannot_tell)
-    apart = tuple(card for card in found.cards if card.is_apart)
-    others = tuple(card for card in found.cards if not card.is_apart)
-    rows = [(said, [found.table.get((said, other), 0) for other in verdicts]) for said in verdicts]
+    apart = tuple(card for card in comparison.cards if card.is_apart)
+    others = tuple(card for card in comparison.cards if not card.is_apart)
+    rows = [
+        (
+            machine_verdict,
+            [comparison.table.get((machine_verdict, verdict), 0) for verdict in verdicts],
+        )
+        for machine_verdict in verdicts
+    ]
     title, note = gettext("Beside each person"), gettext("n counts the items that both decided.")
-    each = (((name,), one) for name, one in found.people)
+    each = (((name,), person) for name, person in comparison.people)
     return render_template(
         "machine_judges/agreement.html",
         judge=judge,
         judge_id=judge_id,
-        found=found,
+        found=comparison,
         fewest=FEWEST_SHARED,
         merging=merging,
         verdicts=verdicts,
         rows=rows,
-        overall=words.overall("overall", gettext("Agreement"), found.agreement, WANTED),
+        overall=words.overall("overall", gettext("Agreement"), comparison.agreement, WANTED),
         people=words.by_group("people", title, (gettext("Rater"),), each, note, WANTED),
         intervals=words.intervals(),
         apart=apart[:FIRST_SHOWN],

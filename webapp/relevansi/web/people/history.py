@@ -28,18 +28,18 @@ class UndoForm(Form):
 @blueprint.get("/")
 def show() -> str:
     changed = request.args.get("change", "")
-    wanted = EventFilters(
+    filters = EventFilters(
         rater=request.args.get("rater", type=int),
         question=request.args.get("question", type=int),
         change=ChangeKind(changed) if changed in list(ChangeKind) else None,
         before=request.args.get("before", type=int),
     )
-    narrowed = asdict(wanted) | {"before": None}
+    narrowed = asdict(filters) | {"before": None}
     with access.reading() as (session, rater):
         return render_template(
             "people/history/page.html",
-            history=history.history(session, rater, wanted),
-            wanted=wanted,
+            history=history.history(session, rater, filters),
+            wanted=filters,
             query={name: value for name, value in narrowed.items() if value is not None},
             event_id=secrets.token_hex(16),  # a form sent twice is one undo
         )

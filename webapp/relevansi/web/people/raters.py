@@ -115,8 +115,8 @@ def ask_to_remove(rater_id: int) -> str:
     """Show what is deleted with a rater and what is kept, for both ways of removal."""
     with access.reading() as (session, owner):
         rater = raters.find(session, owner.study, rater_id)
-        found = raters.lines(session, owner.study)
-        line = next(line for line in found if line.id == rater.id)
+        lines = raters.lines(session, owner.study)
+        line = next(line for line in lines if line.id == rater.id)
         cost = raters.removal_cost(session, rater)
     return render_template("people/raters/remove.html", rater=line, cost=cost)
 
@@ -149,8 +149,8 @@ def qr_code(address: str, label: str) -> Markup:
     """Return the QR code of an address as SVG for the page itself: no style, no request."""
     import segno  # noqa: PLC0415 - a tenth of a second
 
-    made = segno.make(address, micro=False)
-    drawn = made.svg_inline(scale=4, border=4, light="#fff", svgclass="qr", title=label)
+    code = segno.make(address, micro=False)
+    drawn = code.svg_inline(scale=4, border=4, light="#fff", svgclass="qr", title=label)
     return Markup(drawn.replace("<svg", '<svg role="img"', 1))  # noqa: S704 (segno escapes)
 
 
@@ -159,24 +159,24 @@ def need_password(stored: str | None) -> None:
         raise NoPasswordYet
 
 
-def show_once(endpoint: str, made: NewLink) -> None:
+def show_once(endpoint: str, link: NewLink) -> None:
     """Keep a new link in the owner's own cookie until the next page has shown it."""
-    cookie[endpoint] = [made.token, made.expires_at.isoformat(), made.name]
+    cookie[endpoint] = [link.token, link.expires_at.isoformat(), link.name]
 
 
 def shown_once(endpoint: str) -> dict[str, Any] | None:
     """Return the link that was just made for `endpoint`, to be shown."""
-    made = cookie.pop(endpoint, None)
-    if made is None:
+    stored_link = cookie.pop(endpoint, None)
+    if stored_link is None:
         return None
-    token, expires_at, name = made
-    return shown(endpoint, NewLink(token, datetime.fromisoformat(expires_at), name))
+    token, expires_at, name = stored_link
+    return link_card(endpoint, NewLink(token, datetime.fromisoformat(expires_at), name))
 
 
-def shown(endpoint: str, made: NewLink) -> dict[str, Any]:
+def link_card(endpoint: str, link: NewLink) -> dict[str, Any]:
     """Return a new link to `endpoint`, shown this once, with its QR code as SVG."""
-    address = url_for(endpoint, token=made.token, _external=True)
-    return asdict(made) | {
+    address = url_for(endpoint, token=link.token, _external=True)
+    return asdict(link) | {
         "address": address,
         "code": qr_code(address, gettext("QR code of the link")),
         "is_local": access.is_loopback(request.host),
@@ -191,8 +191,8 @@ def _page(link: dict[str, Any] | None = None, form: InviteForm | None = None, **
             lines=raters.lines(session, owner.study),
             # The open ones, else the newest.
             invitations={
-                rater_id: [link for link in found if link.state == raters.OPEN] or found[:1]
-                for rater_id, found in invited.items()
+                rater_id: [link for link in links if link.state == raters.OPEN] or links[:1]
+                for rater_id, links in invited.items()
             },
             link=link,
             has_password=owner.study.password is not None,

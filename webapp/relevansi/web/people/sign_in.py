@@ -120,15 +120,15 @@ def check_cookie() -> Response:
     """Go on to the page for which somebody came in, where their browser brought the cookie."""
     if not session_cookie.sign_in():
         raise NoCookie
-    wanted = request.args.get("next", "")
-    return see_other(wanted if is_ours(wanted) else url_for("home.show"))
+    address = request.args.get("next", "")
+    return see_other(address if is_ours(address) else url_for("home.show"))
 
 
 @blueprint.post("/sign-out")
 def leave() -> Response:
-    if named := session_cookie.sign_in():
+    if signed_in := session_cookie.sign_in():
         with access.database().writing() as session:
-            sign_in.sign_out(session, named, access.now())
+            sign_in.sign_out(session, signed_in, access.now())
             session.commit()
     session_cookie.take_back()
     return see_other(url_for("sign_in.show"))
@@ -140,8 +140,8 @@ def greet(token: str) -> str:
     with access.database().reading() as session:
         study = access.study(session)
         invitation = raters.accept(session, study, token, access.now())
-        name, shown = invitation.rater.name, studies.shown_name(study)
-    return render_template("people/sign_in/join.html", study=shown, name=name, token=token)
+        name, study_name = invitation.rater.name, studies.shown_name(study)
+    return render_template("people/sign_in/join.html", study=study_name, name=name, token=token)
 
 
 @blueprint.post("/join/<token>")
@@ -202,7 +202,7 @@ def _page(errors: dict[str, str] | None = None) -> str:
         return render_template(
             "people/sign_in/page.html",
             # Those of this machine, where nobody signs in.
-            raters=[one for one in lines if one.removed_at is None and not one.is_machine],
+            raters=[line for line in lines if line.removed_at is None and not line.is_machine],
             has_password=study.password is not None,
             may_set=_may_set(),
             setup=request.args.get("setup", ""),
@@ -252,8 +252,8 @@ def _checked(password: str) -> sign_in.SessionCookie:
 def _source() -> tuple[str, bool]:
     if access.current_user().is_owner:
         return "signed in", True
-    known = session_cookie.known_browser()
-    return (f"browser {known}", True) if known else (access.source(), False)
+    browser = session_cookie.known_browser()
+    return (f"browser {browser}", True) if browser else (access.source(), False)
 
 
 def _let_in(owner: sign_in.SessionCookie) -> None:
@@ -274,5 +274,5 @@ def _password_page(errors: dict[str, str]) -> str:
         )
 
 
-def _to(wanted: str, otherwise: str = "home.show") -> Response:
-    return session_cookie.checked(wanted if is_ours(wanted) else url_for(otherwise))
+def _to(address: str, otherwise: str = "home.show") -> Response:
+    return session_cookie.checked(address if is_ours(address) else url_for(otherwise))

@@ -47,9 +47,9 @@ def make() -> Response:
         return make_response(_page(name=form.name.data, error=gettext(NO_SCOPE)), 422)
     with access.writing() as (session, rater):
         days = form.days.data or DAYS
-        made = tokens.make(session, rater, form.name.data, chosen, access.now(), days=days)
+        token = tokens.make(session, rater, form.name.data, chosen, access.now(), days=days)
         session.commit()
-    return make_response(_page(made))
+    return make_response(_page(token))
 
 
 @blueprint.post("/<int:token_id>/withdraw")
@@ -60,12 +60,12 @@ def withdraw(token_id: int) -> Response:
     return see_other(url_for("tokens.index"))
 
 
-def _page(made: NewToken | None = None, name: str = "", error: str = "") -> str:
+def _page(token: NewToken | None = None, name: str = "", error: str = "") -> str:
     with access.reading() as (session, rater):
         return render_template(
             "people/tokens/page.html",
             lines=tokens.lines(session, rater, access.now()),
-            made=made,
+            made=token,
             name=name,
             error=error,
             meanings={s: m for s, m in MEANINGS.items() if rater.is_owner or s not in OF_OWNER},

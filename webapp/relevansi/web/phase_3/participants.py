@@ -144,7 +144,7 @@ def link() -> Response:
     with writing() as (session, participant):
         link = participants.personal_link(session, participant, access.now())
         session.commit()
-    shown_link = raters.shown("participants.consent", link)
+    shown_link = raters.link_card("participants.consent", link)
     return make_response(render_template("phase_3/participants/link.html", link=shown_link))
 
 
@@ -364,7 +364,7 @@ def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
             problem=problem,
             longest=LONGEST,
             name_taken=str(PseudonymTaken()) if "taken" in request.args else "",
-            link=raters.shown("participants.consent", personal_link) if personal_link else None,
+            link=raters.link_card("participants.consent", personal_link) if personal_link else None,
         )
     return make_response(page, status)
 

@@ -83,10 +83,10 @@ Verdict = Literal["0", "1", "2", "3", "4", "unsure", "correct_empty", "false_neg
 
 MEDIA = (
     "application/octet-stream",
-    *sorted({one.partition(";")[0] for one in exports.MEDIA_TYPES.values()}),
+    *sorted({media_type.partition(";")[0] for media_type in exports.MEDIA_TYPES.values()}),
 )
 OF_REPORTS = tuple(
-    sorted(one.media_type.partition(";")[0] for one in agreement_files.FORMATS.values())
+    sorted(form.media_type.partition(";")[0] for form in agreement_files.FORMATS.values())
 )
 """Clients that are made from the description take the first."""
 
@@ -395,26 +395,26 @@ def import_runs(form: ImportForm) -> Imported | JobRow:
         access.need_scope()
     files = file_formats.together(chosen_files(), form.choices())
     decision, blind = form.decision(), form.rating == "blind" if form.rating else None
-    if waiting_files.is_long(one.size(data) for one, _, data in files):
+    if waiting_files.is_long(kind.size(data) for kind, _, data in files):
         uploads = [waiting_files.new_upload(name, data, kind) for kind, name, data in files]
         with access.writing() as (session, rater):
-            kept = [
+            waiting = [
                 waiting_files.keep(session, rater.study, upload, access.now()) for upload in uploads
             ]
-            wanted = kinds.importing(kept, decision, blind=blind, confirm=form.confirm)
+            job_data = kinds.importing(waiting, decision, blind=blind, confirm=form.confirm)
             session.commit()
-        return _begin(jobs.IMPORTING, wanted)
+        return _begin(jobs.IMPORTING, job_data)
     with access.reading() as (_, rater):
-        opened = [file_formats.opened(*one) for one in files]
+        opened = [file_formats.opened(*file) for file in files]
         store = kinds.stored(rater.study, opened, decision, blind=blind, confirm=form.confirm)
     with access.writing() as (session, rater):
-        done = store(session, rater.study, access.now())
+        result = store(session, rater.study, access.now())
         session.commit()
-    if done["problems"]:
-        raise ImportRefused(*map(Problem.stored, done["problems"]))
+    if result["problems"]:
+        raise ImportRefused(*map(Problem.stored, result["problems"]))
     with access.reading() as (session, rater):
-        listed = rows.run_rows(session, rater.study, done["runs"])
-    return Imported(listed, done["grades"], _told(done["remarks"]))
+        listed = rows.run_rows(session, rater.study, result["runs"])
+    return Imported(listed, result["grades"], _problem_rows(result["remarks"]))
 
 
 @operation("/runs/<run_id>", "read")
@@ -439,11 +439,11 @@ def show_figures(run_id: str, query: OfFigures) -> dict[str, Any]:
 
     ``figures`` are the names of others than the headline, with commas between.
     """
-    wanted = studies.figures_in(query.figures)
+    measures = studies.figures_in(query.figures)
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, query.rule)
-        found = reports.in_words(session, rater.study, run_id, rule, figures=wanted)
-    return metrics_json(found)
+        report = reports.in_words(session, rater.study, run_id, rule, figures=measures)
+    return metrics_json(report)
 
 
 @operation("/runs/<run_id>/results", "read")
@@ -475,16 +475,16 @@ def export_run(run_id: str, name: str, query: Merged) -> ExportedFile | JobRow:
             return exports.export(session, study, run_id, rule, name)
         if name == "html":
             run = offline_runs.offline_run(session, study, run_id)
-            made = page.page(current_app.jinja_env, run)
-            return ExportedFile(f"rate_{run.name}.html", "text/html; charset=utf-8", made)
+            document = page.page(current_app.jinja_env, run)
+            return ExportedFile(f"rate_{run.name}.html", "text/html; charset=utf-8", document)
         if name != "proof-pack":
             raise UnknownFormat(name)
         from relevansi.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
 
-        wanted = kinds.packing(run_id, rule)
+        job_data = kinds.packing(run_id, rule)
         if not packs.is_long(session, study, run_id, rule):
-            return kinds.make_pack(session, study, wanted, nobody)
-    return _begin(jobs.PACK, wanted)
+            return kinds.make_pack(session, study, job_data, nobody)
+    return _begin(jobs.PACK, job_data)
 
 
 @operation("/runs/<run_id>/queries/<int:query_id>/ratings", "judge", method="POST")
@@ -536,22 +536,22 @@ def list_ratings(query: OfJudgments) -> Page[RatingRow]:
 @operation("/comparisons", "read", media=OF_REPORTS)
 def compare_runs(query: OfComparison) -> dict[str, Any] | ExportedFile:
     """Compare runs, named by ``run`` or chosen as of a ``phase``, as `relevansi compare` does."""
-    wanted = studies.figures_in(query.figures)
+    measures = studies.figures_in(query.figures)
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, query.rule)
         of = chosen_runs.of_phase(session, rater.study, query.phase) if query.phase else query.run
-        found = comparisons.report(
-            session, rater.study, of, rule, figures=wanted, with_agreement=True
+        report = comparisons.report(
+            session, rater.study, of, rule, figures=measures, with_agreement=True
         )
-    return _report(comparison_files.FORMATS[query.format], found, "comparison")
+    return _report(comparison_files.FORMATS[query.format], report, "comparison")
 
 
 @operation("/agreement", "read", media=OF_REPORTS)
 def show_agreement(query: AsFile) -> dict[str, Any] | ExportedFile:
     """Return how far the raters agree, as `relevansi agreement` does."""
     with access.reading() as (session, rater):
-        found = agreement.report(session, rater.study)
-    return _report(agreement_files.FORMATS[query.format], found, "agreement")
+        report = agreement.report(session, rater.study)
+    return _report(agreement_files.FORMATS[query.format], report, "agreement")
 
 
 @operation("/gates", "gate", "import", method="POST")
@@ -597,10 +597,10 @@ def take_task() -> NextTask:
     """Take the question that is next for the rater, who goes on with it until it is done."""
     with access.writing() as (session, rater):
         task_id = tasks.onward(session, rater, access.now(), QueryFilter())
-        shown = pages.blind_page(session, rater, task_id) if task_id else None
-        left = shares.progress(session, rater).left
+        page = pages.blind_page(session, rater, task_id) if task_id else None
+        n_left = shares.progress(session, rater).left
         session.commit()
-    return NextTask(_task(shown) if shown else None, left)
+    return NextTask(_task(page) if page else None, n_left)
 
 
 @operation("/tasks/<task_id>", "read", "judge")
@@ -615,9 +615,9 @@ def judge_card(task_id: str, body: NewCardJudgment) -> Task:
     """Judge a card of a question that the rater was given."""
     with access.writing() as (session, rater):
         tasks.judge(session, rater, task_id, body.card, body.verdict, body.click())
-        shown = pages.blind_page(session, rater, task_id)
+        page = pages.blind_page(session, rater, task_id)
         session.commit()
-    return _task(shown)
+    return _task(page)
 
 
 @operation("/tasks/<task_id>/ratings", "judge", method="POST")
@@ -625,9 +625,9 @@ def rate_task(task_id: str, body: NewTaskRating) -> Task:
     """Grade an answer of a question that the rater was given, or its empty lists."""
     with access.writing() as (session, rater):
         tasks.rate(session, rater, task_id, body.answer, body.rating(), body.click())
-        shown = pages.blind_page(session, rater, task_id)
+        page = pages.blind_page(session, rater, task_id)
         session.commit()
-    return _task(shown)
+    return _task(page)
 
 
 @blueprint.get("/openapi.json")
@@ -636,32 +636,32 @@ def openapi() -> Response:
     return Response(json.encode(document(request.script_root)), content_type=JSON)
 
 
-def _begin(kind: str, wanted: Mapping[str, Any]) -> JobRow:
+def _begin(kind: str, job_data: Mapping[str, Any]) -> JobRow:
     with access.writing() as (session, rater):
-        job_id = jobs.enqueue(session, rater.study, kind, wanted, access.now())
+        job_id = jobs.enqueue(session, rater.study, kind, job_data, access.now())
         session.commit()
-        found = _job(jobs.find(session, rater.study, job_id))
+        row = _job(jobs.find(session, rater.study, job_id))
     wake()
-    return found
+    return row
 
 
 def _job(job: LongWork) -> JobRow:
-    done = job.result or {}
+    result = job.result or {}
     why = f"{gettext(job.failure)}. {gettext(job.remedy or '')}" if job.failure else None
     return JobRow(
         *(job.id, job.kind, job.state, job.steps_done, job.steps),
         address=url_for("api.show_job", job_id=job.id),
-        runs=done.get("runs", []),
-        grades=done.get("grades", {}),
-        remarks=_told(done.get("remarks", ())),
+        runs=result.get("runs", []),
+        grades=result.get("grades", {}),
+        remarks=_problem_rows(result.get("remarks", ())),
         file=url_for("api.download_job", job_id=job.id) if job.file_name else None,
-        problems=_told(done.get("problems", ())),
+        problems=_problem_rows(result.get("problems", ())),
         failure=why and why % {"name": job.about},
     )
 
 
-def _told(stored: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [problems.to_dict(Problem.stored(one)) for one in stored]
+def _problem_rows(stored: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [problems.to_dict(Problem.stored(problem)) for problem in stored]
 
 
 def _report(form: ReportFormat, report: Any, name: str) -> ExportedFile:
@@ -669,36 +669,37 @@ def _report(form: ReportFormat, report: Any, name: str) -> ExportedFile:
     return ExportedFile(f"{name}.{form.extension}", form.media_type, data)
 
 
-def _task(shown: BlindPage) -> Task:
+def _task(page: BlindPage) -> Task:
     return Task(
-        id=shown.task_id,
-        question=shown.question,
-        category=shown.category,
-        context_dependent=shown.context_dependent,
+        id=page.task_id,
+        question=page.question,
+        category=page.category,
+        context_dependent=page.context_dependent,
         earlier_turns=[
-            {"question": t.question, "response": t.response} for t in shown.earlier_turns
+            {"question": t.question, "response": t.response} for t in page.earlier_turns
         ],
-        scale=shown.scale,
-        stage=shown.stage,
+        scale=page.scale,
+        stage=page.stage,
         cards=[
-            TaskCard(one.key, one.number, _seen(one.card), one.relevance) for one in shown.cards
+            TaskCard(card.key, card.number, _blind_fields(card.card), card.relevance)
+            for card in page.cards
         ],
-        asks_emptiness=shown.asks_emptiness,
-        empty_outcome=shown.empty_outcome,
+        asks_emptiness=page.asks_emptiness,
+        empty_outcome=page.empty_outcome,
         answers=[
             TaskAnswer(
-                *(one.key, one.letter, one.state, one.before),
-                cards=list(map(_seen, one.cards)),
-                after=one.after,
-                quality=one.quality,
-                notes=one.notes,
+                *(answer.key, answer.letter, answer.state, answer.before),
+                cards=list(map(_blind_fields, answer.cards)),
+                after=answer.after,
+                quality=answer.quality,
+                notes=answer.notes,
             )
-            for one in shown.answers
+            for answer in page.answers
         ],
     )
 
 
-def _seen(item: Item) -> dict[str, Any]:
+def _blind_fields(item: Item) -> dict[str, Any]:
     """Return the fields of an item that the blind page shows."""
-    stated = {name: getattr(item, name) for name in item.seen_blind}
-    return {name: value for name, value in stated.items() if value not in (None, "", {})}
+    fields = {name: getattr(item, name) for name in item.seen_blind}
+    return {name: value for name, value in fields.items() if value not in (None, "", {})}

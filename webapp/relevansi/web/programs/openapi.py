@@ -26,9 +26,9 @@ def document(base: str = "") -> dict[str, Any]:
     """Return the document, the same for every study and reader, for a server below `base`."""
     schemas: dict[str, Any] = {}
     paths: dict[str, dict[str, Any]] = {}
-    for one in sorted(OPERATIONS.values(), key=lambda one: one.rule):
-        path = _PART.sub(r"{\2}", one.rule)
-        paths.setdefault(path, {})[one.method.lower()] = _operation(one, schemas)
+    for operation in sorted(OPERATIONS.values(), key=lambda operation: operation.rule):
+        path = _PART.sub(r"{\2}", operation.rule)
+        paths.setdefault(path, {})[operation.method.lower()] = _operation(operation, schemas)
     why_not = {"content": {PROBLEM: {"schema": _schema(ProblemDetails, schemas)}}}
     return {
         "openapi": "3.1.0",
@@ -44,62 +44,66 @@ def document(base: str = "") -> dict[str, Any]:
     }
 
 
-def _operation(one: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
-    summary, _, more = one.about.partition("\n")
-    whose = "the owner's" if role_for(f"api.{one.name}") is Role.OWNER else "any rater's"
-    scopes = " or ".join((*one.scopes, "everything"))
-    told = f"{more.strip()}\n\nTakes {whose} token with the scope {scopes}."
-    answers: dict[str, Any] = {str(one.status): {"description": "It was done."}}
-    if one.status != 204:
-        given = {name: {"schema": _BYTES} for name in one.media}
-        kinds = get_args(one.gives) if isinstance(one.gives, UnionType) else (one.gives,)
-        if JSON in one.media and kinds[0] is not ExportedFile:
-            given[JSON] = {"schema": _schema(kinds[0], schemas)}
-        answers[str(one.status)]["content"] = given
-        if one.later:
+def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    summary, _, more = operation.about.partition("\n")
+    whose = "the owner's" if role_for(f"api.{operation.name}") is Role.OWNER else "any rater's"
+    scopes = " or ".join((*operation.scopes, "everything"))
+    about = f"{more.strip()}\n\nTakes {whose} token with the scope {scopes}."
+    answers: dict[str, Any] = {str(operation.status): {"description": "It was done."}}
+    if operation.status != 204:
+        media = {name: {"schema": _BYTES} for name in operation.media}
+        kinds = (
+            get_args(operation.gives)
+            if isinstance(operation.gives, UnionType)
+            else (operation.gives,)
+        )
+        if JSON in operation.media and kinds[0] is not ExportedFile:
+            media[JSON] = {"schema": _schema(kinds[0], schemas)}
+        answers[str(operation.status)]["content"] = media
+        if operation.later:
             job = {"content": {JSON: {"schema": _schema(kinds[-1], schemas)}}}
             answers["202"] = {"description": "It goes on as a job.", **job}
-    made = {
-        "operationId": one.name,
+    described = {
+        "operationId": operation.name,
         "summary": summary,
-        "description": told.strip(),
-        "parameters": [*_of_path(one.rule), *_of_query(one.takes.get("query"))],
+        "description": about.strip(),
+        "parameters": [*_of_path(operation.rule), *_of_query(operation.takes.get("query"))],
         "responses": {**answers, "default": {"$ref": "#/components/responses/problem"}},
     }
     for name, kind in (("body", JSON), ("form", FORM)):
-        if name in one.takes:
-            sent = {"schema": _schema(one.takes[name], schemas)}
+        if name in operation.takes:
+            content = {"schema": _schema(operation.takes[name], schemas)}
             if name == "form":
-                form = schemas[one.takes[name].__name__]
+                form = schemas[operation.takes[name].__name__]
                 form["properties"]["files"] = {"type": "array", "minItems": 1, "items": _BYTES}
                 form["required"] = [*form["required"], "files"]
-            made["requestBody"] = {"required": True, "content": {kind: sent}}
-    return made
+            described["requestBody"] = {"required": True, "content": {kind: content}}
+    return described
 
 
 def _of_path(rule: str) -> list[dict[str, Any]]:
     number = {"type": "integer", "minimum": 0, "maximum": LARGEST_INTEGER}
     text = {"type": "string", "minLength": 1, "maxLength": 200}
     return [
-        {"name": name, "in": "path", "required": True, "schema": number if whole else text}
-        for whole, name in _PART.findall(rule)
+        {"name": name, "in": "path", "required": True, "schema": number if is_number else text}
+        for is_number, name in _PART.findall(rule)
     ]
 
 
 def _of_query(kind: Any) -> list[dict[str, Any]]:
     if kind is None:
         return []
-    found = json.schema(kind)["$defs"][kind.__name__]
+    described = json.schema(kind)["$defs"][kind.__name__]
     return [
-        {"name": name, "in": "query", "required": name in found["required"], "schema": schema}
-        for name, schema in found["properties"].items()
+        {"name": name, "in": "query", "required": name in described["required"], "schema": schema}
+        for name, schema in described["properties"].items()
     ]
 
 
 def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
-    [found], parts = json.schema_components([kind], ref_template="#/components/schemas/{name}")
+    [described], parts = json.schema_components([kind], ref_template="#/components/schemas/{name}")
     schemas.update(_plain(parts))
-    return found
+    return described
 
 
 def _plain(schema: Any) -> Any:
@@ -111,7 +115,7 @@ def _plain(schema: Any) -> Any:
         return list(map(_plain, schema))
     if not isinstance(schema, dict):
         return schema
-    found = {name: _plain(value) for name, value in schema.items()}
-    if isinstance(about := found.get("description"), str):
-        found["description"] = cleandoc(about)
-    return {**found, "items": found.pop("prefixItems")[0]} if "prefixItems" in found else found
+    plain = {name: _plain(value) for name, value in schema.items()}
+    if isinstance(about := plain.get("description"), str):
+        plain["description"] = cleandoc(about)
+    return {**plain, "items": plain.pop("prefixItems")[0]} if "prefixItems" in plain else plain

@@ -79,39 +79,39 @@ def operation(
         takes = get_type_hints(view)
         gives = takes.pop("return")
         name, about = view.__name__, cleandoc(view.__doc__ or "")
-        made = Operation(name, rule, method, scopes, takes, gives, media, status, later, about)
-        OPERATIONS[name] = made
-        blueprint.add_url_rule(rule, name, partial(_answer, made, view), methods=[method])
+        declared = Operation(name, rule, method, scopes, takes, gives, media, status, later, about)
+        OPERATIONS[name] = declared
+        blueprint.add_url_rule(rule, name, partial(_answer, declared, view), methods=[method])
         return view
 
     return registered
 
 
-def _answer(wanted: Operation, view: Callable[..., Any], **place: Any) -> Response:
-    access.need_scope(*wanted.scopes)
-    if "query" in wanted.takes:
-        place["query"] = _read(wanted.takes["query"], request.args, "query")
+def _answer(declared: Operation, view: Callable[..., Any], **place: Any) -> Response:
+    access.need_scope(*declared.scopes)
+    if "query" in declared.takes:
+        place["query"] = _read(declared.takes["query"], request.args, "query")
     elif request.args:
         raise Unfit("query", "there are no parameters here")
-    if "form" in wanted.takes:
-        place["form"] = _read(wanted.takes["form"], request.form, "form")
-    if "body" in wanted.takes:
+    if "form" in declared.takes:
+        place["form"] = _read(declared.takes["form"], request.form, "form")
+    if "body" in declared.takes:
         try:
-            sent = _whole(decoded(request.get_data(), "body"))
-            place["body"] = msgspec.convert(sent, wanted.takes["body"])
+            document = whole_numbers(decoded(request.get_data(), "body"))
+            place["body"] = msgspec.convert(document, declared.takes["body"])
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise Unfit("body", str(error)) from None
-    given = view(**place)
-    if isinstance(given, Response):
-        return given
-    if isinstance(given, ExportedFile):
-        return attached(given.data, given.media_type, given.name)
-    if given is None:
+    result = view(**place)
+    if isinstance(result, Response):
+        return result
+    if isinstance(result, ExportedFile):
+        return attached(result.data, result.media_type, result.name)
+    if result is None:
         return Response(status=204)
-    if wanted.later and hasattr(given, "address"):
-        headers = {"Location": given.address}
-        return Response(json.encode(given), 202, headers, content_type=JSON)
-    return Response(json.encode(given), wanted.status, content_type=JSON)
+    if declared.later and hasattr(result, "address"):
+        headers = {"Location": result.address}
+        return Response(json.encode(result), 202, headers, content_type=JSON)
+    return Response(json.encode(result), declared.status, content_type=JSON)
 
 
 def decoded(data: bytes | str, place: str) -> Any:
@@ -121,33 +121,33 @@ def decoded(data: bytes | str, place: str) -> Any:
     """
 
     def fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        members = dict(pairs)
+        if len(members) < len(pairs):
             raise Unfit(place, "a name is there more than once")
-        return found
+        return members
 
     value = json.decode(data)  # stricter than Python's own
     stdlib_json.loads(data, object_pairs_hook=fields)
     return value
 
 
-def _whole(sent: Any) -> Any:
+def whole_numbers(value: Any) -> Any:
     """Return the fields with whole numbers where JSON writes them as 1.0, which is the same."""
-    if not isinstance(sent, dict):
-        return sent
+    if not isinstance(value, dict):
+        return value
     return {
         name: int(value) if isinstance(value, float) and value.is_integer() else value
-        for name, value in sent.items()
+        for name, value in value.items()
     }
 
 
-def _read(kind: Any, sent: MultiDict[str, str], place: str) -> Any:
-    """Return the struct of what was `sent`; a name may be repeated where its field is a list."""
+def _read(kind: Any, pairs: MultiDict[str, str], place: str) -> Any:
+    """Return the struct of the `pairs` of a request; where a field is a list, names may repeat."""
     [info] = multi_type_info([kind])
     assert isinstance(info, StructType)
-    lists = {one.encode_name for one in info.fields if isinstance(one.type, ListType)}
+    lists = {field.encode_name for field in info.fields if isinstance(field.type, ListType)}
     values: dict[str, Any] = {}
-    for name, several in sent.lists():
+    for name, several in pairs.lists():
         if name not in lists and len(several) > 1:
             raise Unfit(place, f"{name} is there more than once")
         values[name] = several if name in lists else several[0]

@@ -12,7 +12,7 @@ from relevansi.services.runs import reports
 from relevansi.services.workers import jobs, kinds
 from relevansi.web.frame import access
 from relevansi.web.study import study
-from relevansi.web.workers.jobs import download, led_to
+from relevansi.web.workers.jobs import download, redirect_to_job
 
 blueprint = Blueprint("proof_packs", __name__)
 
@@ -27,4 +27,4 @@ def pack(run_id: str | None = None) -> Response:
         wanted = kinds.packing(run_id, rule)
         if not packs.is_long(session, rater.study, run_id, rule):
             return download(kinds.make_pack(session, rater.study, wanted, lambda *_: None))
-    return led_to(jobs.PACK, wanted)
+    return redirect_to_job(jobs.PACK, wanted)

@@ -48,7 +48,7 @@ from relevansi.web.frame.forms import (
     WholeField,
 )
 from relevansi.web.frame.htmx import see_other
-from relevansi.web.workers.jobs import after_import, led_to
+from relevansi.web.workers.jobs import after_import, redirect_to_job
 
 
 class LabelsForm(Form):
@@ -170,7 +170,7 @@ def upload() -> Response:
         reading = kinds.reading(files)
         session.commit()
     if is_long:
-        return led_to(jobs.READING, reading)
+        return redirect_to_job(jobs.READING, reading)
     return see_other(url_for("imports.show", token=reading["tokens"]))
 
 
@@ -235,7 +235,7 @@ def _decide(form: WaitingForm) -> Response:
                 jobs.cancel(session, rater.study, work.id)
         session.commit()
     if is_long:
-        return led_to(jobs.STORING, storing)
+        return redirect_to_job(jobs.STORING, storing)
     if undecided:
         return _look_again(undecided, by_token, left="1")
     return see_other(after_import(run_ids))

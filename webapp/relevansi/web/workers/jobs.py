@@ -56,7 +56,7 @@ def give_up(work_id: str) -> Response:
     return see_other(url_for(_UNDER[job.kind]))
 
 
-def led_to(kind: str, task: Mapping[str, Any]) -> Response:
+def redirect_to_job(kind: str, task: Mapping[str, Any]) -> Response:
     """Redirect to the page of a job, begun if none was done since the study changed."""
     with access.writing() as (session, rater):
         work_id = jobs.enqueue(session, rater.study, kind, task, access.now())
