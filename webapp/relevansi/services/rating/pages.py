@@ -276,7 +276,9 @@ def rating_page(
     query_filter: QueryFilter = EVERYTHING,
 ) -> RatingPage:
     """Return the page of one query; a fixed number of statements for runs of any size."""
-    statement = _standing(only_open=query_filter.only_open, in_category=bool(query_filter.category))
+    statement = _row_of_query(
+        only_open=query_filter.only_open, in_category=bool(query_filter.category)
+    )
     query = {"run_id": run_id, "query_id": query_id, "study_id": rater.study_id}
     values = {**query, "rater_id": rater.id, "category": query_filter.category}
     row = tables(session).execute(statement, values).first()
@@ -346,7 +348,7 @@ _AS_READ = (
 
 
 @cache
-def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]:
+def _row_of_query(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]:
     query_key = StoredSummary.query_key
     summary_row = aliased(StoredSummary)
     walk = _walk(summary_row, only_open=only_open, in_category=in_category)

@@ -171,7 +171,7 @@ def _by_rank(
     query: Row[Any], results: list[Row[Any]], place: AskedPlace | None, *, with_record: bool
 ) -> dict[int, CardParticulars]:
     return {
-        result.rank: _known(card, [source], place, with_record=with_record)
+        result.rank: _particulars_of(card, [source], place, with_record=with_record)
         for result, card, source in _sources(query, results)
     }
 
@@ -187,7 +187,7 @@ def _of_things(
             sources[result.judged_item_id].append(source)
     place = answers[0][2] if answers else None
     for key, card in shared_cards.items():
-        card_particulars = _known(
+        card_particulars = _particulars_of(
             Card(**(card or {})), sources[key], place, with_record=with_record
         )
         lines = tuple(text for text in card_particulars.lines if not _NUMBERED.search(text))
@@ -225,7 +225,7 @@ def _card(record: object) -> Card:
     return filled(Card(title=""), card)
 
 
-def _known(
+def _particulars_of(
     card: Card, sources: Sequence[_Source], place: AskedPlace | None, *, with_record: bool
 ) -> CardParticulars:
     listed = _without(_fullest([source.listed for source in sources]), card, Particulars())
@@ -316,7 +316,9 @@ def _differing(card: Card, records: Iterable[Card], recorded: Particulars) -> Ca
     records = [record for record in records if record is not NO_RECORD]
     if not records:
         return NO_RECORD
-    fuller = max(records, key=lambda record: (_stated(record), str(record)), default=Card(title=""))
+    fuller = max(
+        records, key=lambda record: (_count_stated(record), str(record)), default=Card(title="")
+    )
     differing = {
         name: getattr(fuller, name)
         for name in RECORDED
@@ -327,7 +329,7 @@ def _differing(card: Card, records: Iterable[Card], recorded: Particulars) -> Ca
     return Card(title="", **differing)
 
 
-def _stated(card: Card) -> int:
+def _count_stated(card: Card) -> int:
     return sum(value is not None for value in astuple(card))
 
 

@@ -67,7 +67,7 @@ class Unit(NamedTuple):
     run_id: str | None = None
 
 
-_kept = LruCache[tuple[int, str], Mapping[Unit, int]](MOST_KEPT)
+_cache = LruCache[tuple[int, str], Mapping[Unit, int]](MOST_KEPT)
 
 
 def categories(session: Session, study: Study) -> dict[int, str]:
@@ -80,22 +80,22 @@ def sizes(session: Session, study_id: int, revision: str) -> Mapping[Unit, int]:
     """Return how many verdicts each unit of a study asks for, in its present `revision`."""
     # Kept: no click changes that, and counting 300 questions of 3 runs takes a fifth of one.
     key = study_id, revision
-    counts = _kept.get(session, key)
+    counts = _cache.get(session, key)
     if counts is None:
         sets = select(QuestionSet.id).where(QuestionSet.study_id == study_id)
         questions = session.scalars(select(Question.id).where(Question.question_set_id.in_(sets)))
-        counts = _counted(session, study_id, questions.all(), None)
-        _kept.store(session, key, counts)
+        counts = _count_verdicts(session, study_id, questions.all(), None)
+        _cache.store(session, key, counts)
     return counts
 
 
 def left(session: Session, rater: Rater, units: Collection[Unit]) -> dict[Unit, int]:
     questions = sorted({unit.question_id for unit in units})
-    counts = _counted(session, rater.study_id, questions, rater.id)
+    counts = _count_verdicts(session, rater.study_id, questions, rater.id)
     return {unit: counts.get(unit, 0) for unit in units}
 
 
-def _counted(
+def _count_verdicts(
     session: Session, study_id: int, questions: Sequence[int], rater_id: int | None
 ) -> dict[Unit, int]:
     statement = _counts(of_one=len(questions) == 1, unjudged=rater_id is not None)

@@ -109,17 +109,17 @@ class StudyShare(Struct, frozen=True):
 
 
 _Kept = tuple[Changes, tuple[object, ...], StudyShare]
-_kept = LruCache[int, _Kept](MOST_KEPT)
+_cache = LruCache[int, _Kept](MOST_KEPT)
 """Each share with all that decided it: a difference in one of them makes another share."""
 
 
 def of_rater(session: Session, rater: Rater) -> StudyShare:
     """Return the units the rater was given and those they could still be given."""
-    before, marks, share = _kept.get(session, rater.id) or (None, None, None)
+    before, marks, share = _cache.get(session, rater.id) or (None, None, None)
     now = changes.since(session, rater, before)
     *task_marks, overlap = tables(session).execute(_tasks_mark(), {"rater_id": rater.id}).one()
     is_asked_again = task_marks[-1] is not None and studies.is_blind(session, rater.study)
-    full_units = _taken(session, overlap)
+    full_units = _full_units(session, overlap)
     if share is None or now.touched is None or len(now.touched) > MOST_AGAIN:
         share = None
         units = _units(session, rater, now.revision, again=is_asked_again)
@@ -131,7 +131,7 @@ def of_rater(session: Session, rater: Rater) -> StudyShare:
         share = replace(share, units=units)
     else:
         share = _share(session, rater, units, full_units)
-    _kept.store(session, rater.id, (now, (*task_marks, full_units), share))
+    _cache.store(session, rater.id, (now, (*task_marks, full_units), share))
     return share
 
 
@@ -175,7 +175,7 @@ def _tasks_mark() -> Select[*tuple[Any, ...]]:
     return marks.where(Task.rater_id == bindparam("rater_id"))
 
 
-def _taken(session: Session, overlap: int | None) -> frozenset[Unit]:
+def _full_units(session: Session, overlap: int | None) -> frozenset[Unit]:
     # Units given to as many raters as the overlap allows.
     if overlap is None:
         return frozenset()
@@ -465,7 +465,7 @@ def if_blind(session: Session, rater: Rater) -> Progress | None:
 
 def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
     """Return the rater's questions, cards, empty lists and answers so far, repeats included."""
-    judged_rows = _said(rater)
+    judged_rows = _judged_rows(rater)
     counts = select(func.count(), func.count(judged_rows.c.item_id)).select_from(judged_rows)
     everything, cards = session.execute(counts.where(judged_rows.c.verdict.is_not(None))).one()
     rated = select(QueryRating.quality).where(QueryRating.rater_id == rater.id)
@@ -478,7 +478,7 @@ def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
 
 def pooled_figure(session: Session, rater: Rater) -> tuple[int, int, float | None]:
     """Return how many of the rater's counted cards are relevant: both numbers and the share."""
-    judged_rows = _said(rater)
+    judged_rows = _judged_rows(rater)
     verdicts = session.scalars(
         select(judged_rows.c.verdict).where(judged_rows.c.item_id.is_not(None))
     )
@@ -491,7 +491,7 @@ def pooled_figure(session: Session, rater: Rater) -> tuple[int, int, float | Non
     return relevant, of, relevant / of if of else None
 
 
-def _said(rater: Rater) -> Subquery:
+def _judged_rows(rater: Rater) -> Subquery:
     # With the verdicts of repeats: a figure without them would reveal which they are.
     columns = select(JudgedItem.item_id, Judgment.verdict).join_from(JudgedItem, Judgment)
     again = select(JudgedItem.item_id, Repeat.verdict).join_from(JudgedItem, Repeat)

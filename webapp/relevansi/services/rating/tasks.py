@@ -77,12 +77,12 @@ def _own_task() -> Select[*tuple[Any, ...]]:
 
 def asked_things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
     """Return the things a task asks for with their verdicts, in the order its rater sees them."""
-    rows = tables(session).execute(_asked(again=task.kind == REPEAT), {"task_id": task.id})
+    rows = tables(session).execute(_asked_items(again=task.kind == REPEAT), {"task_id": task.id})
     return sorted(rows, key=lambda item: key(task, item.id))
 
 
 @cache
-def _asked(*, again: bool) -> Select[*tuple[Any, ...]]:
+def _asked_items(*, again: bool) -> Select[*tuple[Any, ...]]:
     item = JudgedItem
     first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
     columns: list[Any] = [item.id, item.question_id, item.run_id, item.item_id, item.card]
@@ -153,7 +153,7 @@ def _given_anew(
     session: Session, rater: Rater, now: datetime, begun: Sequence[Task], among: Among
 ) -> Task | None:
     share = _with_finished(session, rater, now)
-    again = shares.due(session, rater, share, now, _left(begun), among)
+    again = shares.due(session, rater, share, now, _open_units(begun), among)
     if again is not None:
         return again
     free = next(filter(among, share.free), None)
@@ -187,7 +187,7 @@ def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task
     while len(tasks_ahead) < most and rater.study.overlap is None:
         share = shares.of_rater(session, rater)
         free = next(iter(share.free), None)
-        if free is None or shares.ready(share, _left(begun)):
+        if free is None or shares.ready(share, _open_units(begun)):
             break
         given_at = now + timedelta(microseconds=len(tasks_ahead))  # they are read in this order
         tasks_ahead.append(pool.give(session, rater, free, POOL, given_at))
@@ -413,7 +413,7 @@ def _open(session: Session, rater: Rater) -> Sequence[Task]:
     return session.scalars(rows.order_by(*order)).all()
 
 
-def _left(begun: Sequence[Task]) -> set[Unit]:
+def _open_units(begun: Sequence[Task]) -> set[Unit]:
     return {_unit(task) for task in begun if task.kind == POOL}
 
 
@@ -447,7 +447,7 @@ def place(
     query_filter: QueryFilter = EVERYTHING,
 ) -> TaskPlace:
     at = _at(share, task_id)
-    is_task_shown, unit_shown = _shown(session, rater, query_filter)
+    is_task_shown, unit_shown = _conditions(session, rater, query_filter)
     later, earlier = (
         filter(is_task_shown, share.given[at + 1 :]),
         filter(is_task_shown, reversed(share.given[:at])),
@@ -482,7 +482,7 @@ def onward(
     category with nothing left to do it is the first that was given.
     """
     lock(session, rater)
-    is_task_shown, unit_shown = _shown(session, rater, query_filter)
+    is_task_shown, unit_shown = _conditions(session, rater, query_filter)
     if after is not None:
         find(session, rater, after)
         share = shares.of_rater(session, rater)
@@ -505,7 +505,7 @@ def _at(share: StudyShare, task_id: str) -> int:
     return task_ids.index(task_id) if task_id in task_ids else len(task_ids)
 
 
-def _shown(
+def _conditions(
     session: Session, rater: Rater, query_filter: QueryFilter
 ) -> tuple[Callable[[Given], bool], Among]:
     of = pool.categories(session, rater.study) if query_filter.category else {}

@@ -267,7 +267,7 @@ def show_question(position: int) -> Response:
     if line.state is not State.ANSWERED:
         if htmx.wants_part() and line.state not in {State.WAITING, State.ASKING}:
             return htmx.reload()
-        return _asked(line)
+        return _question_page(line)
     if htmx.wants_part() and "waiting" in request.args:
         return htmx.reload()
     page, part = "phase_3/own_questions/answer.html", "phase_3/own_questions/_shown.html"
@@ -283,7 +283,7 @@ def ask_again(position: int) -> Response:
     except NOT_ASKED as why:
         with reading() as (session, participant):
             line = _line(session, participant, position)
-        return _asked(line, str(why), why.status)
+        return _question_page(line, str(why), why.status)
     workers().wake(QuestionWork())
     return _to(position)
 
@@ -369,7 +369,7 @@ def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
     return make_response(page, status)
 
 
-def _asked(line: OwnQuestionLine, problem: str = "", status: int = 200) -> Response:
+def _question_page(line: OwnQuestionLine, problem: str = "", status: int = 200) -> Response:
     return htmx.respond(
         "phase_3/own_questions/asked.html",
         "phase_3/own_questions/_asking.html",
