@@ -83,7 +83,8 @@ def _choose(page: Page, file: Path) -> None:
 def _expect_report(page: Page) -> None:
     expect(page.get_by_text("Belum ada yang disimpan.")).to_be_visible()
     expect(page.locator(".report")).to_contain_text("test_results.json")
-    assert page.locator(".counts dd").all_inner_texts() == ["30", "256", "28", "2", "0", "0"]
+    counts = page.locator(".runs-found tbody tr").first.locator("td").all_inner_texts()
+    assert {"30", "256", "2"} <= {count.strip() for count in counts}
 
 
 def _runs(server: Server) -> list[str]:
