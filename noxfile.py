@@ -102,13 +102,14 @@ def journeys(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style, formatting, templates, layers and the completeness of translations."""
+    """Check style, formatting, templates, layers, names and the completeness of translations."""
     install(session)
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("djlint", "templates", "--lint", "--quiet")
     session.run("lint-imports")
-    session.run("pytest", "-q", *map(str, Path("tests").glob("test_translation*.py")))
+    quick = (*Path("tests").glob("test_translation*.py"), "tests/test_names.py")
+    session.run("pytest", "-q", *map(str, quick))
 
 
 @nox.session

@@ -286,10 +286,8 @@ def gate(
     theirs = stored[baseline.id]
     gated_lists = theirs
     if run_id != baseline.id:
-        gated_lists = _placed_lists(session, study, gated, baseline, pools)
-        for question_id, (query, items) in stored[run_id or ""].items():
-            in_file = gated_lists[question_id].items if question_id in gated_lists else items
-            gated_lists[question_id] = RankedList(query, in_file)
+        placed = _placed_lists(session, study, gated, baseline, pools)
+        gated_lists = placed | _with_file_items(stored[run_id or ""], placed)
     unasked = question_sets.unasked(session, study.id)
     questions_asked = [
         question
@@ -389,6 +387,18 @@ def _pools(session: Session, study: Study, scope: Scope) -> QuestionPools:
         elif run_id is None:
             emptiness[question_id] = item_id
     return QuestionPools(names, identities, emptiness)
+
+
+def _with_file_items(
+    stored: Mapping[int, RankedList], placed: Mapping[int, RankedList]
+) -> dict[int, RankedList]:
+    """Return the stored lists of a run with the items of its file, which may list more."""
+    return {
+        question_id: RankedList(
+            query, placed[question_id].items if question_id in placed else items
+        )
+        for question_id, (query, items) in stored.items()
+    }
 
 
 def _placed_lists(
