@@ -31,8 +31,6 @@ LAPTOP, PHONE, NARROW = (1280, 800), (390, 720), (560, 900)
 LANGUAGES = {"id": "id-ID", "en": "en-GB"}
 COLOURS = 64
 HALLS = "apakah ada gudang yang dijual"  # its first answer lists nothing
-NAME_NO_FOLDER = r"""for (const part of document.querySelectorAll("footer > span"))
-  part.textContent = part.textContent.replace(/\S+[/\\](?=demo[\w-]*\.sqlite)/, "instance/");"""
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Picture:
     keys: str = ""
 
 
-PASSAGE = Picture("passage-desktop", "/rate/", LAPTOP, keys="30")
+PASSAGE = Picture("passage-desktop", "/rate/", (1280, 484), keys="30")
 
 
 def main() -> None:
@@ -67,23 +65,16 @@ def main() -> None:
             Picture("rating-phone-dark", f"{run}/queries/13", PHONE, "dark"),
             Picture("comparison-desktop", "/comparisons/", LAPTOP),
             Picture("import-report", "/runs/import", LAPTOP),
+            Picture("rating-phone", f"{run}/queries/16", PHONE),
+            Picture("rating-card", f"{run}/queries/13", NARROW, parts=("#rank-1",)),
         )
-        blind = (
-            Picture("rating-phone", "/rate/", PHONE, rater="Budi"),
-            Picture("rating-card", "/rate/", NARROW, rater="Budi", parts=("#card-1",)),
-            Picture(
-                "rating-empty",
-                "/rate/",
-                NARROW,
-                rater="Budi",
-                question=HALLS,
-                parts=("#outcome", "#answer-A .grades"),
-            ),
+        empty = Picture(
+            "rating-empty", "/rate/", NARROW, rater="Budi", question=HALLS, parts=("#outcome",)
         )
         with opened_browser() as browser:
             take_all(browser, address, pictures)
             rate_blind(browser, address)
-            take_all(browser, address, blind)
+            take_all(browser, address, (empty,))
     for language in LANGUAGES:
         with (
             tempfile.TemporaryDirectory() as folder,
@@ -126,9 +117,9 @@ def begun_run(address: str) -> str:
     """Return the path of the demo's run that is rated in part."""
     with sync_playwright() as playwright:
         page = playwright.request.new_context(base_url=address).get("/runs/").text()
-    found = re.search(r'href="(/runs/\w+)"[^>]*>\s*Vector Only[^<]*gemini', page)
-    assert found is not None, "the demo has no run called Vector Only · gemini"
-    return found[1]
+    rated_next = re.search(r'class="btn small" href="(/runs/\w+)/queries/', page)
+    assert rated_next is not None, "the demo has no run that is rated in part"
+    return rated_next[1]
 
 
 def take_all(browser: Browser, address: str, pictures: tuple[Picture, ...]) -> None:
@@ -158,12 +149,13 @@ def take(browser: Browser, address: str, picture: Picture, language: str) -> Non
         show_report(page)
     while picture.question not in page.inner_text("body"):
         page.goto(page.get_attribute("a[rel=next]", "href") or "")
+    if picture.question:
+        page.locator("[data-step=empty]").first.click()
     page.wait_for_load_state("networkidle")
     for key in picture.keys:
         page.keyboard.press(key)
         page.wait_for_timeout(2000)  # until it is saved
     page.evaluate("scrollTo(0, 0)")
-    page.evaluate(NAME_NO_FOLDER)
     if picture.parts:
         taken = page.screenshot(full_page=True, clip=around(page, picture.parts))
     else:
@@ -191,10 +183,10 @@ def keep(taken: bytes, path: Path) -> None:
 def rate_blind(browser: Browser, address: str) -> None:
     """Let the study be rated blind, as most studies are."""
     page = browser.new_page(base_url=address)
-    page.goto("/study/")
+    page.goto("/study/?part=blind")
     page.check("input[name=blind][value=yes]")
-    page.locator("form.setup button.button").first.click()
-    page.wait_for_load_state("networkidle")
+    page.locator("button[name=confirmed]").click()
+    page.locator("button[name=confirmed]").wait_for(state="detached")
     page.close()
 
 
