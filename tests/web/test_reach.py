@@ -27,10 +27,13 @@ ELSEWHERE = {
     "long_work.show": "shown while a long work goes on",
     "long_work.take_away": "offered where a long work has ended",
     "study.ask_to_ask_again": "offered where a blind study has verdicts that were given openly",
-    "rated_comparisons.show": "the answer to files that were chosen",
     "runs.ask_to_remove_sample": "offered where a study of one's own has the sample",
     "participants.declined": "the answer to a button",
     "participants.link": "the answer to a button",
+    "judgments.constraints": "a part that a judged card asks for",
+    "judgments.live_figures": "a part that the panel of figures asks for",
+    "rate.constraints": "a part that a judged card asks for",
+    "rated_comparisons.report": "the print of files that were chosen",
 }
 """Pages that no link of the demo leads to, and why."""
 
@@ -66,7 +69,7 @@ def test_a_visitor_of_the_demo_takes_part_and_comes_back_as_the_owner(demo: Flas
     home = client.get("/")
 
     assert "as a participant sees it" in asking.text
-    assert "10 questions left" in asking.text
+    assert "What would you like to ask about property?" in asking.text
     assert refused.status_code == 403
     assert "/ask/" in Page(refused).links("a.btn")
     assert home.status_code == 200

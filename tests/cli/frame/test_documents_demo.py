@@ -119,7 +119,7 @@ def test_it_is_finished_and_rated_blind(app: Flask, demo_session: Session) -> No
     assert blindness.verdicts.blind == blindness.verdicts.n == 302  # 151 passages, two raters
     client = app.test_client()
     client.post("/language", data={"to": "en"})
-    for address in ("/", "/runs/", "/comparisons/"):
+    for address in ("/runs/", "/comparisons/"):
         page = Page(client.get(address))
         assert {*page.texts("#state"), *page.texts("[id^=left-]")} == {"Complete"}, address
         assert not page.has(".value.open"), address
@@ -160,14 +160,12 @@ def test_its_pages_open_and_name_the_other_demo(app: Flask, language: str) -> No
     client.post("/language", data={"to": language})
 
     with app.test_request_context():
-        entries = [
-            entry for name in ("owner", "study", "set-up", "results") for entry in MENUS[name]
-        ]
+        entries = [entry for name in ("owner", "study", "more") for entry in MENUS[name]]
         paths = [url_for(entry.endpoint) for entry in entries] + ["/rate/", "/measures/"]
     for path in paths:
         page = client.get(path, follow_redirects=True)
         assert page.status_code == 200, path
-        assert Page(page).texts(".demo code")[-1] == "relevansi demo", path
+        assert "relevansi demo" in Page(page).texts("code"), path
 
 
 def test_the_command_opens_it_in_the_words_of_its_reader(

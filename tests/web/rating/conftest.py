@@ -18,4 +18,4 @@ def _run_ids(web_database: Database) -> list[str]:
 
 @pytest.fixture(name="run")
 def _run(client: FlaskClient) -> str:
-    return imported(client, v2_answer(), "results.json").split("?")[0]
+    return imported(client, v2_answer(), "results.json").partition("/queries/")[0]

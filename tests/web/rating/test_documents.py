@@ -79,8 +79,12 @@ def test_what_is_for_properties_alone_is_refused_and_nowhere_offered(
     assert {client.get(address).status_code for address in addresses} == {404}
     offered = {name.partition(".")[0] for name in reached(client, "/")}
     assert offered.isdisjoint(OF_KINDS)
-    setup = Page(client.get("/study/")).fields("form.setup")
-    assert setup.keys().isdisjoint({"show_pictures", "badges_while_blind", "show_record"})
+    settings = {
+        name
+        for part in ("general", "scale", "raters", "blind")
+        for name in Page(client.get(f"/study/?part={part}")).fields("form.set")
+    }
+    assert settings.isdisjoint({"show_pictures", "badges_while_blind", "show_record"})
     assert set(OF_KINDS.values()) <= {(kind,) for kind in KINDS}
 
 
@@ -90,7 +94,7 @@ def test_the_owner_s_switches_that_have_nothing_to_do_stay_as_they_are(
     set_study(web_database, show_record=True)
     imported(web_database, *collection())
 
-    answer = Page(client.get("/study/")).submit(client, "form.setup", name="Passages")
+    answer = Page(client.get("/study/")).submit(client, "form.set", name="Passages")
 
     assert answer.status_code == 303
     with open_study(web_database) as (_, study):
