@@ -75,7 +75,7 @@ def test_raters_at_once_keep_the_overlap(database: Database) -> None:
 
 def read_anew(session: Session, rater: Rater, monkeypatch: pytest.MonkeyPatch) -> StudyShare:
     with monkeypatch.context() as nothing_kept:
-        nothing_kept.setattr(shares, "_kept", LruCache[int, object](most=0))
+        nothing_kept.setattr(shares, "_cache", LruCache[int, object](most=0))
         return shares.of_rater(session, rater)
 
 

@@ -235,6 +235,8 @@ def _plain(value: object) -> object:
 
 def _set_up_templates(app: Flask) -> None:
     """Give templates our words, our way to write values, and no tolerance for missing ones."""
+    # A filter on a constant would keep the language in which its template was first compiled.
+    app.jinja_options = {**app.jinja_options, "optimized": False}
     environment = app.jinja_env
     folder = Path(app.instance_path, "compiled_templates")
     environment.bytecode_cache = CompiledTemplates(folder)
