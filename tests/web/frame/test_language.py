@@ -96,8 +96,8 @@ def test_ratios_are_written_as_the_reader_chose_and_files_keep_decimals(
     page = client.get(run).text
     assert "50%" in page
     assert "0.50" not in page
-    compared = client.get(f"/comparisons/?{pair}&part=differences").text
-    assert "−50 points" in compared  # precision 1/2 and 2/2
+    compared = Page(client.get(f"/comparisons/?{pair}&part=differences"))
+    assert "[−50; −50] points" in compared  # precision 1/2 and 2/2
     assert "−0.50" not in compared
     assert {address: client.get(address).data for address in files} == before
     client.post("/ratios", data={"to": "decimals"})
