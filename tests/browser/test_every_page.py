@@ -40,7 +40,7 @@ WORDS = """() => {
     range.selectNodeContents(texts.currentNode);
     const { width, top, bottom } = range.getBoundingClientRect();
     if (!width || top >= innerHeight || bottom <= 0 || !around.checkVisibility()) continue;
-    if (around.closest(".vh, svg, code, kbd, pre, [dir=auto]")) continue;
+    if (around.closest(".vh, svg, code, kbd, pre, .facts, [dir=auto]")) continue;
     words += (texts.currentNode.data.match(/\\p{L}{2,}/gu) ?? []).length;
   }
   return words;

@@ -40,8 +40,8 @@ def test_a_newcomer_imports_a_run_rates_a_question_and_takes_the_csv_away(
     _choose(page, HYBRID)
     _expect_report(page)
     assert _runs(empty_server) == [], "nothing is stored before the owner said so"
-    page.get_by_role("button", name="Simpan 1 berkas").click()
-    page.get_by_role("link", name="Mulai menilai").click()
+    page.get_by_role("button", name="Simpan dan mulai menilai").click()
+    page.wait_for_url("**/queries/1")
 
     (run_id,) = _runs(empty_server)
     rating = RatingPage(page, empty_server.url, run_id)

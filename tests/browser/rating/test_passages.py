@@ -297,7 +297,7 @@ def test_the_pages_of_documents_are_for_everybody(
     run_id = fill(tmp_path / "instance", *collection(3, 4))
     with serving(tmp_path / "instance") as server:
         page = open_tab(reduced_motion="reduce", service_workers="block")
-        paths = {"blind": "/rate/", "set-up": "/study/", "run": f"/runs/{run_id}"}
+        paths = {"blind": "/rate/", "set-up": "/study/?part=scale", "run": f"/runs/{run_id}"}
         page.goto(server.url + paths.get(name, "/runs/import/formats"))
         if name == "report":
             page.goto(f"{server.url}/runs/import")
