@@ -45,8 +45,8 @@ OF_NAMES = {
     *("machine_judges.index", "machine_judges.show", "imports.formats"),
 }
 """Pages full of sources, names of files and of models."""
-NAMES = """Relevansi Holm Eval SHA RR RBP TP FP FN TN SHM HGB SVG PNG PDF DOCX Markdown LaTeX HTML XLSX
-JSON CSV Excel TREC qrels BEIR Search Relevance Workbench Quepid Phoenix run
+NAMES = """Relevansi Holm Eval SHA RR RBP TP FP FN TN SHM HGB SVG PNG PDF DOCX Markdown LaTeX
+HTML XLSX JSON CSV Excel TREC qrels BEIR Search Relevance Workbench Quepid Phoenix run
 Feb November sec Bahasa Indonesia English API Only Vector Hybrid openai gemini llama Mesin Studi m²
 Fleiss Cohen Hayes Krippendorff Gwet Psychological Bulletin Educational and Measurement
 Communication Methods Measures British Journal of Mathematical Statistical Psychology"""
