@@ -168,6 +168,28 @@ def test_several_systems_in_one_file_are_several_runs() -> None:
     assert lists_of(two) == {"q": ["Y"], "r": []}
 
 
+def test_a_system_that_encloses_its_questions_has_a_run_of_its_own() -> None:
+    systems = [
+        {"system": name, "results": [{"query": "q", "docs": [{"id": doc_id, "text": "A"}]}]}
+        for name, doc_id in (("bm25", "d1"), ("dense", "d2"))
+    ]
+
+    runs = read({"r.json": json.dumps(systems)}).runs
+
+    assert {run.search_method: lists_of(run) for run in runs} == {
+        "bm25": {"q": ["d1"]},
+        "dense": {"q": ["d2"]},
+    }
+
+
+def test_topics_with_a_byte_order_mark_are_topics() -> None:
+    topics = "\ufeff<top>\n<num> Number: q1\n<title> long dress\n</top>\n"
+
+    (run,) = read({"a.run": RUN, "topics.txt": topics}).runs
+
+    assert [query.question for query in run.queries] == ["long dress"]
+
+
 def test_files_of_one_name_are_not_confused() -> None:
     files = [("run.txt", RUN.encode()), ("run.txt", RUN.replace("d7", "d9").encode())]
 

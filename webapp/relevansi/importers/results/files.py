@@ -103,7 +103,7 @@ class File(Struct, eq=False):
     def start(self) -> bytes:
         """The first bytes after blanks; none of a broken file, which reading it tells."""
         with suppress(*BROKEN), self.opened() as opened:
-            return opened.read(4096).lstrip(_BLANKS)
+            return opened.read(4096).removeprefix(codecs.BOM_UTF8).lstrip(_BLANKS)
         return b""
 
     def sha256(self) -> str:

@@ -267,21 +267,29 @@ def words_of(query: object, depth: int = 0) -> str:
     return next(filter(None, (words_of(part, depth + 1) for part in inner)), "")
 
 
+_SYSTEMS = ("system", "run", "method", "retriever", "engine", "strategy", "search_method")
+
+
 def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
-    """The outermost objects in a JSON value that fit, with those beside them in a list."""
+    """The outermost objects in a JSON value that fit, with those beside them in a list.
+
+    They have the system that an object around them names.
+    """
     if isinstance(value, list):
         head = value[:_LOOKED_AT]
         if any(fits(shape, entry) for entry in head):
             yield from (entry for entry in value if isinstance(entry, dict))
         elif depth < _DEEPEST:
-            for entry in head if depth else value:
-                yield from records(entry, shape, depth + 1)
+            for entry in value:
+                if isinstance(entry, dict | list):
+                    yield from records(entry, shape, depth + 1)
     elif fits(shape, value):
         yield value  # type: ignore[misc]
     elif isinstance(value, dict) and depth < _DEEPEST:
+        system = {name: value[name] for name in _SYSTEMS if isinstance(value.get(name), str)}
         for inner in value.values():
             if isinstance(inner, dict | list):
-                yield from records(inner, shape, depth + 1)
+                yield from (system | record for record in records(inner, shape, depth + 1))
 
 
 def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | None:
