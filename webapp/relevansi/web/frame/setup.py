@@ -210,7 +210,7 @@ class CompiledTemplates(FileSystemBytecodeCache):
     """The code of templates in a folder, until their source changes."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(str(folder), f"%s.jinja-{version('jinja2')}")
+        super().__init__(str(folder), f"%s.unfolded.jinja-{version('jinja2')}")
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:  # noqa: ARG002
         return super().get_cache_key(name)  # the same wherever the program is installed
