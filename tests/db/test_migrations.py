@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -44,12 +45,22 @@ GIVEN = {
 @pytest.mark.filterwarnings("ignore:autogenerate skipping", "ignore:Skipped unsupported reflection")
 def test_upgraded_tables_are_those_of_the_models(database: Database) -> None:
     with database.engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        options = {"compare_type": True, "include_name": _is_of_the_models}
+        context = MigrationContext.configure(connection, opts=options)
         differences = compare_metadata(context, Base.metadata)
 
     if database.is_sqlite:  # which renames no constraint, and where nothing goes by its name
         differences = [one for one in differences if not str(one[0]).endswith("_constraint")]
     assert differences == []
+
+
+WORDS_INDEX = re.compile("catalogue_words|ix_catalogue_items_words|words$")
+"""What the database itself makes of the catalogue's texts, in its own way on each engine."""
+
+
+def _is_of_the_models(name: str | None, type_: str, parent_names: Any) -> bool:
+    is_of_catalogue = "catalogue_items" in (name, parent_names.get("table_name"))
+    return not (is_of_catalogue or type_ == "table") or not WORDS_INDEX.match(name or "")
 
 
 def test_upgraded_sqlite_equals_the_models(sqlite_template: Path, tmp_path: Path) -> None:
@@ -295,7 +306,8 @@ def _statements(database: Database) -> set[tuple[str, ...]]:
     with database.engine.connect() as connection:
         rows = connection.execute(
             text(
-                "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name != 'alembic_version'"
+                "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
+                " AND name != 'alembic_version' AND name NOT LIKE 'catalogue_words%'"
             )
         )
         # SQLite quotes names that a step has given anew, and renames no constraint.

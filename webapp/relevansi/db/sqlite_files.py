@@ -116,8 +116,7 @@ def copy_rows(file: Path, target: Path) -> None:
     size = file.stat().st_size
     with _naming_damage(), closing(_distrusted(file)) as source, closing(_new(target)) as copy:
         copy.execute("BEGIN")
-        names = copy.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-        for (table,) in names:
+        for table in _tables(copy):
             columns = _columns(copy, table)
             rows = _stored(source, table, columns, most=size)
             if table == "alembic_version":
@@ -127,6 +126,8 @@ def copy_rows(file: Path, target: Path) -> None:
             places = ", ".join("?" * len(columns))
             insert = f'INSERT INTO "{table}" ({_quoted(columns)}) VALUES ({places})'  # noqa: S608
             copy.executemany(insert, rows)
+        if _tables(copy, "virtual"):
+            copy.execute("INSERT INTO catalogue_words (catalogue_words) VALUES ('rebuild')")
         copy.execute("COMMIT")
 
 
@@ -209,6 +210,13 @@ def _stored(
         if most < 0:
             raise DamagedDatabase(table)
         yield row
+
+
+def _tables(connection: sqlite3.Connection, kind: str = "table") -> list[str]:
+    """Return the tables of a kind: "table" for plain ones, without those that serve an index."""
+    statement = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = ?"
+    rows = connection.execute(f"{statement} AND name NOT LIKE 'sqlite_%'", (kind,))
+    return [name for (name,) in rows.fetchall()]
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> list[str]:

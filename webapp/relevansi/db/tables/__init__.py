@@ -10,6 +10,7 @@ Importing one table imports all: they refer to each other by name.
 from __future__ import annotations
 
 from relevansi.db.tables import (  # noqa: F401 - they refer to each other by name
+    catalogue,
     evaluations,
     judging,
     machine_judges,

@@ -12,6 +12,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    false,
     func,
     text,
     true,
@@ -67,7 +68,9 @@ Index(
 class Judgment(Base):
     """One rater's current verdict on one judged item; null once it was cleared.
 
-    The verdict is a ``records.Relevance``, or a ``records.EmptyOutcome`` for emptiness.
+    The verdict is a ``records.Relevance``, or a ``records.EmptyOutcome`` for emptiness. ``reason``
+    says why the item is not relevant, a key of the study's list or words; it counts only beside
+    such a verdict. ``is_evidence``: the rater looked the item up, and it fits the question.
     """
 
     __tablename__ = "judgments"
@@ -75,6 +78,8 @@ class Judgment(Base):
     rater_id: Mapped[int] = reference("raters.id", primary_key=True)
     judged_item_id: Mapped[int] = reference("judged_items.id", primary_key=True, index=True)
     verdict: Mapped[str | None] = mapped_column(String(16))
+    reason: Mapped[str | None] = mapped_column(Text)
+    is_evidence: Mapped[bool] = mapped_column(default=False, server_default=false())
     changed_at: Mapped[datetime]
 
 
@@ -93,11 +98,11 @@ class QueryRating(Base):
 class Event(Base):
     """One change a rater asked for, never altered: old, new, who, when, from where.
 
-    ``field`` is "verdict" (of ``judged_item_id``), "quality" or "notes" (of ``query_key``,
-    which for a verdict names the place of the click; a blind rater's clicks name their
-    ``task_id`` instead), or in a repeat "repeat", "repeat quality", "repeat notes". ``cause``
-    is "click", "bulk", "import" (from a file), "machine" or "undo"; ``token_id`` is of the token
-    by which a program wrote it. An event that lost to a later one is here too.
+    ``field`` is "verdict", "reason" or "evidence" (of ``judged_item_id``), "quality" or "notes"
+    (of ``query_key``, which for the others names the place of the click; a blind rater's clicks
+    name their ``task_id`` instead), or in a repeat "repeat", "repeat quality", "repeat notes".
+    ``cause`` is "click", "bulk", "import" (from a file), "machine" or "undo"; ``token_id`` is of
+    the token by which a program wrote it. An event that lost to a later one is here too.
     """
 
     __tablename__ = "events"

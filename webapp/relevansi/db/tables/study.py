@@ -29,10 +29,13 @@ class Study(Base):
     one; ``merging`` says how several raters' grades become one. ``measures`` names the headline
     figures, null the usual ones of the kind. ``asks_quality``: answers are graded 0-5 as a whole;
     ``marks_words``: the question's words are marked in texts; ``reason_required``: whoever settles
-    a disagreement has to say why. ``mappings`` keeps the columns chosen
-    for files, by the shape of their header. ``password`` is the owner's, hashed. ``revision``
-    changes with all that changes what raters are asked or what pages sum up, but for the clicks,
-    which are events.
+    a disagreement has to say why. ``reasons`` is the owner's list of why an item is not relevant,
+    null the usual one of the kind. ``looks_up``: raters may look in the catalogue for what is
+    missing from any question (in an empty answer they always may); ``looks_up_in_phase_3`` lets
+    participants, too; ``looks_up_constraints`` fills the search of blind raters with the
+    constraints of the gold question. ``mappings`` keeps the columns chosen for files, by the shape
+    of their header. ``password`` is the owner's, hashed. ``revision`` changes with all that changes
+    what raters are asked or what pages sum up, but for the clicks, which are events.
     """
 
     __tablename__ = "studies"
@@ -63,6 +66,10 @@ class Study(Base):
     asks_quality: Mapped[bool] = mapped_column(default=True, server_default=true())
     marks_words: Mapped[bool] = mapped_column(default=True, server_default=true())
     reason_required: Mapped[bool] = mapped_column(default=False, server_default=false())
+    reasons: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
+    looks_up: Mapped[bool] = mapped_column(default=True, server_default=true())
+    looks_up_in_phase_3: Mapped[bool] = mapped_column(default=False, server_default=false())
+    looks_up_constraints: Mapped[bool] = mapped_column(default=False, server_default=false())
     mappings: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     password: Mapped[str | None] = mapped_column(Text)
     revision: Mapped[str] = mapped_column(String(32), default="", server_default="")
