@@ -282,12 +282,8 @@ def gate(
     if run_id not in {None, baseline.id}:
         chosen_runs.comparable(session, study, [run.id, baseline.id])
     scope = Query.run_id.in_({baseline.id, run_id or baseline.id})
-    stored, pools = _stored_lists(session, scope), _pools(session, study, scope)
-    theirs = stored[baseline.id]
-    gated_lists = theirs
-    if run_id != baseline.id:
-        placed = _placed_lists(session, study, gated, baseline, pools)
-        gated_lists = placed | _with_file_items(stored[run_id or ""], placed)
+    pools = _pools(session, study, scope)
+    gated_lists, theirs = _both_lists(session, study, gated, run_id, baseline, pools)
     unasked = question_sets.unasked(session, study.id)
     questions_asked = [
         question
@@ -317,10 +313,7 @@ def gate(
         for question in questions
     ]
     figures = tuple(gate_figures(pairs, deciding, request))
-    outcomes = {figure.floor_outcome for figure in figures}
-    outcomes |= {figure.difference.outcome for figure in figures if figure.difference}
-    worst = (outcome for outcome in (Outcome.FAILED, Outcome.OPEN) if outcome in outcomes)
-    outcome = next(worst, Outcome.PASSED)
+    outcome = _worst(figures)
     unjudged, n_below_pool = _unjudged(study, questions_asked, gated_lists, merged, pools)
     run_names = chosen_runs.names_of([run, baseline] if run_id != baseline.id else [baseline])
     return GateReport(
@@ -346,6 +339,14 @@ def gate(
     )
 
 
+def _worst(figures: Iterable[GateFigure]) -> Outcome:
+    """Return the outcome of a gate: that of its worst figure."""
+    outcomes = {figure.floor_outcome for figure in figures}
+    outcomes |= {figure.difference.outcome for figure in figures if figure.difference}
+    worst_first = (outcome for outcome in (Outcome.FAILED, Outcome.OPEN) if outcome in outcomes)
+    return next(worst_first, Outcome.PASSED)
+
+
 def _known_id(session: Session, study: Study, gated: GateRun) -> str | None:
     """Return the id of the run of the study that the files hold, if it has it."""
     examine = results.examine if gated.file.format is RESULTS else imports.examine
@@ -360,6 +361,22 @@ def _unstored(read: ReadRun, request: GateRequest) -> Run:
     """Return a run that no session knows, by which it is named beside others."""
     method, llm = request.method or read.search_method, request.llm or read.llm
     return Run(id="", search_method=method, llm=llm, timestamp=read.timestamp)
+
+
+def _both_lists(
+    session: Session,
+    study: Study,
+    gated: GateRun,
+    run_id: str | None,
+    baseline: Run,
+    pools: QuestionPools,
+) -> tuple[Lists, Lists]:
+    """Return the lists of the gated run and of the baseline; `run_id` is ``None`` if not stored."""
+    stored = _stored_lists(session, Query.run_id.in_({baseline.id, run_id or baseline.id}))
+    if run_id == baseline.id:
+        return stored[baseline.id], stored[baseline.id]
+    placed = _placed_lists(session, study, gated, baseline, pools)
+    return placed | _with_file_items(stored[run_id or ""], placed), stored[baseline.id]
 
 
 def _stored_lists(session: Session, scope: Scope) -> dict[str, dict[int, RankedList]]:
