@@ -22,7 +22,7 @@ from tests.cli.relevansi import document, relevansi
 ROOT = Path(__file__).parents[2]
 SEEDS = ROOT / "seeds" / "runs"
 HYBRID = SEEDS / "hybrid" / "test_results.json"
-PASSED_ON = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP", "RELEVANSI_PREFIX")
+PASSED_ON = ("PATH", "PYTHONPATH", "HOME", "SYSTEMROOT", "TEMP", "TMP", "RELEVANSI_PREFIX")
 
 
 class Server:

@@ -19,7 +19,7 @@ from unittest import mock
 from relevansi.app import create_app
 from relevansi.cli import run
 
-PASSED_ON = ("PATH", "HOME", "SYSTEMROOT")
+PASSED_ON = ("PATH", "PYTHONPATH", "HOME", "SYSTEMROOT")
 
 
 def relevansi(

@@ -60,7 +60,7 @@ def test_a_rater_works_in_another_engine(
     rates_without_a_server_and_sends_it_later(driver, own_server, run)
     types_notes_and_reloads(driver, run)
     rates_by_forms_alone(driver, run)
-    reads_what_a_figure_means(driver, run)
+    reads_how_it_was_rated(driver, run)
     rates_on_one_file(driver, one_file)
 
     found = stored(own_server, run_id)
@@ -123,13 +123,13 @@ def rates_by_forms_alone(driver: Driver, run: str) -> None:
     driver.expect(PRESSED, "1", equals="0")
 
 
-def reads_what_a_figure_means(driver: Driver, run: str) -> None:
+def reads_how_it_was_rated(driver: Driver, run: str) -> None:
     driver.open(run)
     for choose in (driver.click, driver.tap):
         driver.expect("document.querySelector(':popover-open') === null")
-        choose('[popovertarget="about-mrr"]')
-        driver.expect("document.querySelector(':popover-open')?.id", equals="about-mrr")
-        driver.expect(IN_SIGHT, "#about-mrr")
+        choose('[popovertarget="about-rated"]')
+        driver.expect("document.querySelector(':popover-open')?.id", equals="about-rated")
+        driver.expect(IN_SIGHT, "#about-rated")
         driver.press(ESCAPE)
 
 
