@@ -203,6 +203,7 @@ class Gathered:
         numbers = self._numbers_of_lists[row.system, file, first]
         again = numbers.setdefault(row.list_number, len(numbers) + 1)
         key = first if again == 1 else f"{first} ({again})"
+        file.counts["results_asked_again"] += again > 1 and key not in self._lists[row.system, file]
         if key not in self._questions:
             number = question.external_id and f"{question.external_id}/{again}"
             self._questions[key] = _Question(number, question.text, question.category)

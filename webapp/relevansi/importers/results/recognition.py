@@ -25,6 +25,7 @@ from relevansi.importers.results.rows import (
     as_number,
     as_text,
     columns_of,
+    flat_row,
     flattened,
     guessed,
     item_of,
@@ -221,7 +222,8 @@ def _of_tool(file: File, values: Sequence[object], first: object) -> Source | No
             return Source(file, "results", MULTI_SEARCH, partial(_read_multi_search, file))
         if first.get("kind") == "property" and "sha256" in first and "queries" in first:
             file.refuse("results_own_export")
-        if _are_scores(first):
+        are_of_systems = all(map(_are_scores, first.values())) and not _is_named(file, _OF_GRADES)
+        if _are_scores(first) or are_of_systems:
             role = "grades" if _are_grades(file, first) else "results"
             return Source(file, role, SCORES, partial(_read_scores, file, role))
     if any(_judgments(value) for value in values):
@@ -264,7 +266,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
 
 
 def _filled_values(row: Values) -> Values:
-    return {name: value for name, value in flattened(row).items() if as_text(value)}
+    return {name: value for name, value in flat_row(row).items() if as_text(value)}
 
 
 def unknown_json(file: File, value: object) -> UnknownNames:
@@ -354,12 +356,12 @@ def _read_multi_search(file: File, beside: Beside) -> Iterator[Row]:
             yield from (replace(row, list_number=number) for row in rows)
 
 
-def _are_scores(value: Values) -> bool:
+def _are_scores(value: object) -> bool:
     """Whether an object has, by question, an object of numbers by document."""
-    inner = [*islice(value.values(), _LOOKED_AT)]
+    inner = [*islice(value.values(), _LOOKED_AT)] if isinstance(value, dict) else []
     if not all(isinstance(scores, dict) for scores in inner):
         return False
-    kinds = {type(score) for scores in inner for score in scores.values()}  # type: ignore[attr-defined]
+    kinds = {type(score) for scores in inner for score in scores.values()}
     return bool(kinds) and kinds <= {int, float}
 
 
@@ -371,18 +373,31 @@ def _are_grades(file: File, value: Values) -> bool:
 
 def _read_scores(file: File, role: str, _beside: Beside) -> Iterator[Row]:
     for line, value in records.read(file):
-        for number, (query_id, inner) in enumerate(value.items(), 1):  # type: ignore[attr-defined]
-            if not isinstance(inner, dict):
-                details = {"place": query_id, "found": kind_of(inner)}
-                file.refuse("results_scores_wrong", line=line, **details)
-            if not inner and role == "results":
-                yield Row(number, query_id=query_id)
-            for doc_id, score in inner.items():
-                if as_number(score) is None or isinstance(score, str | bool):
-                    details = {"place": f"{query_id}.{doc_id}", "found": kind_of(score)}
-                    file.refuse("results_scores_wrong", line=line, **details)
-                file.budget.spend("records", file)
-                if role == "grades":
-                    yield Row(line, "grade", query_id=query_id, item=doc_id, grade=score)
-                else:
-                    yield Row(line, query_id=query_id, item=doc_id, score=as_number(score))
+        by_system = {"": value} if _are_scores(value) else value
+        for system, lists in by_system.items():  # type: ignore[attr-defined]
+            for number, (name, scores) in enumerate(lists.items(), 1):
+                asked = Row(
+                    line if scores else number,
+                    query="" if role == "grades" or " " not in name else name,
+                    query_id=name if role == "grades" or " " not in name else "",
+                    system=system,
+                )
+                yield from _scored(file, role, asked, name, scores)
+
+
+def _scored(file: File, role: str, asked: Row, name: str, scores: object) -> Iterator[Row]:
+    if not isinstance(scores, dict):
+        details = {"place": name, "found": kind_of(scores)}
+        file.refuse("results_scores_wrong", line=asked.line, **details)
+    if not scores and role == "results":
+        yield asked
+    for doc_id, score in scores.items():
+        number = None if isinstance(score, str | bool) else as_number(score)
+        if number is None:
+            details = {"place": f"{name}.{doc_id}", "found": kind_of(score)}
+            file.refuse("results_scores_wrong", line=asked.line, **details)
+        file.budget.spend("records", file)
+        if role == "grades":
+            yield replace(asked, role="grade", item=doc_id, grade=score)
+        else:
+            yield replace(asked, item=doc_id, score=number)

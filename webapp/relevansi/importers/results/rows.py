@@ -16,6 +16,7 @@ from relevansi.importers.runs.json_documents import storable_text
 from relevansi.kinds.document import Document, Scalar
 from relevansi.records import QueryState
 
+LONGEST_ID = 200
 LONGEST_VALUE = 500
 """Characters that are kept of a value of metadata."""
 Columns = Mapping[str, str]
@@ -69,8 +70,9 @@ Rows = Iterator[Row]
 QUESTION_ROLES = {
     "query_id": "query_id qid topic topic_id question_id id_query query_number id_pertanyaan "
     "no_pertanyaan nomor_pertanyaan kode_pertanyaan",
-    "query": "query question user_input input query_text question_text user_query search_term "
-    "search_query keywords prompt pertanyaan kueri teks_pertanyaan inputs query_texts",
+    "query": "query question queries questions user_input input query_text question_text "
+    "user_query user_text search_term search_query keywords prompt pertanyaan kueri "
+    "teks_pertanyaan inputs query_texts",
     "system": "system run method strategy engine retriever search_method run_id run_name tag "
     "config model sistem metode metode_pencarian",
     "answer": "answer response output generated_answer actual_output prediction jawaban outputs",
@@ -79,14 +81,16 @@ QUESTION_ROLES = {
     "rater": "rater judge assessor annotator penilai",
 }
 ITEM_ROLES = {
-    "doc_id": "docno doc_id docid corpus_id passage_id pid chunk_id node_id id _id id_ objectid "
+    "doc_id": "docno doc_id docid corpus_id passage_id pid chunk_id node_id id _id id_ object_id "
+    "objectid "
     "uuid document_id file_id doc_uri item_id product_id property_id sku hit_id id_dokumen "
-    "kode_dokumen no_dokumen id_properti kode_properti id_item kode",
+    "kode_dokumen no_dokumen id_properti kode_properti id_item kode doc document dokumen",
     "title": "title judul heading headline name subject filename product_name nama nama_properti "
     "nama_dokumen",
-    "text": "text content page_content passage contents body chunk snippet document context "
+    "text": "text content page_content passage contents body chunk snippet chunk_text doc_text "
+    "document context "
     "abstract description extractive_answers extractive_segments snippets hit_text teks isi "
-    "dokumen deskripsi kutipan",
+    "dokumen deskripsi kutipan doc",
     "url": "url link uri href source tautan",
     "rank": "rank position pos ranking hit_rank peringkat urutan posisi doc_position",
     "score": "score _score similarity relevance_score _search_score skor kemiripan",
@@ -99,13 +103,20 @@ OPEN_IDS = frozenset({"id", "_id", "id_"})
 """Names of ids of which a row that also has a question does not say whose they are."""
 
 
+EITHER = frozenset({"doc", "document", "dokumen"})
+"""Names of ids beside a text, which are else those of the text itself."""
+BARE_ID = re.compile(r"[\w.:/#@+=-]{1,200}", re.ASCII)
+"""A text that is an id where nothing says what it is."""
+
+
 def plain_name(name: str) -> str:
     """The name of a column or key as ``ROLES`` has it.
 
-    >>> plain_name(" Doc-ID "), plain_name("No. Dokumen"), plain_name("@search.score")
-    ('doc_id', 'no_dokumen', '_search_score')
+    >>> plain_name(" Doc-ID "), plain_name("pageContent"), plain_name("@search.score")
+    ('doc_id', 'page_content', '_search_score')
     """
-    return re.sub(r"[\s.@-]+", "_", name.strip().lower())
+    words = re.sub(r"(?<=[a-z])(?=[A-Z][a-z]|ID$)", "_", name.strip())
+    return re.sub(r"[\s.@-]+", "_", words.lower())
 
 
 @lru_cache(maxsize=1024)
@@ -126,13 +137,26 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
             if name and not is_open and name not in columns.values():
                 columns[role] = name
                 break
+    # What may be either is the text where nothing else is.
+    if plain_name(columns.get("doc_id", "")) in EITHER and "text" not in columns:
+        columns["text"] = columns.pop("doc_id")
     return columns
 
 
 # Objects within an item whose values are the item's own: what libraries and engines wrap it in.
 _WRAPPERS = (
     *("kwargs", "node", "document", "doc", "hit", "_source", "fields", "payload", "properties"),
-    *("attributes", "segment", "derivedStructData", "metadata", "meta", "extra_info"),
+    *(
+        "entity",
+        "chunk",
+        "passage",
+        "attributes",
+        "segment",
+        "derivedStructData",
+        "metadata",
+        "meta",
+        "extra_info",
+    ),
 )
 _RANK_NAMES = frozenset(ITEM_ROLES["rank"].split())
 _MACHINERY = frozenset(
@@ -152,7 +176,8 @@ def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
     A list is no id, and a place within a wrapper is not the rank in the list.
     """
     values: Values = {}
-    for name, value in raw.items():
+    for name, raw_value in raw.items():
+        value = scalar(raw_value)
         is_wrapper = name in _WRAPPERS and isinstance(value, dict)
         is_no_id = name in ("id", "_id") and isinstance(value, list | dict)
         is_other_place = depth and name in _RANK_NAMES
@@ -166,6 +191,18 @@ def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
     return values
 
 
+def flat_row(raw: Mapping[str, object]) -> Values:
+    """The values of an object for one result: the ``id`` in its document is no id of the row."""
+    row = flattened(raw)
+    for name in _WRAPPERS:
+        inner = raw.get(name)
+        of_document = flattened(inner) if isinstance(inner, dict) else {}
+        doc_id = next((of_document[name] for name in OPEN_IDS if name in of_document), None)
+        if doc_id is not None:
+            return {"doc_id": doc_id, **row}
+    return row
+
+
 def item_of(values: Values, columns: Columns, others: Collection[str] = ()) -> Document | None:
     """The document that `values` state, its roles read by `columns`; ``None`` for none.
 
@@ -176,6 +213,10 @@ def item_of(values: Values, columns: Columns, others: Collection[str] = ()) -> D
     texts = {role: as_text(values.get(name)) for role, name in names if name}
     url, title = texts.get("url", ""), texts.get("title", "").strip()
     doc_id, text = texts.get("doc_id", "").strip(), texts.get("text", "")
+    if not doc_id and BARE_ID.fullmatch(text) and plain_name(columns["text"]) in EITHER:
+        doc_id, text = text, ""
+    elif doc_id and len(doc_id) > LONGEST_ID and plain_name(columns["doc_id"]) in EITHER:
+        doc_id = ""
     if not (doc_id or title or url or text.strip()):
         return None
     has_address = url.startswith(("https://", "http://"))
@@ -199,6 +240,17 @@ def item_of(values: Values, columns: Columns, others: Collection[str] = ()) -> D
     )
 
 
+def scalar(value: object) -> object:
+    """What an object of MongoDB's extended JSON says; any other value as it is.
+
+    >>> scalar({"$numberDouble": "0.5"})
+    '0.5'
+    """
+    while isinstance(value, dict) and len(value) == 1 and next(iter(value)).startswith("$"):
+        (value,) = value.values()
+    return value
+
+
 _INNER_TEXTS = ("text", "content", "page_content", "snippet", "value")
 
 
@@ -208,17 +260,17 @@ def as_text(value: object) -> str:
     >>> as_text([{"type": "text", "text": "Long"}, "red"])
     'Long, red'
     """
-    match value:
-        case str():
+    match scalar(value):
+        case str(value):
             return storable_text(value)
-        case bool():
+        case bool(value):
             return str(value).lower()
-        case int() | float():
+        case int(value) | float(value):
             return str(value)
-        case list():
+        case list(value):
             texts = (as_text(inner) for inner in value[:100] if not isinstance(inner, list))
             return ", ".join(filter(None, texts))
-        case dict():
+        case dict(value):
             inner = (value[name] for name in _INNER_TEXTS if isinstance(value.get(name), str))
             return storable_text(next(inner, ""))
         case _:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, islice
+from math import isnan, nan
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +22,7 @@ from relevansi.importers.results import spans
 from relevansi.importers.results.files import File
 from relevansi.importers.results.records import at, literal, rows_of_columns
 from relevansi.importers.results.rows import (
+    BARE_ID,
     ITEM_ROLES,
     LONGEST_VALUE,
     QUESTION_ROLES,
@@ -33,6 +36,7 @@ from relevansi.importers.results.rows import (
     flattened,
     guessed,
     item_of,
+    plain_name,
 )
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.kinds.document import Document
@@ -41,7 +45,8 @@ from relevansi.records import QueryState
 QUERY = (
     "query|question|user_input|inputs.question|inputs.query|inputs.input|input.question|"
     "input.query|input.value|inputs|input|request.query|request.q|request|prompt|search_query|"
-    "queryText|searchQuery|userInput|search_text|params.query|params.q|q|"
+    "search_text|params.query|params.q|q|search_parameters.q|searchParameters.q|"
+    "queries.request.searchTerms|queryContext.originalQuery|request.body.query|"
     "example.inputs.question|pertanyaan"
 )
 ANSWER = (
@@ -53,7 +58,10 @@ USUAL_ITEMS = (
     "retrieved_context|retrieved_chunks|retrieved_documents|passages|chunks|docs|nodes|sources|"
     "context|search_results|searchResults|sourceDocuments|retrievedContexts|retrievedDocuments|"
     "retrievedChunks|retrieved|outputs.documents|outputs.context|outputs.output|outputs.results|outputs|"
-    "output.documents|output.context|retrieved_context_ids|retrieved_doc_ids"
+    "output.documents|output.context|retrieved_docs|retrieved_nodes|matches|rows|points|ctxs|"
+    "candidates|citations|items|data|web.results|organic_results|organic|"
+    "webPages.value|doc_texts|texts|retrieved_context_ids|retrieved_doc_ids|doc_ids|document_ids|"
+    "chunk_ids|ids"
 )
 
 
@@ -69,8 +77,11 @@ class Shape(Struct, frozen=True):
     example: str
     items: str
     query: str = QUERY
-    query_id: str = "query_id|qid|question_id|topic"
-    system: str = "system|strategy|method|retriever|engine|run"
+    query_id: str = "query_id|qid|question_id|queryId|topic_id|topic|query.qid|query.id"
+    system: str = (
+        "system|strategy|method|retriever|engine|run|run_name|search_method|config|"
+        "metadata.system|metadata.strategy|metadata.method|metadata.retriever"
+    )
     answer: str = ANSWER
     category: str = "category|kategori"
     doc_id: str = ""
@@ -138,11 +149,17 @@ SHAPES = (
 )  # fmt: skip
 """Every shape, the usual one last: the first that fits an object reads its file."""
 
-_ENVELOPES = ("", "response.", "result.", "results.", "output.", "data.", "body.")
+_ENVELOPES = (
+    *("response", "result", "results", "output", "outputs", "data", "body", "retrieved"),
+    *("retrieval", "search", "web"),
+)
 """Where the answer of an engine may stand beside its question."""
-_IDS = ("retrieved_context_ids", "context_ids", "retrieved_doc_ids", "document_ids", "ids")
+_OF_RESULTS = re.compile(
+    "^(?:retrieved|result|source|hit|doc|document|context|chunk|passage|node)_"
+)
 _TEXTS = ("documents", "passages", "texts", "corpus")
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
+_CONVERSATIONS = ("messages", "output.messages", "outputs.messages", "values.messages")
 _LOOKED_AT = 50
 """Entries of a list that are looked at for an object that fits."""
 _DEEPEST = 6
@@ -181,20 +198,103 @@ def text_at(value: object, paths: str) -> str:
 
 
 def _list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
-    """The list at the first of these paths that has one; else what stands there instead."""
+    """The list at the first of these paths that has one and its path; else what stands there."""
     instead: object = None
-    candidates = (start + path for start in _ENVELOPES for path in paths.split("|"))
-    for path in candidates:
+    names = {name.partition(".")[0] for name in value}
+    starts = ("", *(f"{name}." for name in _ENVELOPES if name in names))
+    for path in (start + path for start in starts for path in paths.split("|")):
         inner = at(value, path)
         if isinstance(inner, str):
             parsed = literal(inner)
             inner = parsed if isinstance(parsed, list) else inner
+        if isinstance(inner, dict):
+            inner = _rows_of_lists(inner) or inner
         if isinstance(inner, list):
-            return inner, None
+            outer, _, name = path.rpartition(".")
+            beside = at(value, outer)
+            return _entries(inner, name, beside if isinstance(beside, dict) else {}), path
         if inner is None and path in value:
-            return [], None
+            return [], path
         instead = inner if instead is None else instead
     return None, instead
+
+
+def _entries(listed: list[object], name: str, beside: Mapping[str, object]) -> list[object]:
+    """The entries of a list with what equally long lists beside it state of them: ids, scores.
+
+    An entry that has such lists itself is a result for each of their texts.
+    """
+    own = _part_of(name) or "text"
+    are_ids = _ROLE_OF_PART.get(own) == "doc_id"
+    columns: dict[str, list[object]] = {}
+    roles = {_ROLE_OF_PART.get(own, own)}
+    for other, cells in beside.items():
+        part = _part_of(other)
+        role = _ROLE_OF_PART.get(part, "")
+        if role and role not in roles and isinstance(cells, list) and len(cells) == len(listed):
+            roles.add(role)
+            columns[part] = cells
+    texts = [entry for entry in listed if isinstance(entry, str)]
+    is_plain = bool(texts) and not any(isinstance(entry, dict) for entry in listed)
+    if is_plain and not columns and all(map(BARE_ID.fullmatch, texts)):
+        own = "doc_id"
+    rows: list[object] = []
+    for place, entry in enumerate(listed):
+        if isinstance(entry, dict):
+            of_entry = guessed(tuple(entry), of_item=True)
+            cells = {p: c[place] for p, c in columns.items() if _ROLE_OF_PART[p] not in of_entry}
+            inner = entry.get(of_entry.get("text", ""))
+            has_id = isinstance(entry.get(of_entry.get("doc_id", "")), str | int)
+            several = _rows_of_lists(entry) if isinstance(inner, list) and not has_id else None
+            rows += several or [cells | entry]
+        elif isinstance(entry, list) and entry:
+            rows.append(entry)
+        elif columns or are_ids or (own == "doc_id" and isinstance(entry, str)):
+            cells = {part: cells[place] for part, cells in columns.items()}
+            rows.append({own: entry, **cells})
+        else:
+            rows.append(entry)
+    return rows
+
+
+def _rows_of_lists(value: Values) -> list[object] | None:
+    """The results that an object of equally long lists states: ``ids``, ``texts``, ``scores``."""
+    lists = {name: inner for name, inner in value.items() if isinstance(inner, list)}
+    if lists and all(len(inner) == 1 and isinstance(inner[0], list) for inner in lists.values()):
+        lists = {name: inner[0] for name, inner in lists.items()}  # of one search among several
+    for role in ("text", "doc_id"):
+        for name, inner in lists.items():
+            if _ROLE_OF_PART.get(_part_of(name)) == role and not _has_objects(inner):
+                rows = _entries(inner, name, lists)
+                return rows if any(isinstance(row, dict) and len(row) > 1 for row in rows) else None
+    return None
+
+
+def _has_objects(listed: Sequence[object]) -> bool:
+    return any(isinstance(entry, dict | list) for entry in listed)
+
+
+@lru_cache(maxsize=1024)
+def _part_of(name: str) -> str:
+    """What a list of this name holds of each result, as an item names it; "" for nothing known.
+
+    >>> _part_of("ids"), _part_of("retrieved_context_ids"), _part_of("answers")
+    ('id', 'id', '')
+    """
+    plain = plain_name(name)
+    while plain:
+        parts = (plain, plain.removesuffix("s"), re.sub("ies$", "y", plain))
+        part = next((part for part in parts if part in _ROLE_OF_PART), "")
+        if part or not _OF_RESULTS.match(plain):
+            return part
+        plain = _OF_RESULTS.sub("", plain)
+    return ""
+
+
+_ROLE_OF_PART = {name: role for role, names in ITEM_ROLES.items() for name in names.split()} | {
+    "metadata": "metadata",
+    "distance": "distance",
+}
 
 
 def fits(shape: Shape, value: object) -> bool:
@@ -231,7 +331,10 @@ def question_at(value: object, paths: str) -> tuple[list[object], str]:
         turns, query = ([], "") if is_envelope else _turns(inner)
         if query:
             return turns, query
-    return [], ""
+    if QUERY not in paths or not isinstance(value, dict):
+        return [], ""
+    words = value.get(guessed(tuple(value)).get("query", ""))
+    return [], words.strip() if isinstance(words, str) else ""
 
 
 def _turns(value: object) -> tuple[list[object], str]:
@@ -245,6 +348,8 @@ def _turns(value: object) -> tuple[list[object], str]:
             if speaker in ("human", "user", ""):
                 return turns, as_text(last.get("content")).strip()
         return [], ""
+    if isinstance(value, list) and len({*map(as_text, value)}) > 1:
+        return [], ""  # several questions
     return [], as_text(value).strip()
 
 
@@ -260,7 +365,9 @@ def words_of(query: object, depth: int = 0) -> str:
         return next(filter(None, (words_of(part, depth + 1) for part in query[:100])), "")
     if not isinstance(query, dict) or depth > _DEEPEST:
         return ""
-    names = [name for name in ("query", "q", "value", "content") if name in query]
+    names = [
+        name for name in ("query", "q", "value", "content", "text", "original") if name in query
+    ]
     inner = [query[name] for name in names] or [
         part for part in query.values() if len(query) == 1 or isinstance(part, dict | list)
     ]
@@ -286,10 +393,18 @@ def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
     elif fits(shape, value):
         yield value  # type: ignore[misc]
     elif isinstance(value, dict) and depth < _DEEPEST:
-        system = {name: value[name] for name in _SYSTEMS if isinstance(value.get(name), str)}
-        for inner in value.values():
-            if isinstance(inner, dict | list):
-                yield from (system | record for record in records(inner, shape, depth + 1))
+        listed = (_of_keys(value) or _of_systems(value)) if shape is SHAPES[-1] else None
+        if listed:
+            yield from listed
+            return
+        around = {name: value[name] for name in _SYSTEMS if isinstance(value.get(name), str)}
+        nested = {name: inner for name, inner in value.items() if isinstance(inner, dict | list)}
+        are_systems = 1 < len(nested) == len(value) and _USUAL_NAMES.isdisjoint(
+            map(str.lower, nested)
+        )
+        for name, inner in nested.items():
+            system = {"system": name} if are_systems else around
+            yield from (system | record for record in records(inner, shape, depth + 1))
 
 
 def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | None:
@@ -305,13 +420,36 @@ def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | N
 
 
 def prepared(value: object) -> object:
-    """A value with its spans as questions, and a table that is stored by columns as its rows."""
+    """A value with its spans, or its conversation with tools, as questions."""
     if isinstance(value, dict) and isinstance(value.get("resourceSpans"), list):
         value = at(value, "resourceSpans.scopeSpans.spans") or value
     if isinstance(value, list) and any(is_span(entry) for entry in value[:_LOOKED_AT]):
         return [spans.question(entry) for entry in value if isinstance(entry, dict)]
     if is_span(value):
         return spans.question(value)  # type: ignore[arg-type]
+    if isinstance(value, list):
+        return [_conversation(entry) for entry in value]
+    return _conversation(value)
+
+
+def _conversation(value: object) -> object:
+    """The last question of a conversation with what tools found; any other value as it is."""
+    turns = next(filter(None, (at(value, path) for path in _CONVERSATIONS)), None)
+    if not isinstance(value, dict) or not isinstance(turns, list):
+        return value
+    listed: list[object] = []
+    answer = ""
+    for place in range(len(turns) - 1, -1, -1):
+        turn = turns[place]
+        speaker = as_text(at(turn, "type") or at(turn, "role")).lower()
+        if speaker in ("human", "user"):
+            before: Values = {"input": turns[: place + 1], "results": listed, "answer": answer}
+            return {**value, **before} if listed else value
+        if speaker == "tool":
+            inner = at(turn, "artifact") or literal(as_text(at(turn, "content")))
+            listed = [*inner, *listed] if isinstance(inner, list) else listed
+        elif not answer:
+            answer = as_text(at(turn, "content"))
     return value
 
 
@@ -321,29 +459,65 @@ def is_span(value: object) -> bool:
 
 
 def columnar(value: object) -> object:
-    """A value that no shape fits, its columns turned into rows and its keys into questions."""
-    rows = rows_of_columns(value)
-    if rows:
-        return rows
-    if isinstance(value, dict) and value and _has_questions_for_keys(value):
-        return [{"query": name, "results": inner} for name, inner in value.items()]
-    return value
+    """A value that no shape fits, its columns turned into rows."""
+    return rows_of_columns(value) or value
 
 
-def _has_questions_for_keys(value: Values) -> bool:
-    usual = {*" ".join((*QUESTION_ROLES.values(), *ITEM_ROLES.values())).split()}
-    usual |= {path.partition(".")[0] for path in USUAL_ITEMS.split("|")} | {
-        *_IDS,
-        "data",
-        "result",
-    }
-    lists = all(isinstance(inner, list) for inner in value.values())
-    entries = (entry for inner in value.values() if isinstance(inner, list) for entry in inner)
-    first = [*islice(entries, _LOOKED_AT)]
-    are_items = bool(first) and all(_may_be_item(entry, SHAPES[-1]) for entry in first)
-    are_objects = all(isinstance(entry, dict) for entry in first)
-    are_questions = are_objects or all(" " in name.strip() for name in value)
-    return lists and are_items and are_questions and usual.isdisjoint(map(str.lower, value))
+_USUAL_NAMES = frozenset(
+    name.lower()
+    for names in (*QUESTION_ROLES.values(), *ITEM_ROLES.values())
+    for name in names.split()
+) | {path.partition(".")[0].lower() for path in f"{USUAL_ITEMS}|data|result|metadata".split("|")}
+
+
+def _of_keys(value: Values) -> list[Values] | None:
+    """The questions that are the keys of an object, each with its list; ``None`` for none.
+
+    These are several words or, each of them, an id with a digit.
+    """
+    are_texts = any(re.search(r"\S\s+\S", name) or not name.isascii() for name in value)
+    are_ids = all(any(map(str.isdigit, name)) for name in value)
+    if not (value and (are_texts or are_ids)) or not _USUAL_NAMES.isdisjoint(map(str.lower, value)):
+        return None
+    rows: list[Values] = []
+    for name, inner in value.items():
+        asked: Values = {"query" if are_texts else "query_id": name}
+        match inner:
+            case list():
+                rows.append({**asked, "results": inner})
+            case dict() if inner and all(isinstance(score, float) for score in inner.values()):
+                listed = [{"doc_id": doc_id, "score": score} for doc_id, score in inner.items()]
+                rows.append({**asked, "results": sorted(listed, key=lambda row: -row["score"])})
+            case dict():
+                rows.append({**asked, **inner})
+            case _:
+                return None
+    questions = [question_at(row, QUERY)[1] for row in rows]
+    if are_ids and len({*filter(None, questions)}) < sum(map(bool, questions)):
+        return None  # it is the same questions that each key has
+    return rows if all(fits(SHAPES[-1], row) for row in rows[:_LOOKED_AT]) else None
+
+
+def _of_systems(value: Values) -> list[Values] | None:
+    """A question once for each of its several lists, whose names are its systems, if it has them.
+
+    The lists have objects of the same keys, under names that nobody uses for anything else.
+    """
+    lists = {name: inner for name, inner in value.items() if isinstance(inner, list) and inner}
+    firsts = [inner[0] for inner in lists.values()]
+    are_alike = (
+        len({tuple(entry) if isinstance(entry, dict) else () for entry in firsts} - {()}) == 1
+    )
+    if len(lists) < 2 or not are_alike or not _USUAL_NAMES.isdisjoint(map(str.lower, lists)):
+        return None
+    if not all(isinstance(entry, dict) and _may_be_item(entry, SHAPES[-1]) for entry in firsts):
+        return None
+    common = {name: inner for name, inner in value.items() if name not in lists}
+    has_question = question_at(common, QUERY)[1] or text_at(common, SHAPES[-1].query_id)
+    rows: list[Values] = [
+        {**common, "system": name, "results": inner} for name, inner in lists.items()
+    ]
+    return rows if has_question else None
 
 
 def read(file: File, values: Iterable[tuple[int, object]], shape: Shape) -> Rows:
@@ -390,6 +564,8 @@ def _list(
         list_number=number,
         extra=_notes(value, turns, listed or []),
     )
+    for name in _lists_beside(value, str(instead), listed) if listed else ():
+        file.warn("results_list_beside", line, place=name)
     if listed is None:
         kinds = {"place": shape.items.partition("|")[0], "found": kind_of(instead)}
         file.error("results_no_list", line, **kinds)
@@ -401,6 +577,25 @@ def _list(
         yield replace(common, state=state, error=wrong[:LONGEST_VALUE])
     else:
         yield from _items(file, line, value, listed, shape, common)
+
+
+def _lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
+    """The names of other lists of a question that have objects with an id or text, or such ids."""
+    read = path.partition(".")[0]
+    names: list[str] = []
+    for name, inner in value.items():
+        if not isinstance(inner, list) or not inner or name == read or inner == value.get(read):
+            continue
+        first = inner[0]
+        if _part_of(name) and len(inner) == len(listed):
+            continue
+        if isinstance(first, dict):
+            item = None if first.keys() & {"role", "type"} else _item(SHAPES[-1], first)[0]
+            if item and (item.doc_id or item.text):
+                names.append(name)
+        elif isinstance(first, str) and _ROLE_OF_PART.get(_part_of(name)) == "doc_id":
+            names.append(name)
+    return names
 
 
 def _system(value: Values, top: Values, shape: Shape) -> str:
@@ -435,8 +630,6 @@ def _items(
     file: File, line: int, value: Values, listed: list[object], shape: Shape, common: Row
 ) -> Iterator[Row]:
     file.budget.spend("records", file, len(listed))
-    ids = next((value[name] for name in _IDS if isinstance(value.get(name), list)), [])
-    assert isinstance(ids, list)
     texts = _texts_beside(value, listed)
     ranks = _ranks(file, line, listed, shape)
     if ranks is None:
@@ -444,11 +637,9 @@ def _items(
         return
     for number, entry in enumerate(listed):
         item, score, grade = _item(shape, entry)
-        own_id = as_text(ids[number]) if number < len(ids) else ""
-        if listed is ids:
-            item = Document(doc_id=own_id) if own_id else None
-        elif item is not None and own_id and not item.doc_id:
-            item = replace(item, doc_id=own_id)
+        if score is not None and isnan(score):
+            file.counts["results_scores_unusable"] += 1
+            score = None
         if texts:
             item = _pointed_at(entry, texts)
         if isinstance(entry, str) and _PRINTED.match(entry):
@@ -503,12 +694,14 @@ _ITEM_PATHS = ("doc_id", "title", "text", "url")
 
 
 def _item(shape: Shape, value: object) -> tuple[Document | None, float | None, object]:
-    """The document, score and grade that an entry of a list states."""
+    """The document, score (nan for what is no number) and grade that an entry of a list states."""
     if isinstance(value, str):
         return (Document(text=as_text(value)) if value.strip() else None), None, None
     if isinstance(value, list) and len(value) == 2 and isinstance(value[0], dict):
         item, _, grade = _item(shape, value[0])
         return item, as_number(value[1]), grade
+    if isinstance(value, list):
+        return _of_pair(value)
     if not isinstance(value, dict):
         return None, None, None
     values = flattened(value)
@@ -524,7 +717,30 @@ def _item(shape: Shape, value: object) -> tuple[Document | None, float | None, o
             values[f"/{role}"] = text
             roles[role] = f"/{role}"
     score = text_at(value, shape.score) if shape.score else values.get(roles.get("score", ""))
-    return item_of(values, roles), as_number(score), grade
+    parts = values.get(roles.get("text", ""))
+    are_several = isinstance(parts, list) and sum(isinstance(part, str) for part in parts) > 1
+    if are_several and not roles.keys() & {"doc_id", "title", "url"}:
+        return None, None, None  # texts of several results, in whatever order
+    number = as_number(score, comma=True)
+    is_unusable = number is None and bool(as_text(score))
+    return item_of(values, roles), nan if is_unusable else number, grade
+
+
+def _of_pair(cells: list[object]) -> tuple[Document | None, float | None, object]:
+    """The document and score that a text beside a number states, or an id, its text and these."""
+    texts = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
+    scores = [as_number(cell) for cell in cells if not isinstance(cell, str | bool)]
+    if len(texts) + len(scores) != len(cells) or len(scores) > 1 or None in scores:
+        return None, None, None
+    is_id = bool(texts and BARE_ID.fullmatch(texts[0]))
+    match texts:
+        case [doc_id, text] if is_id:
+            item = Document(doc_id=as_text(doc_id), text=as_text(text))
+        case [text] if scores:
+            item = Document(doc_id=text) if is_id else Document(text=as_text(text))
+        case _:
+            return None, None, None
+    return item, scores[0] if scores else None, None
 
 
 _KINDS = {"NoneType": "null", "bool": "true/false", "int": "0", "float": "0", "str": "text"}

@@ -14,6 +14,7 @@ from relevansi.importers.results.files import File, reading
 from relevansi.importers.results.records import literal
 from relevansi.importers.results.rows import (
     DOCUMENT_ROLES,
+    EITHER,
     ITEM_ROLES,
     KNOWN_HEADERS,
     OPEN_IDS,
@@ -24,7 +25,7 @@ from relevansi.importers.results.rows import (
     as_score,
     as_text,
     columns_of,
-    flattened,
+    flat_row,
     item_of,
     plain_name,
     role_of,
@@ -37,7 +38,9 @@ from relevansi.importers.runs.problems import ImportRefused, error
 Known = Callable[[set[str]], set[str]]
 """Those of some ids that the collections and grades of the same import have."""
 _LOOKED_AT = 200  # rows by which columns are told apart
-_ID_NAMES = {name: place for place, name in enumerate(ITEM_ROLES["doc_id"].split())}
+_ID_NAMES = {
+    name: place for place, name in enumerate(ITEM_ROLES["doc_id"].split()) if name not in EITHER
+}
 
 
 class UnknownNames(ImportRefused):
@@ -138,7 +141,7 @@ def read_json(
     for line, value in values:
         if not isinstance(value, dict):
             file.refuse("line_not_an_object", line=line, expected="object", found="other_value")
-        row = flattened(value)
+        row = flat_row(value)
         if tuple(row) != names:
             names = tuple(row)
             layout = _layout_of(role, columns_of(names, chosen))

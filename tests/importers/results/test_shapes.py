@@ -1,0 +1,183 @@
+"""JSON in the shapes that tools write: right or refused, and never a loss without a word."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from relevansi.importers.results.formats import Group
+from relevansi.importers.results.formats import read as read_files
+from relevansi.importers.runs.problems import ImportRefused
+
+Json = dict[str, object] | list[object]
+IDS = ["d7", "d2"]
+TEXTS = ["Long red dress", "Red evening gown"]
+DOCS: list[Json] = [{"id": "d7", "text": TEXTS[0]}, {"id": "d2", "text": TEXTS[1]}]
+SCORES = {"d7": 1.5, "d2": 0.5}
+BOTH = [("d7", TEXTS[0]), ("d2", TEXTS[1])]
+ONLY_IDS = [("d7", ""), ("d2", "")]
+ONLY_TEXTS = [("", TEXTS[0]), ("", TEXTS[1])]
+
+
+def read(*values: object) -> Group:
+    lines = "\n".join(map(json.dumps, values))
+    return read_files([("r.jsonl", lines.encode())])
+
+
+def lists(group: Group) -> dict[str, dict[str, list[tuple[str, str]]]]:
+    return {
+        run.search_method or "-": {
+            query.question or "-": [(card.doc_id or "", card.text) for card in query.cards]
+            for query in run.queries
+        }
+        for run in group.runs
+    }
+
+
+def codes(group: Group) -> set[str]:
+    return {problem.code for problem in group.problems}
+
+
+@pytest.mark.parametrize(
+    ("beside", "items"),
+    [
+        ({"ids": IDS, "documents": TEXTS, "metadatas": [{}, {}]}, BOTH),
+        ({"doc_ids": IDS, "doc_texts": TEXTS}, BOTH),
+        ({"retrieved": {"ids": IDS, "texts": TEXTS, "scores": [3, 2]}}, BOTH),
+        ({"results": {"ids": [IDS], "documents": [TEXTS]}}, BOTH),
+        ({"contexts": TEXTS, "context_ids": IDS, "reference_contexts": ["a", "b"]}, BOTH),
+        ({"results": IDS}, ONLY_IDS),
+        ({"results": TEXTS}, ONLY_TEXTS),
+        ({"results": [[doc_id, 0.5] for doc_id in IDS]}, ONLY_IDS),
+        ({"results": [[text, 0.5] for text in TEXTS]}, ONLY_TEXTS),
+        ({"results": [[*pair, 0.5] for pair in BOTH]}, BOTH),
+        ({"results": [{"doc": doc_id, "snippet": text} for doc_id, text in BOTH]}, BOTH),
+        ({"hits": [{"id": i, "entity": {"text": text}} for i, text in BOTH]}, BOTH),
+        ({"docs": [{"pageContent": text, "metadata": {"id": i}} for i, text in BOTH]}, BOTH),
+        ({"docs": [{"_id": {"$oid": i}, "text": text} for i, text in BOTH]}, BOTH),
+        *(({name: DOCS}, BOTH) for name in ("rows", "hits", "points", "data", "items", "ctxs")),
+        ({"web": {"results": DOCS}}, BOTH),
+    ],
+)
+def test_results_are_read_however_they_lie_beside_their_question(
+    beside: dict[str, object], items: list[tuple[str, str]]
+) -> None:
+    group = read({"query": "red dress", **beside}, {"query": "boots", **beside})
+
+    assert lists(group) == {"r": {"red dress": items, "boots": items}}
+    assert "results_list_beside" not in codes(group)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"red dress": DOCS, "boots": DOCS}, {"r": {"red dress": BOTH, "boots": BOTH}}),
+        ({"red dress": IDS}, {"r": {"red dress": ONLY_IDS}}),
+        ({"red dress": [["d7", 2], ["d2", 1]]}, {"r": {"red dress": ONLY_IDS}}),
+        ({"red dress": {"docs": DOCS, "answer": "A"}}, {"r": {"red dress": BOTH}}),
+        ({"q1": {"question": "boots", "docs": DOCS}}, {"r": {"boots": BOTH}}),
+        ({"q1": IDS, "q2": IDS}, {"r": {"q1": ONLY_IDS, "q2": ONLY_IDS}}),
+        ({"model": "m", "results": {"red dress": {"docs": DOCS}}}, {"r": {"red dress": BOTH}}),
+        (
+            {"bm25": {"red dress": DOCS}, "dense": {"red dress": DOCS}},
+            {"bm25": {"red dress": BOTH}, "dense": {"red dress": BOTH}},
+        ),
+        (
+            {"bm25": {"q1": SCORES}, "dense": {"q1": SCORES}},
+            {"bm25": {"q1": ONLY_IDS}, "dense": {"q1": ONLY_IDS}},
+        ),
+        (
+            {
+                "run1": [{"query": "boots", "docs": DOCS}],
+                "run2": [{"query": "boots", "docs": DOCS}],
+            },
+            {"run1": {"boots": BOTH}, "run2": {"boots": BOTH}},
+        ),
+        (
+            {"query": "boots", "bm25": DOCS, "dense": DOCS},
+            {"bm25": {"boots": BOTH}, "dense": {"boots": BOTH}},
+        ),
+    ],
+)
+def test_keys_are_questions_or_systems(
+    value: Json, expected: dict[str, dict[str, list[tuple[str, str]]]]
+) -> None:
+    assert lists(read(value)) == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"organic": DOCS, "related": DOCS},  # which are no questions
+        {"query": "boots", "sources": [{"content": TEXTS}]},  # results in whatever order
+        {"query": "boots", "results": [[0, 0.9], [1, 0.8]]},  # places in a list nobody has
+        {"query": ["boots", "red dress"], "results": DOCS},
+    ],
+)
+def test_what_may_mean_several_is_refused(value: Json) -> None:
+    with pytest.raises(ImportRefused):
+        read(value)
+
+
+def test_an_item_with_lists_of_texts_is_a_result_for_each() -> None:
+    source = {"source": {"name": "f"}, "document": TEXTS, "metadata": [{}, {}]}  # Open WebUI
+
+    group = read({"question": "boots", "sources": [{**source, "distances": [0.1, 0.2]}]})
+
+    assert lists(group) == {"r": {"boots": ONLY_TEXTS}}
+
+
+@pytest.mark.parametrize("name", ["passages_reranked", "context_ids"])
+def test_a_second_list_of_a_question_is_named(name: str) -> None:
+    other: list[object] = [*reversed(DOCS)] if name == "passages_reranked" else ["d7"]
+
+    group = read({"question": "boots", "passages": DOCS, name: other})
+
+    assert [p.details["place"] for p in group.problems if p.code == "results_list_beside"] == [name]
+
+
+def test_a_question_with_two_lists_of_one_system_is_reported() -> None:
+    group = read(*({"query": "boots", "variant": name, "results": DOCS} for name in "ab"))
+
+    assert "results_asked_again" in codes(group)
+
+
+def test_a_score_in_words_is_reported_and_one_with_a_comma_read() -> None:
+    scored = [{"id": "d7", "score": "0,9"}, {"id": "d2", "score": "high"}]
+
+    group = read({"query": "boots", "results": scored})
+
+    assert [card.score for card in group.runs[0].queries[0].cards] == [0.9, None]
+    assert "results_scores_unusable" in codes(group)
+
+
+def test_the_document_of_a_row_has_its_own_id() -> None:
+    rows = ({"query": "boots", "rank": n, "doc": doc} for n, doc in enumerate(DOCS, 1))
+
+    assert lists(read(*rows)) == {"r": {"boots": BOTH}}
+
+
+def test_values_of_mongodb_are_read_as_they_are_meant() -> None:
+    score = {"$numberDouble": "0.5"}
+
+    group = read({"query": "boots", "doc_id": {"$oid": "d7"}, "text": "A", "score": score})
+
+    (card,) = group.runs[0].queries[0].cards
+    assert (card.doc_id, card.score) == ("d7", 0.5)
+
+
+def test_a_conversation_with_a_tool_has_the_results_after_its_last_question() -> None:
+    earlier = {"type": "tool", "content": "", "artifact": [{"page_content": "Other"}]}
+    turns = [
+        {"type": "human", "content": "boots"},
+        earlier,
+        {"type": "human", "content": "red dress"},
+        {"type": "tool", "content": "", "artifact": DOCS},
+        {"type": "ai", "content": "This one."},
+    ]
+
+    group = read({"messages": turns})
+
+    assert lists(group) == {"r": {"red dress": BOTH}}
+    assert group.runs[0].queries[0].response == "This one."
