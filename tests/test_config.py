@@ -97,6 +97,30 @@ def test_the_secret_is_made_once_and_kept(tmp_path: Path) -> None:
         config.secret_key(tmp_path, {"RELEVANSI_SECRET_KEY": "short"})
 
 
+def test_a_secret_may_be_in_a_file_that_its_variable_names(tmp_path: Path) -> None:
+    file = tmp_path / "url"
+    file.write_text("postgresql://ana@db/study\n", "utf-8")
+    from_file = {"RELEVANSI_DATABASE_URL_FILE": str(file)}
+
+    url = Settings.from_environment(from_file).database_url
+    assert url == "postgresql+psycopg://ana@db/study"
+    with pytest.raises(UnusableSetting, match="both set"):
+        Settings.from_environment({**from_file, "RELEVANSI_DATABASE_URL": "sqlite:///other"})
+    file.write_text("b" * 32 + "\r\n", "utf-8")
+    assert config.secret_key(tmp_path, {"RELEVANSI_SECRET_KEY_FILE": str(file)}) == "b" * 32
+
+
+@pytest.mark.parametrize("name", config.SECRETS)
+def test_a_file_of_a_secret_that_cannot_be_read_is_named_at_the_start(
+    name: str, tmp_path: Path
+) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe")
+    for file in (tmp_path / "missing", tmp_path, binary):
+        with pytest.raises(UnusableSetting, match=f"RELEVANSI_{name}_FILE.*{file.name}"):
+            Settings.from_environment({f"RELEVANSI_{name}_FILE": str(file)})
+
+
 def test_many_first_starts_at_once_agree_on_one_secret_that_its_owner_alone_may_read(
     tmp_path: Path,
 ) -> None:

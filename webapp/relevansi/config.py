@@ -3,7 +3,8 @@
 Set from outside by ``RELEVANSI_DATABASE_URL``, ``RELEVANSI_INSTANCE`` (the folder for the
 databases and the secret), ``RELEVANSI_SECRET_KEY`` (for hosts that share no folder),
 ``RELEVANSI_MAX_UPLOAD_MB``, ``RELEVANSI_TRUSTED_PROXIES`` and ``RELEVANSI_JUDGE_URL``, ``_MODEL``
-and ``_KEY_VARIABLE``.
+and ``_KEY_VARIABLE``. What is secret may be in a file that the variable with ``_FILE`` after its
+name names.
 Importing this costs nothing but the standard library.
 """
 
@@ -23,10 +24,29 @@ PACKAGE = Path(__file__).resolve().parent
 CHECKOUT = PACKAGE.parents[1]
 """Where the project lies, unless the package is installed elsewhere."""
 SHORTEST_KEY = 32
+SECRETS = ("DATABASE_URL", "SECRET_KEY", "CHATBOT_KEY", "RETRIEVER_KEY", "EMBEDDINGS_KEY")
+"""The settings that may be in a file, without ``RELEVANSI_`` before them."""
 
 
 class UnusableSetting(ValueError):
     """An environment variable holds what it cannot mean; the message names both."""
+
+
+def secret(name: str, environ: Mapping[str, str] = os.environ) -> str:
+    """The value of the variable `name`, or of the file that ``NAME_FILE`` names; "" without both.
+
+    A last line break of the file is left out. May raise `UnusableSetting`.
+    """
+    value, file = environ.get(name, ""), environ.get(f"{name}_FILE", "")
+    if not file:
+        return value
+    if value:
+        raise UnusableSetting(f"{name} and {name}_FILE are both set; unset one of them.")
+    try:
+        return Path(file).read_text("utf-8").removesuffix("\n").removesuffix("\r")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise UnusableSetting(f"{name}_FILE names {file!r}: {reason}.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +105,9 @@ class Settings:
         """The settings that `environ` asks for; an empty variable counts as absent."""
         folder = environ.get("RELEVANSI_INSTANCE")
         instance = Path(folder).expanduser().absolute() if folder else default_instance()
-        url = environ.get("RELEVANSI_DATABASE_URL") or sqlite_url(instance / "relevansi.sqlite")
+        url = secret("RELEVANSI_DATABASE_URL", environ) or sqlite_url(instance / "relevansi.sqlite")
+        for name in SECRETS:
+            secret(f"RELEVANSI_{name}", environ)  # unusable ones are told at the start
         limit = environ.get("RELEVANSI_MAX_UPLOAD_MB", "").strip() or "32"
         if not limit.isdecimal() or int(limit) == 0:
             raise UnusableSetting(
@@ -201,12 +223,12 @@ def sync(file: Path) -> None:
 
 def secret_key(instance: Path, environ: Mapping[str, str] = os.environ) -> str:
     """The key that signs sessions: the environment's, else made at the first start and kept."""
-    if key_given := environ.get("RELEVANSI_SECRET_KEY"):
-        if len(key_given) < SHORTEST_KEY:
+    if configured_key := secret("RELEVANSI_SECRET_KEY", environ):
+        if len(configured_key) < SHORTEST_KEY:
             raise UnusableSetting(
                 f"RELEVANSI_SECRET_KEY is shorter than {SHORTEST_KEY} characters."
             )
-        return key_given
+        return configured_key
     path = private_folder(instance) / "secret_key"
     with suppress(FileNotFoundError):
         if key := path.read_text("ascii"):  # empty when the first start was cut off

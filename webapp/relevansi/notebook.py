@@ -6,7 +6,6 @@ under /api/v1. Every number is that of the page and the commands, to the last di
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -18,7 +17,7 @@ from urllib.parse import quote
 import httpx
 from msgspec import json
 
-from relevansi.config import Settings, sqlite_url, with_driver
+from relevansi.config import Settings, secret, sqlite_url, with_driver
 from relevansi.failures import Failure
 from relevansi.i18n import SOURCE_LANGUAGE, speaking
 
@@ -147,7 +146,7 @@ def connect(url: str, token: str | None = None) -> Study:
         address = full_address(url)
     except UnusableAddress as failure:
         raise _failed(failure) from None
-    token = token or os.environ.get(TOKEN)
+    token = token or secret(TOKEN)
     if not token:
         raise RelevansiError(
             "There is no token",

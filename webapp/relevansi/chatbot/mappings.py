@@ -7,7 +7,6 @@ JSON file (docs/chatbots.md), OpenAI-compatible endpoints from `openai`.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping as Values
 from types import MappingProxyType
@@ -20,6 +19,7 @@ from msgspec.structs import asdict
 from relevansi import json_text
 from relevansi.chatbot.answers import Answer, Message
 from relevansi.chatbot.failures import CallFailed, NotTheContract
+from relevansi.config import UnusableSetting, secret
 from relevansi.failures import Conflict, Refused
 from relevansi.i18n import gettext, mark
 
@@ -185,7 +185,7 @@ def read(name: str, data: bytes) -> Mapping:
 
 def bearer(variable: str) -> dict[str, str]:
     """The header that sends the key in `variable`, to be filled; none where it is not set."""
-    return {"Authorization": f"Bearer {{env:{variable}}}"} if os.environ.get(variable) else {}
+    return {"Authorization": f"Bearer {{env:{variable}}}"} if secret(variable) else {}
 
 
 def filled(headers: Values[str, str]) -> dict[str, str]:
@@ -193,7 +193,10 @@ def filled(headers: Values[str, str]) -> dict[str, str]:
 
     def value(place: re.Match[str]) -> str:
         kind, _, variable = place[1].partition(":")
-        key = os.environ.get(variable, "").strip() if kind == "env" else ""
+        try:
+            key = secret(variable).strip() if kind == "env" else ""
+        except UnusableSetting:
+            raise MissingKey(f"{variable}_FILE") from None
         # Checked here: a later error about a wrong character would print the key.
         if not key or not key.isascii() or not key.isprintable():
             raise MissingKey(variable or place[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +19,7 @@ from relevansi.cli.frame import options
 from relevansi.cli.frame.options import Reply, replies
 from relevansi.cli.frame.output import document_text, one_line
 from relevansi.cli.runs.importing import choices_of, reading_options
+from relevansi.config import secret
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.frame.tables import Document, Section, Table, text_table
 from relevansi.i18n import gettext, mark
@@ -172,7 +172,7 @@ def _of_server(
         answer = client.request(
             "POST",
             client.full_address(url, ADDRESS),
-            token=os.environ.get(TOKEN, ""),
+            token=secret(TOKEN),
             data={name: _field(value) for name, value in fields.items() if _is_stated(value)},
             files=[("files", file) for file in files],
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 from relevansi import labels, notation
 from relevansi.cli.frame.options import FILE, WIDTH, FiniteRange, Reply, replies
 from relevansi.cli.frame.output import notice, printed, write_pieces
+from relevansi.config import secret
 from relevansi.exporters.evaluations import score_documents as documents
 from relevansi.exporters.evaluations.score_documents import ScoredRow, WaitingRows
 from relevansi.exporters.frame.tables import text_table
@@ -396,4 +396,4 @@ def _embedder(chosen: str | None, model: str | None) -> Embedder | None:
         )
     if not model:
         raise click.UsageError(gettext("Say which model to ask the endpoint: --embedder-model."))
-    return embedders.endpoint(chosen, model, os.environ.get(KEY_VARIABLE))
+    return embedders.endpoint(chosen, model, secret(KEY_VARIABLE))

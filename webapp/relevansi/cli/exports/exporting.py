@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +29,7 @@ from relevansi.cli.frame.output import (
     write,
     write_files,
 )
+from relevansi.config import secret
 from relevansi.db import engine
 from relevansi.db.tables.study import Study
 from relevansi.exporters.comparisons.words import positions
@@ -328,7 +328,7 @@ def push_command(to: str, endpoint: str, run_id: str, rule: str, reply: Reply) -
     for note in file.notes:
         notice(note)
     try:
-        result = pushes.push(file.data, to, endpoint, token=os.environ.get(TOKEN, ""))
+        result = pushes.push(file.data, to, endpoint, token=secret(TOKEN))
     except CallFailed as failed:
         raise click.ClickException(str(failed)) from None
     if reply.is_json:

@@ -15,6 +15,7 @@ from typing import Any
 
 from relevansi.chatbot import client
 from relevansi.chatbot.failures import EMBEDDER, CallFailed, NotTheContract
+from relevansi.config import secret
 from relevansi.failures import Refused
 from relevansi.i18n import mark
 from relevansi.metrics.evaluations.similarity import (
@@ -81,8 +82,7 @@ def chosen_embedder(name: str) -> Embedder | None:
     if name == "package":
         return packaged()
     if name == "endpoint" and configured_model():
-        url, key = os.environ[ENDPOINT_VARIABLE], os.environ.get(KEY_VARIABLE)
-        return endpoint(url, configured_model(), key)
+        return endpoint(os.environ[ENDPOINT_VARIABLE], configured_model(), secret(KEY_VARIABLE))
     if name:
         raise NoEndpoint
     return None
