@@ -735,7 +735,7 @@ def test_json_of_an_unknown_shape_is_guessed_and_asked() -> None:
     ].items()
     assert group.names["cap"] == "Dresses"
     (problem,) = group.problems
-    assert problem.details["map"] == "query=req.term,items=out.ranked,text=para,doc_id=ref.key"
+    assert problem.details["map"] == "query=req.term,items=out.ranked,doc_id=ref.key,text=para"
 
     (run,) = read({"log.jsonl": json.dumps(UNKNOWN)}, columns=group.columns).runs
     assert lists_of(run) == {"red dress": ["d7"]}

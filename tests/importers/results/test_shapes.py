@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 
-from relevansi.importers.results.formats import Group
+from relevansi.importers.results.formats import Choices, Group
 from relevansi.importers.results.formats import read as read_files
 from relevansi.importers.runs.problems import ImportRefused
 
@@ -181,3 +182,37 @@ def test_a_conversation_with_a_tool_has_the_results_after_its_last_question() ->
 
     assert lists(group) == {"r": {"red dress": BOTH}}
     assert group.runs[0].queries[0].response == "This one."
+
+
+RANKED = [{"position": n, "link": f"https://l/{i}", "snip": t} for n, (i, t) in enumerate(BOTH, 1)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"kind": "search#list", "id": "a1", "looked for": "red dress", "found": RANKED},
+        {
+            "kind": "x",
+            "queries": {"request": [{"title": "y", "term": "red dress"}]},
+            "found": RANKED,
+        },
+        {"ts": "2026-01-01 10:00", "body": {"utterance": "red dress"}, "out": {"best": RANKED}},
+        {"question": "red dress", "steps": [{"type": "thought", "text": "Look"}, {"seen": RANKED}]},
+        {"run": "r 1", "asked": [{"user_says": "red dress", "candidate list": RANKED}]},
+        {"QueryText": "red dress", "ResultList": [{"Ref": r["link"], **r} for r in RANKED]},
+    ],
+)
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_guess_as_it_is_printed_imports_the_file(value: dict[str, object], count: int) -> None:
+    values = [json.loads(json.dumps(value).replace("red", name)) for name in ("red", "blue")]
+    dropped = [("r.jsonl", "\n".join(map(json.dumps, values[:count])).encode())]
+    (problem,) = read_files(dropped).problems
+
+    (option,) = shlex.split(str(problem.details["map"]))
+    columns = dict(part.split("=", 1) for part in option.split(","))
+    group = read_files(dropped, Choices(columns=columns))
+
+    links = [("https://l/d7", TEXTS[0]), ("https://l/d2", TEXTS[1])]
+    questions = [query.question for query in group.runs[0].queries]
+    assert questions == ["red dress", "blue dress"][:count]
+    assert [(card.doc_id, card.text) for card in group.runs[0].queries[0].cards] == links

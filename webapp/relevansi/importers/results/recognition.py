@@ -243,7 +243,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     # One that lacks what the others have may be the first.
     places = (at for at, role in enumerate(roles) if role in ("result", "grade"))
     at = next(places, 0)
-    (flat, first), role = looked_at[at], roles[at]
+    (flat, _), role = looked_at[at], roles[at]
 
     def read(beside: Beside) -> Iterator[Row]:
         entries = (
@@ -262,16 +262,16 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     if flat.keys() & _IDS and flat.keys() & _TEXTS:
         is_list = file.start().removeprefix(BOM_UTF8).startswith(b"[")
         return Source(file, "documents", COLLECTION, read) if is_list else _collection(file)
-    raise unknown_json(file, first or (values[0] if values else None))
+    raise unknown_json(file, objects[at : at + _LOOKED_AT] or values)
 
 
 def _filled_values(row: Values) -> Values:
     return {name: value for name, value in flat_row(row).items() if as_text(value)}
 
 
-def unknown_json(file: File, value: object) -> UnknownNames:
+def unknown_json(file: File, values: Sequence[object]) -> UnknownNames:
     """The refusal of JSON of an unknown shape, with the guess in the form of the option."""
-    columns = shapes.guess(value)
+    columns, value = shapes.guess(values), values[0] if values else None
     keys = {"keys": shapes.described(value)}
     code, option = ("results_json_guessed", shapes.as_option(columns))
     if not columns:
@@ -281,7 +281,7 @@ def unknown_json(file: File, value: object) -> UnknownNames:
     if columns:
         shape = shapes.mapped(columns)
         record = next(shapes.records(value, shape), value) if shape else value
-        paths = shapes.paths_of(record)
+        paths = shapes.paths_of(record, into_lists=True)
         items = at(record, columns["items"])
         entry = items[0] if isinstance(items, list) and items else {}
         refused.names = paths | shapes.paths_of(entry)

@@ -177,7 +177,7 @@ def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
     """
     values: Values = {}
     for name, raw_value in raw.items():
-        value = scalar(raw_value)
+        value = scalar(raw_value) if isinstance(raw_value, dict) else raw_value
         is_wrapper = name in _WRAPPERS and isinstance(value, dict)
         is_no_id = name in ("id", "_id") and isinstance(value, list | dict)
         is_other_place = depth and name in _RANK_NAMES
@@ -260,17 +260,18 @@ def as_text(value: object) -> str:
     >>> as_text([{"type": "text", "text": "Long"}, "red"])
     'Long, red'
     """
-    match scalar(value):
-        case str(value):
+    value = scalar(value) if isinstance(value, dict) else value
+    match value:
+        case str():
             return storable_text(value)
-        case bool(value):
+        case bool():
             return str(value).lower()
-        case int(value) | float(value):
+        case int() | float():
             return str(value)
-        case list(value):
+        case list():
             texts = (as_text(inner) for inner in value[:100] if not isinstance(inner, list))
             return ", ".join(filter(None, texts))
-        case dict(value):
+        case dict():
             inner = (value[name] for name in _INNER_TEXTS if isinstance(value.get(name), str))
             return storable_text(next(inner, ""))
         case _:

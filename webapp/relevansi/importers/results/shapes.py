@@ -9,6 +9,7 @@ read by its usual names.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice
@@ -766,58 +767,82 @@ def _sketch(value: object, depth: int) -> str:
     return _KINDS[type(value).__name__]
 
 
-def paths_of(value: object, start: str = "", depth: int = 0) -> dict[str, str]:
+def paths_of(value: object, start: str = "", *, into_lists: bool = False) -> dict[str, str]:
     """Every path in an object to a scalar value or a list, with the beginning of what is there."""
     paths: dict[str, str] = {}
     for name, inner in value.items() if isinstance(value, dict) else ():
         path = f"{start}.{name}" if start else name
-        if isinstance(inner, dict) and depth < _DEEPEST:
-            paths |= paths_of(inner, path, depth + 1)
-        elif isinstance(inner, list):
+        if isinstance(inner, list):
             paths[path] = f"[{len(inner)}]"
-        elif inner is not None:
+            for entry in inner[:_FIRST] if into_lists else ():
+                paths |= paths_of(entry, path, into_lists=True)
+        elif isinstance(inner, dict) and path.count(".") < _DEEPEST:
+            paths |= paths_of(inner, path, into_lists=into_lists)
+        elif not isinstance(inner, dict) and inner is not None:
             paths[path] = as_text(inner)[:80]
     return dict(islice(paths.items(), 200))
 
 
-def guess(value: object, depth: int = 0) -> dict[str, str]:
+_FIRST = 5  # entries of a list whose paths are looked for
+_ASKS = re.compile("query|question|search|prompt|terms?(?:$|_)|keyword|input|utterance|(?:^|_)ask")
+_WORDS = re.compile(r"[^\W\d_]{2,}\s.*[^\W\d_]{2,}|[^\W\d_\x00-\x7f]{4,}")
+_NAMES_ID = re.compile("(?:id|key|code|slug|url|uri|link|href|path|file|name)$")
+
+
+def guess(value: object) -> dict[str, str]:
     """Role to path in an object of a shape nobody told of, ``{}`` without a question and a list.
 
-    The longest list of objects with a text is the list; of the texts beside and above it, the
-    first of several words, else the shortest is the question.
+    Objects in a list are looked at together: a value that they share is no question, one that their
+    results share no id.
     """
-    if isinstance(value, list):
-        return guess(next((entry for entry in value if isinstance(entry, dict)), None), depth)
-    paths = paths_of(value)
-    lists: dict[str, list[object]] = {}
+    entries = value if isinstance(value, list) else [value]
+    objects = [entry for entry in entries if isinstance(entry, dict)][:_LOOKED_AT]
+    paths: dict[str, str] = {}
+    for entry in objects[:_FIRST]:
+        paths = paths_of(entry, into_lists=True) | paths
+    lists: dict[str, list[Values]] = {}
     for path in paths:
-        inner = at(value, path)
-        if isinstance(inner, list) and _has_texts(inner):
-            lists[path] = inner
+        listed = [item for entry in objects for item in _objects_at(entry, path)]
+        if any(isinstance(leaf, str) for item in listed for leaf in _leaves(item)):
+            lists[path] = listed
+    for path in sorted(lists, key=len):
+        if nested := guess(lists[path]):
+            return nested
     if not lists:
         return {}
-    items = max(lists, key=lambda path: len(lists[path]))
-    entries = [entry for entry in lists[items] if isinstance(entry, dict)]
-    nested = guess(entries[0], depth + 1) if depth < _DEEPEST else {}
-    if nested:
-        return nested
-    texts = [
-        (path, text)
-        for path, text in paths.items()
-        if path not in lists and text and isinstance(at(value, path), str)
+    roles = {path: _guess_of_items(listed) for path, listed in lists.items()}
+    items = max(lists, key=lambda path: (len(roles[path]), len(lists[path])))
+    of_questions = [entry for entry in objects if isinstance(at(entry, items), list)]
+    texts: dict[str, list[str]] = {}
+    for path in paths:
+        inner = [at(entry, path) for entry in of_questions]
+        if path not in lists and not any(isinstance(value, list) and value[1:] for value in inner):
+            texts[path] = [*map(as_text, inner)]
+    columns = {"query": _guess_of_question(texts), "items": items, **roles[items]}
+    return columns if columns["query"] and "," not in "".join(columns.values()) else {}
+
+
+def _objects_at(value: object, path: str) -> list[Values]:
+    inner = at(value, path)
+    return [item for item in inner if isinstance(item, dict)] if isinstance(inner, list) else []
+
+
+def _guess_of_question(texts: Mapping[str, list[str]]) -> str:
+    """The path whose values look most like questions, "" for none; `texts` has those of each."""
+
+    def likeness(path: str) -> tuple[bool, bool, bool]:
+        name = plain_name(path.rpartition(".")[2])
+        asks = bool(_ASKS.search(name) and not _NAMES_ID.search(name))
+        are_words = len({*texts[path]}) > 1 and all(map(str.isalpha, texts[path]))
+        return asks, any(map(_WORDS.search, texts[path])), are_words
+
+    paths = [
+        path
+        for path, values in texts.items()
+        if any(values) and (len(values) < 2 or len({*values}) > 1)
     ]
-    worded = [path for path, text in texts if " " in text.strip()]
-    if not texts:
-        return {}
-    query = (worded or sorted((path for path, _ in texts), key=lambda path: len(paths[path])))[0]
-    return {"query": query, "items": items, **_guess_of_items(entries)}
-
-
-def _has_texts(entries: list[object]) -> bool:
-    return any(
-        isinstance(entry, dict) and any(isinstance(inner, str) for inner in _leaves(entry))
-        for entry in entries[:_LOOKED_AT]
-    )
+    best = max(paths, key=likeness, default="")
+    return best if best and any(likeness(best)) else ""
 
 
 def _leaves(value: Mapping[str, object]) -> list[object]:
@@ -825,24 +850,31 @@ def _leaves(value: Mapping[str, object]) -> list[object]:
 
 
 def _guess_of_items(entries: list[Values]) -> dict[str, str]:
-    samples = [
-        (path, [as_text(at(entry, path)) for entry in entries])
-        for path in paths_of(entries[0])
-        if isinstance(at(entries[0], path), str | int)
-    ]
-    lengths = {path: sum(map(len, texts)) for path, texts in samples}
-    by_role = guessed(tuple(path.rpartition(".")[2] for path, _ in samples), of_item=True)
-    by_name = {path.rpartition(".")[2]: path for path, _ in samples}
-    roles = {role: by_name[name] for role, name in by_role.items() if role in ("doc_id", "text")}
-    if "text" not in roles:
-        roles["text"] = max(lengths, key=lambda path: lengths[path])
-    words = [p for p, texts in samples if p not in roles.values() and len({*texts}) == len(texts)]
-    plain = [p for p in words if not any(" " in as_text(at(entry, p)) for entry in entries)]
-    if "doc_id" not in roles and plain:
-        roles["doc_id"] = plain[0]
-    return roles
+    """The paths of the id and the text of the objects in a list."""
+    texts: dict[str, list[str]] = {}
+    for path in chain.from_iterable(map(paths_of, entries[:_FIRST])):
+        if any(isinstance(at(entry, path), str | int) for entry in entries):
+            texts[path] = [as_text(at(entry, path)) for entry in entries]
+    names = {path: plain_name(path.rpartition(".")[2]) for path in texts}
+    lengths = {path: sum(map(len, values)) for path, values in texts.items()}
+    usual = guessed(tuple(dict.fromkeys(names.values())), of_item=True)
+    of_text = [path for path in texts if names[path] == usual.get("text")] or [*texts]
+    text = max(of_text, key=lambda path: lengths[path], default="")
+    ids = [path for path in texts if names[path] == usual.get("doc_id")]
+    for path, values in texts.items():
+        is_other = names[path] in {usual.get("rank"), usual.get("score"), usual.get("title")}
+        is_word = not any(" " in value or not value for value in values)
+        is_number = all(value.isdecimal() for value in values)
+        is_constant = len({*values}) < min(len(values), 2)
+        if is_word and not is_constant and path != text and not is_other:
+            ids += [path] if _NAMES_ID.search(names[path]) or not is_number else []
+    ids.sort(
+        key=lambda path: (names[path] != usual.get("doc_id"), not _NAMES_ID.search(names[path]))
+    )
+    return {"doc_id": ids[0], "text": text} if ids else {"text": text} if text else {}
 
 
 def as_option(columns: Columns) -> str:
     """Columns as they are written behind the option of the command line."""
-    return ",".join(f"{role}={path}" for role, path in columns.items())
+    option = ",".join(f"{role}={path}" for role, path in columns.items())
+    return shlex.quote(option)
