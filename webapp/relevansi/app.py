@@ -37,6 +37,8 @@ def create_app(settings: Settings | None = None) -> Flask:
         JUDGE=settings.judge,
         TRUSTED_PROXIES=settings.trusted_proxies,
         PREFIX=settings.prefix,
+        AUTH_HEADER=settings.auth_header,
+        OWNERS=settings.owners,
         IS_DEMO=settings.is_demo,
         OTHER_DEMO=settings.other_demo,
     )

@@ -89,7 +89,9 @@ class Settings:
     ``database_url`` names its driver, ``instance`` is the absolute folder of everything the product
     writes by itself, which need not exist yet. Without ``judge`` no machine judges. What
     ``trusted_proxies`` (addresses and networks) say of who sends a request is believed. ``prefix``
-    is the path below which everything is served, as in "/relevansi"; usually none.
+    is the path below which everything is served, as in "/relevansi"; usually none. ``auth_header``
+    is the header in which a trusted proxy names the person by address, empty where people sign in
+    here; ``owners`` are the addresses of those who are the owner, in lower case.
     """
 
     database_url: str
@@ -99,6 +101,8 @@ class Settings:
     trusted_proxies: tuple[str, ...] = ()
     prefix: str = ""
     is_demo: bool = False
+    auth_header: str = ""
+    owners: tuple[str, ...] = ()
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -131,7 +135,16 @@ class Settings:
                 "as /relevansi."
             )
         prefix = f"/{path}" if path else ""
-        settings = cls(with_driver(url), instance, int(limit) * 2**20, judge, proxies, prefix)
+        owners = environ.get("RELEVANSI_OWNERS", "").lower().split(",")
+        settings = cls(
+            *(with_driver(url), instance, int(limit) * 2**20, judge, proxies, prefix),
+            auth_header=_auth_header(environ, is_believed=bool(proxies)),
+            owners=tuple(filter(None, map(str.strip, owners))),
+        )
+        if bool(settings.auth_header) != bool(settings.owners):
+            raise UnusableSetting(
+                "RELEVANSI_AUTH_HEADER and RELEVANSI_OWNERS belong together; set both or none."
+            )
         demos = (settings.demo_database_url, settings.documents_database_url)
         return replace(settings, is_demo=settings.database_url in demos)
 
@@ -150,6 +163,21 @@ class Settings:
         """The command of the demo that is not in the database in use."""
         is_of_documents = self.database_url == self.documents_database_url
         return "relevansi demo" if is_of_documents else "relevansi demo --documents"
+
+
+def _auth_header(environ: Mapping[str, str], *, is_believed: bool) -> str:
+    header = environ.get("RELEVANSI_AUTH_HEADER", "").strip()
+    if header and not re.fullmatch(r"[A-Za-z0-9-]+", header):
+        raise UnusableSetting(
+            f"RELEVANSI_AUTH_HEADER is {header!r}; it takes the name of a header, such as "
+            "X-Forwarded-Email."
+        )
+    if header and not is_believed:
+        raise UnusableSetting(
+            "RELEVANSI_AUTH_HEADER is set, and RELEVANSI_TRUSTED_PROXIES names no proxy whose "
+            "header counts."
+        )
+    return header
 
 
 def resource(name: str) -> Path:

@@ -218,7 +218,7 @@ def tell_setup_link(opened: Database, settings: Settings, address: str) -> None:
 
     with opened.reading() as session:
         study = studies.current(session)
-        if study is not None and study.password is None:
+        if study is not None and study.password is None and not settings.auth_header:
             key = sign_in.setup_key(study, secret_key(settings.instance))
             link = f"{address}sign-in?setup={key}"
             say(gettext("Set the owner's password first: %(link)s", link=link))

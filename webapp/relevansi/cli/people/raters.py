@@ -64,7 +64,7 @@ def invite_command(name: str, days: int, base_url: str | None) -> None:
     _print_code(link)
     say(why, err=True)
     say(ngettext("It holds for %(n)s day.", "It holds for %(n)s days.", days), err=True)
-    if not has_password:
+    if not has_password and not settings.auth_header:
         from relevansi.chatbot.client import is_loopback
 
         here = address if is_loopback(address) else serving.chosen(settings, None)[0]

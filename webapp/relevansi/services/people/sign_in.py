@@ -10,9 +10,10 @@ import hashlib
 import hmac
 import unicodedata
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from email.utils import parseaddr
 from functools import cache
 from threading import BoundedSemaphore, Lock
 from typing import Any, NamedTuple
@@ -191,6 +192,34 @@ def _user_query() -> Select[Any]:
         .outerjoin(SignedOut, SignedOut.id == bindparam("sign_in"))
         .where(Study.id == select(func.min(aliased(Study).id)).scalar_subquery())
     )
+
+
+def named_by_house(
+    session: Session, study: Study, address: str, owners: Collection[str], now: datetime
+) -> Rater | None:
+    """Return the person whom a proxy names by `address`, in lower case: the owner or a rater.
+
+    A rater's name is the address, or has it at its end as in "Ani <ani@kampus.id>", and has an
+    invitation that is open. ``None`` for anybody else, and where two raters have the address.
+    """
+    if not address:
+        return None
+    if address in owners:
+        return raters.owner(session, study)
+    is_open = exists().where(
+        Invitation.rater_id == Rater.id,
+        Invitation.withdrawn_at.is_(None),
+        Invitation.expires_at > now,
+    )
+    candidates = session.scalars(
+        select(Rater).where(
+            *(Rater.study_id == study.id, Rater.removed_at.is_(None)),
+            *(~Rater.is_owner, ~Rater.is_machine, is_open),
+            func.lower(Rater.name).contains(address, autoescape=True),
+        )
+    )
+    namesakes = [rater for rater in candidates if parseaddr(rater.name)[1].lower() == address]
+    return namesakes[0] if len(namesakes) == 1 else None
 
 
 def _cookie_holds(cookie: SessionCookie, row: Row[Any], now: datetime) -> bool:

@@ -2,8 +2,9 @@
 
 Until a password is set or an invitation made, everybody at this machine is the owner or the
 rater whom the owner chose, and other machines are refused. From then on everybody signs in
-(see docs/decisions/0008); in the demo only a password ends that state. A request that changes
-anything is accepted only from our own pages (``Sec-Fetch-Site``, else ``Origin``). A link that
+(see docs/decisions/0008); in the demo only a password ends that state. Where the house signs
+people in, a trusted proxy names each of them, and nobody is anybody otherwise. A request that
+changes anything is accepted only from our own pages (``Sec-Fetch-Site``, else ``Origin``). A link that
 stores something is followed only from our pages, or when the user typed the address or opened
 a bookmark.
 """
@@ -292,8 +293,26 @@ def _admit(user: CurrentUser, role: Role) -> None:
         raise NotYours
 
 
+def address_of_person() -> str:
+    """Return the address by which a trusted proxy names who asks; empty without one."""
+    return str(request.environ.get(session_cookie.ADDRESS, ""))
+
+
+def has_sign_in(study: Study) -> bool:
+    """Whether people sign in: the owner has a password, or the house names them."""
+    return study.password is not None or bool(current_app.config["AUTH_HEADER"])
+
+
 def _looked_up(session: Session) -> CurrentUser:
     guest = session_cookie.of_guest()
+    if current_app.config["AUTH_HEADER"]:
+        current = study(session)
+        owners = current_app.config["OWNERS"]
+        named = sign_in.named_by_house(session, current, address_of_person(), owners, now())
+        if named is not None:
+            key = _key(current.id, current.created_at, "rater", named.id)
+            return CurrentUser(named.id, current.id, is_owner=named.is_owner, key=key)
+        return _guest(session, guest) if guest else CurrentUser(key="")
     if guest is not None:
         return _guest(session, guest)
     carried, is_demo = session_cookie.carried(), current_app.config["IS_DEMO"]

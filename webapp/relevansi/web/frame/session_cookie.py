@@ -5,6 +5,8 @@ travels over https only. It is worth nothing once the database no longer agrees.
 
 A browser in which the owner signed in carries another cookie for the sign-in page: it opens
 nothing, but the wrong passwords of others do not count against it.
+
+Where a proxy names the person, a cookie holds only for the person it was given to.
 """
 
 from __future__ import annotations
@@ -22,10 +24,12 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, Se
 from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
 from msgspec.structs import asdict
 
-from relevansi.services.people.sign_in import SessionCookie
+from relevansi.services.people.sign_in import SessionCookie, seal
 from relevansi.web.frame.htmx import see_other
 
 RATER, GUEST = "rater", "participant"  # their names in the cookies that browsers keep
+ADDRESS = "relevansi.address"
+"""The name in the environ of the address by which a trusted proxy names who sends the request."""
 LIFETIME = timedelta(days=30)
 KNOWN_FOR = timedelta(days=400)  # the owner's browser: as long as browsers keep a cookie
 
@@ -118,7 +122,9 @@ def give(cookie: SessionCookie) -> None:
 def of_guest() -> dict[str, Any] | None:
     """Return what `give_guest` was given, with the ``sign_in`` of now."""
     carried = session.get(GUEST)
-    return {**carried, "sign_in": sign_in()} if isinstance(carried, dict) else None
+    if not isinstance(carried, dict) or session.get("of", "") != _of_address():
+        return None
+    return {**carried, "sign_in": sign_in()}
 
 
 def give_guest(cookie: Mapping[str, Any]) -> None:
@@ -164,7 +170,14 @@ def _give(name: str, cookie: dict[str, Any]) -> None:
     session.clear()
     del cookie["sign_in"]
     session[name], session["sign_in"] = cookie, _name()
+    if seal := _of_address():
+        session["of"] = seal
     session.permanent = True
+
+
+def _of_address() -> str:
+    address = request.environ.get(ADDRESS)
+    return seal(address) if address else ""
 
 
 def _name() -> str:

@@ -134,20 +134,24 @@ def _behind_proxies(app: Flask) -> WSGIApplication:
     """
     answer = _below(app.config["PREFIX"], app.wsgi_app)
     proxied = ProxyFix(answer, x_for=1, x_proto=1, x_prefix=1)
+    header = app.config["AUTH_HEADER"].upper().replace("-", "_")
+    name_of_person = f"HTTP_{header}" if header else ""
     trusted = [ip_network(network, strict=False) for network in app.config["TRUSTED_PROXIES"]]
     warned: set[str] = set()
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        if not FORWARDED.isdisjoint(environ):
+        person = environ.pop(name_of_person, None)
+        if person is not None or not FORWARDED.isdisjoint(environ):
             sender = environ.get("REMOTE_ADDR", "")
             with suppress(ValueError):
                 address = ip_address(sender)
                 address = getattr(address, "ipv4_mapped", None) or address
                 if any(address in network for network in trusted):
+                    environ[session_cookie.ADDRESS] = (person or "").strip().lower()
                     return proxied(environ, start)
             if not warned:
                 warned.add(sender)
-                why = "X-Forwarded-* of %r is ignored: RELEVANSI_TRUSTED_PROXIES does not name it"
+                why = "headers of %r as of a proxy are ignored: RELEVANSI_TRUSTED_PROXIES lacks it"
                 app.logger.warning(why, sender)
             if environ.get(PREFIX_HEADER, "").strip(" /"):
                 # Every link of a page would lead past the path that the reader came by.

@@ -122,6 +122,7 @@ def site() -> SimpleNamespace:
         rater=rater,
         is_owner=user.is_owner,
         is_local=user.is_local,
+        is_of_house=bool(current_app.config["AUTH_HEADER"]),
         language=language(),
         direction=direction(),
         languages={code: own_name(code) for code in LANGUAGES},

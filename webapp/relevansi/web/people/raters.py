@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, Response, make_response, render_template, request, url_for
 from flask import session as cookie
@@ -26,6 +26,9 @@ from relevansi.services.people.raters import (
 from relevansi.web.frame import access, forms
 from relevansi.web.frame.forms import UNUSABLE, ChoiceField, NameField, WholeField
 from relevansi.web.frame.htmx import see_other
+
+if TYPE_CHECKING:
+    from relevansi.db.tables.study import Study
 
 blueprint = Blueprint("raters", __name__, url_prefix="/raters")
 
@@ -69,7 +72,7 @@ def add() -> Response:
     try:
         with access.writing() as (session, rater):
             if form.by.data == LINK:
-                need_password(rater.study.password)
+                need_password(rater.study)
                 show_once(
                     "sign_in.greet",
                     raters.invite(session, rater.study, name, access.now(), days=days),
@@ -85,7 +88,7 @@ def add() -> Response:
 @blueprint.post("/<int:rater_id>/invitations")
 def invite(rater_id: int) -> Response:
     with access.writing() as (session, owner):
-        need_password(owner.study.password)
+        need_password(owner.study)
         rater = raters.find(session, owner.study, rater_id)
         show_once("sign_in.greet", raters.make(session, rater, access.now()))
         session.commit()
@@ -154,8 +157,8 @@ def qr_code(address: str, label: str) -> Markup:
     return Markup(drawn.replace("<svg", '<svg role="img"', 1))  # noqa: S704 (segno escapes)
 
 
-def need_password(stored: str | None) -> None:
-    if stored is None:
+def need_password(study: Study) -> None:
+    if not access.has_sign_in(study):
         raise NoPasswordYet
 
 
@@ -195,7 +198,7 @@ def _page(link: dict[str, Any] | None = None, form: InviteForm | None = None, **
                 for rater_id, links in invited.items()
             },
             link=link,
-            has_password=owner.study.password is not None,
+            has_password=access.has_sign_in(owner.study),
             choices=CHOICES,
             name=form.name.data if form else "",
             days=form.days.data or DAYS if form else DAYS,

@@ -60,6 +60,25 @@ class ChosenRaterForm(Form):
     rater = WholeField(0, HIGHEST_ID, default=0, required=True)
 
 
+OF_COOKIES = {"sign_in.check_cookie", "sign_in.leave"}
+"""What stays of these pages where the house signs people in: for participants."""
+
+
+@blueprint.before_request
+def leave_to_the_house() -> Response | None:
+    """Answer in place of all pages here who is signed in by the house, and whom others ask."""
+    if not current_app.config["AUTH_HEADER"] or request.endpoint in OF_COOKIES:
+        return None
+    user = access.current_user()
+    if user.rater_id is not None:
+        return see_other(url_for("home.show" if user.is_owner else "rate.next_one"))
+    address = access.address_of_person()
+    page = render_template(
+        "people/sign_in/house.html", address=address, owners=current_app.config["OWNERS"]
+    )
+    return make_response(page, 403 if address else 401)
+
+
 @blueprint.before_request
 def stay_shut() -> None:
     """Refuse other machines until somebody can sign in, except by the set-up link."""

@@ -126,7 +126,7 @@ def make_link() -> Response:
         return _page(422, errors=forms.messages(form), pseudonym=pseudonym)
     try:
         with access.writing() as (session, owner):
-            raters.need_password(owner.study.password)
+            raters.need_password(owner.study)
             now = access.now()
             user_studies.open_or_make(session, owner.study, now)
             if is_for_one:
@@ -189,7 +189,7 @@ def _context(
             or user_studies.default_consent()
             | {code: consent.text for code, consent in stored.items()},
             "version": max((text.number for text in stored.values()), default=0),
-            "has_password": study.password is not None,
+            "has_password": access.has_sign_in(study),
             "link": link,
             "links": participants.listed_links(session, study, access.now()),
             "pseudonym": pseudonym or participants.offered(session, study),
