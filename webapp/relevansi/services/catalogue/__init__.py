@@ -1,0 +1,1 @@
+"""What could have been returned, to be looked up: use cases."""
