@@ -39,6 +39,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         PREFIX=settings.prefix,
         AUTH_HEADER=settings.auth_header,
         OWNERS=settings.owners,
+        LOG=settings.log,
         IS_DEMO=settings.is_demo,
         OTHER_DEMO=settings.other_demo,
     )

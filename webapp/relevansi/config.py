@@ -91,7 +91,8 @@ class Settings:
     ``trusted_proxies`` (addresses and networks) say of who sends a request is believed. ``prefix``
     is the path below which everything is served, as in "/relevansi"; usually none. ``auth_header``
     is the header in which a trusted proxy names the person by address, empty where people sign in
-    here; ``owners`` are the addresses of those who are the owner, in lower case.
+    here; ``owners`` are the addresses of those who are the owner, in lower case. ``log`` is
+    "json" where each request takes a line of the log.
     """
 
     database_url: str
@@ -103,6 +104,7 @@ class Settings:
     is_demo: bool = False
     auth_header: str = ""
     owners: tuple[str, ...] = ()
+    log: str = ""
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -135,11 +137,15 @@ class Settings:
                 "as /relevansi."
             )
         prefix = f"/{path}" if path else ""
+        log = environ.get("RELEVANSI_LOG", "").strip()
+        if log not in {"", "json"}:
+            raise UnusableSetting(f'RELEVANSI_LOG is {log!r}; it takes "json" or nothing.')
         owners = environ.get("RELEVANSI_OWNERS", "").lower().split(",")
         settings = cls(
             *(with_driver(url), instance, int(limit) * 2**20, judge, proxies, prefix),
             auth_header=_auth_header(environ, is_believed=bool(proxies)),
             owners=tuple(filter(None, map(str.strip, owners))),
+            log=log,
         )
         if bool(settings.auth_header) != bool(settings.owners):
             raise UnusableSetting(

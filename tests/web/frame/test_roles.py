@@ -24,7 +24,7 @@ from tests.web.roles import (
 )
 
 FOR_ANYBODY = {
-    *("static", "joined", "health", "shell", "language", "ratios", "guides"),
+    *("static", "joined", "health", "telemetry", "shell", "language", "ratios", "guides"),
     *("sign_in", "participants", "measures", "api.openapi"),
 }
 FOR_RATERS = {

@@ -19,7 +19,7 @@ class Role(StrEnum):
 
 
 ROLES: Mapping[str, Role] = {
-    **dict.fromkeys(("static", "joined", "shell", "health", "language"), Role.ANYBODY),
+    **dict.fromkeys(("static", "joined", "shell", "health", "telemetry", "language"), Role.ANYBODY),
     **dict.fromkeys(("ratios", "guides", "measures", "sign_in", "participants"), Role.ANYBODY),
     **dict.fromkeys(("rate", "home.show", "history"), Role.RATERS),
     "card_decisions.decide_blind": Role.RATERS,

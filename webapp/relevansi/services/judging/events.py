@@ -23,6 +23,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     exists,
+    func,
     insert,
     or_,
     select,
@@ -220,6 +221,11 @@ def record_all(
             target.conflict_key: in_order(histories[target.conflict_key])[-1] for target, _ in rows
         }
         _settle(connection, rater, lasts)
+
+
+def count(session: Session) -> int:
+    """Return how many clicks are stored, those that were taken back too."""
+    return session.scalar(select(func.count(Event.id))) or 0
 
 
 def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:

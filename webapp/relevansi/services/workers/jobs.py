@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from relevansi.db import outages
@@ -55,6 +55,14 @@ Finish: TypeAlias = Callable[[Session, Study, datetime], dict[str, Any]]
 
 Make: TypeAlias = Callable[[Session, Study, Mapping[str, Any], Tell], "ExportedFile | Finish"]
 """Returns the file of a job, or what is to be stored; raises a ``Failure`` for none."""
+
+
+def counts(session: Session) -> dict[str, int]:
+    """Return how many jobs wait, run or failed within the last day, by those words."""
+    number_by_state = select(LongWork.state, func.count()).group_by(LongWork.state)
+    numbers = dict(session.execute(number_by_state).all())
+    states = {"waiting": WAITING, "running": ASKING, "failed": FAILED}
+    return {name: numbers.get(state, 0) for name, state in states.items()}
 
 
 class UnknownJob(Missing):

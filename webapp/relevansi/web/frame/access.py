@@ -4,8 +4,8 @@ Until a password is set or an invitation made, everybody at this machine is the 
 rater whom the owner chose, and other machines are refused. From then on everybody signs in
 (see docs/decisions/0008); in the demo only a password ends that state. Where the house signs
 people in, a trusted proxy names each of them, and nobody is anybody otherwise. A request that
-changes anything is accepted only from our own pages (``Sec-Fetch-Site``, else ``Origin``). A link that
-stores something is followed only from our pages, or when the user typed the address or opened
+changes anything is accepted only from our own pages (``Sec-Fetch-Site``, else ``Origin``). A link
+that stores something is followed only from our pages, or when the user typed the address or opened
 a bookmark.
 """
 
@@ -61,6 +61,8 @@ RATER = "Relevansi-Rater"
 FILES = {"static", "joined.show"}  # the endpoints of files, which are the same for everybody
 YEAR = 365 * 24 * 3600
 OF_PROGRAMS = "/api/"
+OF_OPERATORS = "telemetry.metrics"
+"""The endpoint that a program asks by the owner's token, though it is none of ``/api/``."""
 IN_PROCESS = "relevansi.in_process"
 """The name in the environ of a request that no network carried; no header can have it."""
 ALL = "everything"
@@ -332,7 +334,7 @@ def _looked_up(session: Session) -> CurrentUser:
 
 def is_for_programs() -> bool:
     """Whether an address is one of those that programs use, whether it is there or not."""
-    return request.path.startswith(OF_PROGRAMS)
+    return request.path.startswith(OF_PROGRAMS) or request.endpoint == OF_OPERATORS
 
 
 def _program() -> CurrentUser:

@@ -22,7 +22,7 @@ from relevansi.i18n import gettext, mark
 from relevansi.importers.runs import problems
 from relevansi.notation import number
 from relevansi.records import Problem
-from relevansi.web.frame import access, htmx
+from relevansi.web.frame import access, htmx, telemetry
 from relevansi.web.frame.access import NotSignedIn, OpenedElsewhere
 from relevansi.web.frame.forms import UnusableForm
 from relevansi.web.frame.htmx import see_other
@@ -196,6 +196,7 @@ def _database(error: Exception) -> Response:
     if outage is None:
         return _fault(error)
     why = str(getattr(error, "orig", None) or error or type(error).__name__)
+    telemetry.telemetry().count_outage(outage)
     current_app.logger.error("the database is %s: %s", outage, why.partition("\n")[0])
     return _translated(BY_OUTAGE[outage], BY_OUTAGE[outage].status)
 

@@ -33,7 +33,16 @@ from relevansi.web import features
 from relevansi.web.agreement import adjudications, agreement
 from relevansi.web.comparisons import comparisons
 from relevansi.web.evaluations import evaluations
-from relevansi.web.frame import access, errors, guides, language, markdown, session_cookie, site
+from relevansi.web.frame import (
+    access,
+    errors,
+    guides,
+    language,
+    markdown,
+    session_cookie,
+    site,
+    telemetry,
+)
 from relevansi.web.frame.workers import Workers
 from relevansi.web.gold import constraints, gold
 from relevansi.web.machine_judges import judges
@@ -55,7 +64,7 @@ if TYPE_CHECKING:
     from jinja2.bccache import Bucket
 
 BLUEPRINTS = (
-    *(site.health, site.shell, site.joined_files, guides.blueprint),
+    *(site.health, telemetry.blueprint, site.shell, site.joined_files, guides.blueprint),
     *(language.blueprint, language.ratios_blueprint, participants.questionnaire_blueprint),
     *(participants.questions_blueprint, runs.measures, comparisons.rated),
     *(study.assignments_blueprint, study.notes_blueprint),
@@ -111,13 +120,16 @@ def join(app: Flask, database_url: str) -> None:
         studies.open_or_make(session, access.now())
         session.commit()
     session_cookie.set_up(app, database_url)
+    telemetry.set_up(app)
     for step in (language.begin, access.check, access.limit_body):
         app.before_request(step)
     app.after_request(access.set_headers)
     app.after_request(compress)
     app.wsgi_app = _apart(_behind_proxies(app))  # type: ignore[assignment,method-assign]
     errors.explain(app)
-    default_handler.setFormatter(LogLineFormatter(LOG_LINE))
+    is_json = bool(app.config["LOG"])
+    formatter = telemetry.JsonLineFormatter() if is_json else LogLineFormatter(LOG_LINE)
+    default_handler.setFormatter(formatter)
     _set_up_templates(app)
     app.url_map.converters["int"] = _StoredNumber
     for blueprint in BLUEPRINTS:
