@@ -243,6 +243,17 @@ def word_count(text: str) -> int:
     return sum(1 for _ in _WORD.finditer(text))
 
 
+def content_words(question: str) -> str:
+    """The words of a question that are no stopwords, each once and as they are written.
+
+    >>> content_words("Apakah ada gudang yang disewa di KIM, atau gudang lain?")
+    'gudang disewa KIM lain'
+    """
+    words = {match[0].casefold(): match[0] for match in reversed([*_WORD.finditer(question)])}
+    telling = [word for key, word in reversed(words.items()) if key not in _STOPWORDS]
+    return " ".join(telling)
+
+
 def _keys_of(question: str) -> frozenset[str]:
     words = [(question[start:end].casefold(), key) for start, end, key in _words(question)]
     telling = frozenset(key for word, key in words if word not in _STOPWORDS)

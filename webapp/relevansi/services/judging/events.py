@@ -28,7 +28,7 @@ from sqlalchemy import (
     or_,
     select,
 )
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from relevansi import failures
 from relevansi.db.engine import added, tables, token_id, upsert
@@ -58,6 +58,7 @@ from relevansi.records import (
     Scale,
 )
 from relevansi.services.judging import live_metrics
+from relevansi.services.judging.changes import revise
 
 PlacedT = TypeVar("PlacedT", bound=Any)
 """An event with its ``device``, ``sequence``, ``client_time`` and ``received_at``."""
@@ -96,6 +97,10 @@ REPEAT_FIELDS = {"verdict": "repeat", "quality": "repeat quality", "notes": "rep
 _REPEATS = frozenset(REPEAT_FIELDS.values())
 BULK_REFRESH_FROM = 50
 """From so many targets on, the figures of all of a rater's questions are summed up at once."""
+
+
+OUTCOME_OF_PIN = ":outcome"
+"""Behind the event id of a pin: the event of the outcome that the pin brought."""
 
 
 class EventIdTaken(Conflict):
@@ -285,7 +290,7 @@ def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> E
 
 _UNIQUE = ("rater_id", "event_id", "field")
 _SETTLED = (
-    *(Event.event_id, Event.new, Event.device, Event.sequence),
+    *(Event.id, Event.event_id, Event.new, Event.device, Event.sequence),
     *(Event.client_time, Event.received_at),
 )
 _TARGET = (Event.field, Event.judged_item_id, Event.query_key, Event.task_id)
@@ -371,6 +376,8 @@ def _row(
         text = new or "" if field in COMMENTS else ""
         return QuestionnaireAnswer, key | {"item": field}, {"score": score, "text": text}
     if target.item_id is not None:
+        if field == "evidence":
+            return Judgment, key | {"judged_item_id": target.item_id}, {"is_evidence": new == "1"}
         table: type[Base] = Repeat if again else Judgment
         return table, key | {"judged_item_id": target.item_id}, {"verdict": new}
     table, key["query_key"] = RepeatRating if again else QueryRating, target.query_key
@@ -537,10 +544,79 @@ def undo_last(
     repeated = stored_undo(session, rater, click)
     last = repeated or last_change(session, rater, where)
     if last is not None and repeated is None:
-        target = Target.of(last)
-        record(session, rater, target, last.old, click, cause="undo", undoes=last)
-        refresh(session, rater, [target])
+        undone = _pin_of(session, rater, last)
+        evidence = next((event for event in undone if event.field == "evidence"), None)
+        is_pin = evidence is not None and evidence.new is not None
+        for event in undone:
+            is_outcome = event.event_id.endswith(OUTCOME_OF_PIN)
+            if is_outcome and is_pin:
+                continue  # other evidence may hold it
+            part = outcome_click(click) if is_outcome and evidence else click
+            record(session, rater, Target.of(event), event.old, part, cause="undo", undoes=event)
+        if evidence is not None:
+            if is_pin:
+                release_outcome(session, rater, evidence.judged_item_id, click, cause="undo")
+            revise(session, rater.study_id)
+        refresh(session, rater, [Target.of(event) for event in undone])
     return last
+
+
+def _pin_of(session: Session, rater: Rater, last: Event) -> Sequence[Event]:
+    """Return all events of the pin, or of its taking back, that `last` is of; else it alone."""
+    pin_id = last.event_id.removesuffix(OUTCOME_OF_PIN)
+    ids = pin_id, pin_id + OUTCOME_OF_PIN
+    undo = aliased(Event)
+    parts = session.scalars(
+        select(Event)
+        .where(Event.rater_id == rater.id, Event.event_id.in_(ids))
+        .where(~exists().where(undo.undoes_id == Event.id))
+        .order_by(Event.id)
+    ).all()
+    return parts if any(event.field == "evidence" for event in parts) else [last]
+
+
+def outcome_click(click: Click) -> Click:
+    return click._replace(event_id=click.event_id + OUTCOME_OF_PIN)
+
+
+def release_outcome(
+    session: Session, rater: Rater, item_id: int | None, click: Click, *, cause: str = "click"
+) -> None:
+    """Take back the outcome that a pin brought, once no evidence for it is left.
+
+    `item_id` is the judged item that was evidence. An outcome that the rater chose stays.
+    """
+    question = select(JudgedItem.question_id).where(JudgedItem.id == item_id).scalar_subquery()
+    of_question = JudgedItem.question_id == question
+    brought = session.scalars(
+        select(Event)
+        .join(JudgedItem, JudgedItem.id == Event.judged_item_id)
+        .where(Event.rater_id == rater.id, of_question, JudgedItem.item_id.is_(None))
+        .where(Event.event_id.endswith(OUTCOME_OF_PIN), Event.new.is_not(None))
+    ).all()
+    for target in dict.fromkeys(Target.of(event) for event in brought):
+        last = current(session, rater, target)
+        if last is None or last.new is None or not last.event_id.endswith(OUTCOME_OF_PIN):
+            continue
+        evidence = (
+            select(Judgment.judged_item_id)
+            .join(JudgedItem)
+            .where(Judgment.rater_id == rater.id, of_question, Judgment.is_evidence)
+            .where(Judgment.verdict.in_(sorted(Scale.stored(rater.study.scale).relevant)))
+        )
+        if target.is_repeat:
+            in_task = Event.judged_item_id == Judgment.judged_item_id
+            evidence = evidence.where(exists().where(in_task, Event.task_id == target.task_id))
+        if session.scalar(evidence.limit(1)) is None:
+            undoes = session.get(Event, last.id) if cause == "undo" else None
+            part = outcome_click(click)
+            record(session, rater, target, None, part, cause=cause, undoes=undoes)
+            refresh(session, rater, [target])
+
+
+def current(session: Session, rater: Rater, target: Target) -> Row[Any] | None:
+    """Return the rater's event in force on a target."""
+    return current_event(_history(tables(session), rater, target))
 
 
 def stored_undo(session: Session, rater: Rater, click: Click) -> Event | None:

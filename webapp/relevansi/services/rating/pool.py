@@ -33,7 +33,7 @@ from sqlalchemy import (
     or_,
     select,
 )
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from relevansi.db.engine import LruCache, tables
 from relevansi.db.tables.judging import JudgedItem, Judgment, Task
@@ -68,6 +68,7 @@ class Unit(NamedTuple):
 
 
 _cache = LruCache[tuple[int, str], Mapping[Unit, int]](MOST_KEPT)
+_looked_up = LruCache[tuple[int, str], frozenset[Unit]](MOST_KEPT)
 
 
 def categories(session: Session, study: Study) -> dict[int, str]:
@@ -133,8 +134,11 @@ def _counts(*, of_one: bool, unjudged: bool) -> Select[*tuple[Any, ...]]:
     return statement.group_by(item.question_id, item.run_id)
 
 
-def is_shown(study_id: int, depth: int | None) -> ColumnElement[bool]:
-    """Return the condition on ``JudgedItem`` that the study's runs show it or left it empty."""
+def is_shown(study_id: int, depth: int | None, *, is_blind: bool = True) -> ColumnElement[bool]:
+    """Return the condition on ``JudgedItem`` that the study asks for a verdict on it.
+
+    Its runs show it or left it empty; blind raters also judge what one of them looked up.
+    """
     # It is asked of each thing by itself: a question costs the same in a study of any size.
     listed = exists().where(
         Result.judged_item_id == JudgedItem.id,
@@ -143,16 +147,37 @@ def is_shown(study_id: int, depth: int | None) -> ColumnElement[bool]:
         Run.id == Query.run_id,
         Run.study_id == study_id,
     )
-    return or_(listed.correlate(JudgedItem), _is_empty(study_id).correlate(JudgedItem))
+    empty = _is_empty(study_id).correlate(JudgedItem)
+    shown = or_(listed.correlate(JudgedItem), empty)
+    return or_(shown, _is_evidence()) if is_blind else shown
 
 
 def is_listed() -> ColumnElement[bool]:
-    """Return the condition on (``JudgedItem``, ``Study``) that a run lists it."""
+    """Return the condition on (``JudgedItem``, ``Study``) that it is listed or evidence."""
     # For things of a unit: only runs of its study list them, so the runs need not be read.
     # Without a depth no result row is read: its index has the thing it shows.
     in_pool = or_(Study.pool_depth.is_(None), Result.rank <= Study.pool_depth)
     listed = exists().where(Result.judged_item_id == JudgedItem.id, in_pool)
-    return listed.correlate(JudgedItem, Study)
+    return or_(listed.correlate(JudgedItem, Study), _is_evidence())
+
+
+def _is_evidence() -> ColumnElement[bool]:
+    # Whatever its verdict became: what is asked changes with the study's revision, by pins alone.
+    pin = aliased(Judgment)
+    is_pinned = exists().where(pin.judged_item_id == JudgedItem.id, pin.is_evidence)
+    return is_pinned.correlate(JudgedItem)
+
+
+def looked_up(session: Session, study_id: int, revision: str) -> frozenset[Unit]:
+    """Return the units of a study that have evidence, in its present `revision`."""
+    key = study_id, revision
+    units = _looked_up.get(session, key)
+    if units is None:
+        rows = select(JudgedItem.question_id, JudgedItem.run_id).distinct().join(Judgment)
+        rows = rows.join(Rater).where(Rater.study_id == study_id, Judgment.is_evidence)
+        units = frozenset(Unit(*row) for row in tables(session).execute(rows))
+        _looked_up.store(session, key, units)
+    return units
 
 
 def is_asked() -> ColumnElement[bool]:

@@ -191,10 +191,11 @@ def _units(
     values = {"rater_id": rater.id, "study_id": rater.study_id, "question": question}
     statement = _summed(of_one=question is not None)
     rows = tables(session).execute(statement, values).all()
+    looked_up = pool.looked_up(session, rater.study_id, revision)
     begun = [
         Unit(question_id, run_id)
         for question_id, run_id, is_open, is_begun, *_ in rows
-        if is_open and is_begun
+        if (is_open and is_begun) or (question_id, run_id) in looked_up
     ]
     open_by_unit = pool.left(session, rater, begun)
     openly = asked_again.left(session, rater, question) if again else {}
@@ -204,7 +205,7 @@ def _units(
         unit = Unit(question_id, run_id)
         judgments = sizes.get(unit, 0)
         verdicts, grades, empty = openly.get(unit, (0, 0, 0))
-        verdicts += open_by_unit.get(unit, judgments) if is_open else 0
+        verdicts += open_by_unit.get(unit, judgments if is_open else 0)
         progress_by_unit[unit] = UnitProgress(
             *(verdicts, judgments, unrated + grades, answers, open_lists + empty, lists, category)
         )

@@ -165,12 +165,14 @@ def question_progress(session: Session, study: Study) -> list[QuestionProgress]:
     raters_given: dict[int, set[int]] = defaultdict(set)
     for question_id, rater_id in session.execute(select(Task.question_id, Task.rater_id)):
         raters_given[question_id].add(rater_id)
-    assigned = assignments.by_rater(session, study) if studies.is_blind(session, study) else {}
+    is_blind = studies.is_blind(session, study)
+    assigned = assignments.by_rater(session, study) if is_blind else {}
+    is_shown = pool.is_shown(study.id, study.pool_depth, is_blind=is_blind)
     judged: dict[int, dict[str, int]] = defaultdict(dict)
     for question_id, rater_id, count in session.execute(
         select(JudgedItem.question_id, Judgment.rater_id, func.count())
         .join(Judgment)
-        .where(Judgment.verdict.is_not(None), pool.is_shown(study.id, study.pool_depth))
+        .where(Judgment.verdict.is_not(None), is_shown)
         .group_by(JudgedItem.question_id, Judgment.rater_id)
         .order_by(Judgment.rater_id)
     ):
@@ -179,7 +181,7 @@ def question_progress(session: Session, study: Study) -> list[QuestionProgress]:
     rows = session.execute(
         select(Question.id, Question.position, Question.text, Question.category, func.count())
         .join(JudgedItem, JudgedItem.question_id == Question.id)
-        .where(pool.is_shown(study.id, study.pool_depth), is_put_to_raters(Question.id))
+        .where(is_shown, is_put_to_raters(Question.id))
         .group_by(Question.id, Question.position, Question.text, Question.category)
         .order_by(Question.question_set_id, Question.position)
     )
