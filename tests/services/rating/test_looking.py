@@ -1,0 +1,272 @@
+"""A rater looks something up and pins what fits: what is stored, counted, asked and taken back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.catalogue import Search
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment, StoredSummary
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query
+from relevansi.db.tables.study import Study
+from relevansi.kinds.property import Card
+from relevansi.records import EmptyOutcome, Scale
+from relevansi.services.catalogue import catalogue
+from relevansi.services.catalogue.search import Filters
+from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.people import raters
+from relevansi.services.rating import looking, pages, pool, shares, tasks
+from relevansi.services.rating.looking import NotToLookUp, Place
+from tests.conftest import NOW
+from tests.services.rating.blind_raters import Robot, set_study, stored
+from tests.services.runs.runs import NO, YES, card, click, query
+
+FALSE_NEGATIVE = EmptyOutcome.FALSE_NEGATIVE
+
+
+def listed(session: Session, name: str, price: int = 1) -> int:
+    """Return the id of a listing put into the catalogue."""
+    item = Card(title=f"House {name}", slug=name, price=price, location="Medan")
+    written = catalogue.write(session, [catalogue.entry(item)], is_imported=True)
+    return written.ids.pop()
+
+
+@pytest.fixture(name="place")
+def _place(session: Session, study: Study, rater: Rater) -> Place:
+    """An empty answer of an open study, beside a question with one result."""
+    run_id = stored(session, study, "hybrid", query(1), query(2, card("x")))
+    return looking.of_answer(session, rater, run_id, 1)
+
+
+def outcome(session: Session, rater: Rater, place: Place) -> str | None:
+    return session.scalar(
+        select(Judgment.verdict).where(
+            Judgment.rater_id == rater.id, Judgment.judged_item_id == place.emptiness_id
+        )
+    )
+
+
+def names(session: Session, rater: Rater, place: Place) -> list[str]:
+    return [item.card.title for item in looking.evidence(session, rater, place)]
+
+
+def choose(session: Session, rater: Rater, place: Place, value: EmptyOutcome, name: str) -> None:
+    about = events.Answer(place.query_key, place.emptiness_id)
+    events.rate_answer(session, rater, about, AnswerRating(empty_outcome=value), click(name))
+
+
+def test_a_pin_is_a_relevant_verdict_and_the_outcome_at_once(
+    session: Session, rater: Rater, place: Place
+) -> None:
+    looking.pin(session, rater, place, listed(session, "a"), click("p"))
+    assert names(session, rater, place) == ["House a"]
+    assert outcome(session, rater, place) == FALSE_NEGATIVE
+    logged = session.execute(select(Event.event_id, Event.field, Event.new).order_by(Event.id))
+    assert {tuple(row) for row in logged} == {
+        ("p", "evidence", "1"),
+        ("p", "verdict", "1"),
+        ("p:outcome", "verdict", "false_negative"),
+    }
+    assert live_metrics.check(session) == []
+
+
+def test_the_same_pin_twice_changes_nothing(session: Session, rater: Rater, place: Place) -> None:
+    key = listed(session, "a")
+    looking.pin(session, rater, place, key, click("p"))
+    choose(session, rater, place, EmptyOutcome.CORRECT_EMPTY, "c")
+    looking.pin(session, rater, place, key, click("p"))
+    assert outcome(session, rater, place) == EmptyOutcome.CORRECT_EMPTY
+    assert len(session.scalars(select(Event)).all()) == 4
+
+
+def test_undo_takes_back_the_whole_pin(session: Session, rater: Rater, place: Place) -> None:
+    looking.pin(session, rater, place, listed(session, "a"), click("p"))
+    for _ in range(2):  # the same undo twice changes nothing
+        events.undo_last(session, rater, click("u", minute=1), Event.query_key.is_not(None))
+    assert names(session, rater, place) == []
+    assert outcome(session, rater, place) is None
+    assert session.scalars(select(Judgment.verdict)).all() == [None, None]
+    assert (
+        events.undo_last(session, rater, click("v", minute=2), Event.query_key.is_not(None)) is None
+    )
+
+
+@pytest.mark.parametrize("is_undone", [True, False])
+def test_an_outcome_stays_while_other_evidence_holds_it(
+    session: Session, rater: Rater, place: Place, is_undone: bool
+) -> None:
+    first, second = listed(session, "a"), listed(session, "b")
+    looking.pin(session, rater, place, first, click("p"))
+    looking.pin(session, rater, place, second, click("q", minute=1))
+    items = {item.card.title: item.item_id for item in looking.evidence(session, rater, place)}
+    looking.unpin(session, rater, place, items["House a"], click("r", minute=2))
+    assert outcome(session, rater, place) == FALSE_NEGATIVE
+    looking.unpin(session, rater, place, items["House b"], click("s", minute=3))
+    assert outcome(session, rater, place) is None
+    if is_undone:
+        events.undo_last(session, rater, click("t", minute=4), Event.query_key.is_not(None))
+        assert names(session, rater, place) == ["House b"]
+        assert outcome(session, rater, place) == FALSE_NEGATIVE
+
+
+def test_an_outcome_that_the_rater_chose_stays(
+    session: Session, rater: Rater, place: Place
+) -> None:
+    choose(session, rater, place, FALSE_NEGATIVE, "c")
+    looking.pin(session, rater, place, listed(session, "a"), click("p", minute=1))
+    (item,) = looking.evidence(session, rater, place)
+    looking.unpin(session, rater, place, item.item_id, click("q", minute=2))
+    assert outcome(session, rater, place) == FALSE_NEGATIVE
+
+
+def test_taking_a_pin_back_restores_an_earlier_verdict_and_keeps_a_later_one(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study, "hybrid", query(1, card("a", price=1), card("b", price=1)))
+    place = looking.of_answer(session, rater, run_id, 1)
+    keys = [listed(session, "a"), listed(session, "b")]
+    events.judge(session, rater, run_id, 1, 1, NO, click("j"))
+    for number, key in enumerate(keys, start=1):
+        looking.pin(session, rater, place, key, click(f"p{number}", minute=number))
+    events.judge(session, rater, run_id, 1, 2, NO, click("k", minute=3))
+    for number, item in enumerate(session.scalars(select(JudgedItem.id)).all(), start=4):
+        looking.unpin(session, rater, place, item, click(f"r{number}", minute=number))
+    assert session.scalars(select(Judgment.verdict)).all() == [NO, NO]
+
+
+def test_of_two_devices_the_later_one_counts_in_whatever_order_they_arrive(
+    session: Session, rater: Rater, place: Place
+) -> None:
+    key = listed(session, "a")
+    looking.pin(session, rater, place, key, click("p", device="phone", sequence=1))
+    (item,) = looking.evidence(session, rater, place)
+    later = click("r", minute=9, device="desk", sequence=1)
+    looking.unpin(session, rater, place, item.item_id, later)
+    looking.pin(session, rater, place, key, click("q", minute=5, device="phone", sequence=2))
+    assert names(session, rater, place) == []  # pinned before it was taken back
+    looking.pin(session, rater, place, key, click("s", minute=10, device="phone", sequence=3))
+    assert names(session, rater, place) == ["House a"]
+    assert live_metrics.check(session) == []
+
+
+def test_on_a_scale_of_grades_a_pin_is_the_lowest_relevant_grade(
+    session: Session, study: Study, rater: Rater, place: Place
+) -> None:
+    study.scale = Scale(top=3, relevant_from=2).to_store()
+    session.flush()
+    looking.pin(session, rater, place, listed(session, "a"), click("p"))
+    (item,) = looking.evidence(session, rater, place)
+    assert session.scalar(select(Judgment.verdict).filter_by(judged_item_id=item.item_id)) == "2"
+
+
+def test_a_pin_is_in_no_figure_of_a_list_and_among_the_relevant_items_of_recall(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    study.measures = ["P@5", "recall@10"]
+    run_id = stored(session, study, "hybrid", query(1, card("x")))
+    events.judge(session, rater, run_id, 1, 1, YES, click("j"))
+    place = looking.of_answer(session, rater, run_id, 1)
+    looking.pin(session, rater, place, listed(session, "a"), click("p", minute=1))
+    row = session.scalars(select(StoredSummary)).one()
+    assert (row.results_count, row.relevant_count, row.open_judgments) == (1, 1, 0)
+    assert row.figures["recall@10"][0] == 0.5  # 1 of the 2 relevant ones is listed
+    assert live_metrics.check(session) == []
+
+
+def test_letters_typed_one_after_the_other_are_one_search(
+    session: Session, rater: Rater, place: Place
+) -> None:
+    listed(session, "a")
+    for second, words in enumerate(["ho", "hou", "house"]):
+        looking.look(session, rater, place, words, Filters(), NOW + timedelta(seconds=second))
+    looking.look(session, rater, place, "house", Filters(), NOW, start=20)  # the next page
+    narrowed = Filters(price_to=5)
+    looking.look(session, rater, place, "house", narrowed, NOW + timedelta(seconds=4))
+    looking.look(session, rater, place, "houses", narrowed, NOW + timedelta(minutes=5))
+    rows = session.execute(select(Search.words, Search.filters, Search.item_count, Search.at))
+    assert [tuple(row) for row in rows] == [
+        ("house", {}, 1, NOW),
+        ("house", {"price_to": 5}, 1, NOW + timedelta(seconds=4)),
+        ("houses", {"price_to": 5}, 0, NOW + timedelta(minutes=5)),
+    ]
+
+
+def test_what_the_field_opens_with_is_no_search_and_has_results_where_there_are_some(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    listed(session, "a")
+    run_id = stored(session, study, "hybrid", query(1, text="Is there a house near the beach?"))
+    place = looking.of_answer(session, rater, run_id, 1)
+    begun = looking.begin(session, rater, place)
+    assert (begun.words, begun.matches.count) == ("house", 1)
+    assert session.scalars(select(Search)).all() == []
+    looking.look(session, rater, place, "medan", Filters(price_to=9), NOW)
+    begun = looking.begin(session, rater, place)
+    assert (begun.words, begun.filters) == ("medan", Filters(price_to=9))
+
+
+def test_only_empty_answers_are_looked_up_unless_the_study_has_it_so(
+    session: Session, study: Study, rater: Rater, place: Place
+) -> None:
+    study.looks_up = False
+    run_id = session.get_one(Query, place.query_key).run_id
+    assert looking.of_answer(session, rater, run_id, 1).emptiness_id is not None
+    with pytest.raises(NotToLookUp):
+        looking.of_answer(session, rater, run_id, 2)
+    with pytest.raises(NotToLookUp):
+        looking.of_answer(session, rater, run_id, 1, in_phase_3=True)
+
+
+def test_other_blind_raters_are_asked_about_what_one_pinned(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    set_study(session, study, blind=True, repeat_percent=0)
+    first, second = (raters.add(session, study, name, NOW) for name in ("Ani", "Budi"))
+    Robot(session, second).rate_all()
+    assert shares.progress(session, second).left == 0
+    page = Robot(session, first).next_page()
+    assert page is not None
+    place = looking.of_task(session, first, page.task_id)
+    before = pool.sizes(session, study.id, study.revision)
+    looking.pin(session, first, place, listed(session, "new"), click("p"))
+    session.refresh(study)
+    unit = pool.Unit(place.question.id, place.run_id)
+    assert pool.sizes(session, study.id, study.revision)[unit] == before[unit] + 1
+    share = shares.of_rater(session, second)
+    assert share.units[unit].open_judgments == 1
+    again = Robot(session, second).next_page()
+    assert again is not None
+    (asked,) = [shown for shown in again.cards if shown.relevance is None]
+    assert asked.card.title == "House new"
+    own = pages.blind_page(session, first, page.task_id)
+    assert [shown.relevance for shown in own.cards if shown.card.title == "House new"] == [YES]
+    tasks.judge(session, second, again.task_id, asked.key, NO, click("n"))
+    assert shares.of_rater(session, second).units[unit].open_judgments == 0
+    assert live_metrics.check(session) == []
+    tasks.undo(session, first, click("u", minute=1))
+    assert len(pages.blind_page(session, first, page.task_id).cards) == len(page.cards)
+
+
+def test_a_pin_in_a_repeat_sets_the_outcome_of_the_repeat_alone(
+    session: Session, study: Study
+) -> None:
+    stored(session, study, "hybrid", query(1), query(2, card("x")))
+    set_study(session, study, blind=True, repeat_percent=0)
+    ani = raters.add(session, study, "Ani", NOW)
+    Robot(session, ani).rate_all()
+    share = shares.of_rater(session, ani)
+    empty = next(unit for unit, of_unit in share.units.items() if of_unit.lists)
+    task = shares._give(session, ani, empty, NOW)
+    place = looking.of_task(session, ani, task.id)
+    looking.pin(session, ani, place, listed(session, "a"), click("p", minute=60))
+    shown = pages.blind_page(session, ani, task.id)
+    assert shown.empty_outcome == FALSE_NEGATIVE
+    assert names(session, ani, place) == ["House a"]
+    tasks.undo(session, ani, click("u", minute=61))
+    assert pages.blind_page(session, ani, task.id).empty_outcome is None
+    assert outcome(session, ani, place) == FALSE_NEGATIVE  # of the first time

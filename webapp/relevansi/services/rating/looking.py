@@ -1,0 +1,362 @@
+"""A rater looks in the catalogue for what an answer missed, and pins what fits as evidence.
+
+What is pinned is judged relevant and joins the pool of its question: every other rater of the
+question is asked about it as about any card. It is no result of any run, so no figure of a list
+counts it, but it is among the relevant items that recall divides by.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import asdict
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session
+
+from relevansi.db.engine import tables
+from relevansi.db.tables.catalogue import CatalogueItem, Search
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment, Repeat, StoredItem
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.runs import Query, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.failures import Missing, Refused
+from relevansi.i18n import mark
+from relevansi.kinds import from_row
+from relevansi.kinds.document import content_words
+from relevansi.metrics.gold.constraint_rules import Constraints, Range
+from relevansi.records import Click, EmptyOutcome, Item, QueryState, Scale
+from relevansi.services.catalogue import search as catalogue
+from relevansi.services.catalogue.catalogue import property_type
+from relevansi.services.catalogue.search import Filters, Matches
+from relevansi.services.gold import gold
+from relevansi.services.judging import events
+from relevansi.services.judging.changes import revise
+from relevansi.services.judging.events import REPEAT_FIELDS, Target, UnknownQuery
+from relevansi.services.judging.judged_items import Pool
+from relevansi.services.rating import tasks
+from relevansi.services.rating.pool import REPEAT
+from relevansi.services.study import studies
+
+PAGE_SIZE = 20
+LONGEST_WORDS = catalogue.LONGEST_WORDS
+LAST_START = 1_000
+"""From further down nothing is shown: whoever has not seen it by then searches more narrowly."""
+TYPING = timedelta(seconds=30)
+"""So long after its beginning a search may become another by a few letters."""
+FEW_LETTERS = 8
+MOST_TRIES = 5
+
+
+class NotToLookUp(Refused):
+    message = mark("Nothing is looked up here")
+    remedy = mark("The owner of the study switches it on under Study, Settings.")
+
+
+class NotPinned(Missing):
+    message = mark("This is no evidence of yours any more")
+    remedy = mark("Reload the page to see what is.")
+
+
+class Place(NamedTuple):
+    """Where a rater looks something up: the answer of a run, or a blind task.
+
+    ``run_id`` is that of the answer where it depends on its conversation; ``emptiness_id`` is the
+    judged item of an empty answer, if there is one.
+    """
+
+    question: Question
+    run_id: str | None
+    query_key: int | None
+    task_id: str | None
+    emptiness_id: int | None
+    is_repeat: bool = False
+
+    def target(self, field: str, item_id: int) -> Target:
+        again = self.is_repeat and field != "evidence"
+        return Target(
+            REPEAT_FIELDS[field] if again else field, item_id, self.query_key, self.task_id
+        )
+
+
+def of_answer(
+    session: Session, rater: Rater, run_id: str, query_id: int, *, in_phase_3: bool = False
+) -> Place:
+    """Return the place of a run's answer; raises ``NotToLookUp`` where the study has it so."""
+    of_study = Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id
+    query = session.scalar(select(Query).join(Run).where(*of_study))
+    if query is None:
+        raise UnknownQuery(run_id, query_id)
+    is_empty = query.state == QueryState.EMPTY
+    study = rater.study
+    if not (study.looks_up_in_phase_3 if in_phase_3 else is_empty or study.looks_up):
+        raise NotToLookUp
+    question = session.get_one(Question, query.question_id)
+    scope = run_id if question.context_dependent else None
+    emptiness_id = query.emptiness_id if is_empty else None
+    return Place(question, scope, query.id, None, emptiness_id)
+
+
+def of_task(session: Session, rater: Rater, task_id: str) -> Place:
+    """Return the place of a blind task; raises ``UnknownTask`` and ``NotToLookUp``."""
+    task = tasks.find(session, rater, task_id)
+    read = tasks.asked_things(session, task)
+    emptiness_id = next((item.id for item in read if item.item_id is None), None)
+    if emptiness_id is None and not rater.study.looks_up:
+        raise NotToLookUp
+    is_repeat = task.kind == REPEAT
+    return Place(task.question, task.run_id, None, task.id, emptiness_id, is_repeat)
+
+
+class Look(Struct, frozen=True):
+    """What a rater sees of the catalogue: the search, what fits, and what is evidence already.
+
+    ``pinned`` are the identities of the rater's evidence.
+    """
+
+    words: str
+    filters: Filters
+    start: int
+    matches: Matches
+    pinned: frozenset[str]
+
+    @property
+    def more(self) -> int | None:
+        """Where the next page begins, if there is one."""
+        start = self.start + PAGE_SIZE
+        return start if start < min(self.matches.count, LAST_START) else None
+
+
+def look(
+    session: Session,
+    rater: Rater,
+    place: Place,
+    words: str,
+    filters: Filters,
+    now: datetime,
+    *,
+    start: int = 0,
+) -> Look:
+    """Search the catalogue for a rater and store the search; a further page of it is no other.
+
+    Letters typed one after the other are one search, of the time when it began. Raises
+    ``LongSearch``.
+    """
+    start = min(start, LAST_START)
+    matches = _search(session, rater, words, filters, start)
+    if start == 0:
+        _store(session, rater, place, words, filters, matches.count, now)
+    return Look(words, filters, start, matches, _pinned(session, rater, place))
+
+
+def begin(session: Session, rater: Rater, place: Place) -> Look:
+    """Return what the search field opens with, which is no search of the rater's.
+
+    It is their latest search of the question, else the question's content words, without the last
+    ones where nothing has them all, and the constraints of the gold question where the owner shows
+    them.
+    """
+    last = _latest(session, rater, place)
+    if last is not None:
+        words, filters = last.words, Filters(**last.filters)
+    else:
+        words, filters = content_words(place.question.text), _constraints(session, rater, place)
+    matches = _search(session, rater, words[:LONGEST_WORDS], filters, 0)
+    tries = 0
+    while last is None and not matches.count and " " in words and tries < MOST_TRIES:
+        words, tries = words.rpartition(" ")[0], tries + 1
+        matches = _search(session, rater, words[:LONGEST_WORDS], filters, 0)
+    return Look(words[:LONGEST_WORDS], filters, 0, matches, _pinned(session, rater, place))
+
+
+def _search(session: Session, rater: Rater, words: str, filters: Filters, start: int) -> Matches:
+    return catalogue.search(session, rater.study, words, filters, start=start, most=PAGE_SIZE)
+
+
+def _latest(session: Session, rater: Rater, place: Place) -> Search | None:
+    of_place = Search.rater_id == rater.id, Search.question_id == place.question.id
+    searches = select(Search).where(*of_place)
+    if (
+        place.task_id is not None
+    ):  # what was searched for the first time tells that it is asked again
+        searches = searches.where(Search.task_id == place.task_id)
+    return session.scalar(searches.order_by(Search.id.desc()).limit(1))
+
+
+def _store(
+    session: Session,
+    rater: Rater,
+    place: Place,
+    words: str,
+    filters: Filters,
+    item_count: int,
+    now: datetime,
+) -> None:
+    stored_filters = {name: value for name, value in asdict(filters).items() if value is not None}
+    last = _latest(session, rater, place)
+    if last is not None and (last.query_key, last.filters) == (place.query_key, stored_filters):
+        if last.words == words:
+            return
+        shorter, longer = sorted((last.words, words), key=len)
+        is_typing = longer.startswith(shorter) and len(longer) - len(shorter) <= FEW_LETTERS
+        if is_typing and now - last.at <= TYPING:
+            last.words, last.item_count = words, item_count
+            return
+    session.add(
+        Search(
+            rater_id=rater.id,
+            question_id=place.question.id,
+            query_key=place.query_key,
+            task_id=place.task_id,
+            words=words,
+            filters=stored_filters,
+            item_count=item_count,
+            at=now,
+        )
+    )
+    session.flush()
+
+
+def _constraints(session: Session, rater: Rater, place: Place) -> Filters:
+    """Return the gold question's constraints as filters, where the rater may see them."""
+    study, question = rater.study, place.question
+    if not study.looks_up_constraints and studies.is_blind(session, study):
+        return Filters()
+    file = gold.asked_in(session, {question.question_set_id}, {question.position})
+    return filters_of(file.questions[0].constraints) if file is not None else Filters()
+
+
+def filters_of(constraints: Constraints) -> Filters:
+    """Return the constraints that the catalogue has columns for, as filters."""
+    price = constraints.price or Range()
+    bedrooms = constraints.bedrooms or Range()
+    return Filters(
+        type=property_type(constraints.property_type or ""),
+        offer=constraints.listing_type,
+        price_from=None if price.lowest is None else int(price.lowest),
+        price_to=None if price.highest is None else int(price.highest),
+        bedrooms=int(bedrooms.exact) if bedrooms.exact is not None else None,
+    )
+
+
+class Evidence(NamedTuple):
+    """An item that the rater looked up and that fits; ``item_id`` is the judged item."""
+
+    item_id: int
+    identity: str
+    card: Item
+
+
+def evidence(session: Session, rater: Rater, place: Place) -> list[Evidence]:
+    """Return the rater's evidence at a place, the first pinned first.
+
+    In a question asked again it is what was pinned this time.
+    """
+    statement = (
+        select(JudgedItem.id, StoredItem.identity, JudgedItem.card)
+        .join_from(Judgment, JudgedItem, JudgedItem.id == Judgment.judged_item_id)
+        .join(StoredItem, StoredItem.id == JudgedItem.item_id)
+        .where(Judgment.rater_id == rater.id, Judgment.is_evidence)
+        .where(Judgment.verdict.in_(sorted(Scale.stored(rater.study.scale).relevant)))
+        .where(JudgedItem.question_id == place.question.id)
+        .where(JudgedItem.run_id.is_not_distinct_from(place.run_id))
+        .order_by(Judgment.changed_at, JudgedItem.id)
+    )
+    if place.is_repeat:
+        in_task = Event.task_id == place.task_id, Event.field == "evidence"
+        statement = statement.where(exists().where(Event.judged_item_id == JudgedItem.id, *in_task))
+    rows = tables(session).execute(statement)
+    return [Evidence(key, identity, from_row(card)) for key, identity, card in rows]
+
+
+def _pinned(session: Session, rater: Rater, place: Place) -> frozenset[str]:
+    return frozenset(item.identity for item in evidence(session, rater, place))
+
+
+def pin(session: Session, rater: Rater, place: Place, catalogue_id: int, click: Click) -> None:
+    """Store that an item of the catalogue fits the question: evidence, judged relevant.
+
+    On a scale of grades it gets the lowest grade that counts as relevant: the rater said that it
+    fits and no more, and where cards are pooled they can grade it higher there. An empty answer
+    without an outcome becomes a false negative by it. The same click twice changes nothing.
+    Raises ``NoCatalogueItem`` and ``EventIdTaken``.
+    """
+    events.lock(session, rater)
+    session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
+    match = catalogue.find(session, catalogue_id)
+    pool = Pool(session, [place.question.id])
+    item = pool.place(place.question.id, place.run_id, match.card, match.identity)
+    pool.store()
+    target = place.target("evidence", item.id)
+    same = Event.rater_id == rater.id, Event.event_id == click.event_id, Event.field == "evidence"
+    is_repeated = session.scalar(select(Event.id).where(*same)) is not None
+    events.record(session, rater, target, "1", click)
+    if is_repeated:
+        return
+    verdict = _verdict_target(session, place, item.id)
+    lowest = str(Scale.stored(rater.study.scale).relevant_from)
+    in_force = events.current(session, rater, verdict)
+    scale = Scale.stored(rater.study.scale)
+    grade = in_force.new if in_force is not None and in_force.new in scale.relevant else lowest
+    events.record(session, rater, verdict, grade, click)
+    targets = [verdict]
+    if place.emptiness_id is not None:
+        outcome = place.target("verdict", place.emptiness_id)
+        chosen = events.current(session, rater, outcome)
+        if chosen is None or chosen.new is None:
+            part = events.outcome_click(click)
+            events.record(session, rater, outcome, EmptyOutcome.FALSE_NEGATIVE, part)
+            targets.append(outcome)
+    revise(session, rater.study_id)
+    events.refresh(session, rater, targets)
+
+
+def unpin(session: Session, rater: Rater, place: Place, item_id: int, click: Click) -> None:
+    """Take back that a judged item is evidence, with the verdict and the outcome that it brought.
+
+    A verdict given since stays, as does an outcome that the rater chose or other evidence holds.
+    Raises ``NotPinned``.
+    """
+    events.lock(session, rater)
+    target = place.target("evidence", item_id)
+    last = events.current(session, rater, target)
+    if last is None or session.get_one(JudgedItem, item_id).question_id != place.question.id:
+        raise NotPinned(item_id)
+    if last.new is None:
+        return
+    events.record(session, rater, target, None, click)
+    verdict = _verdict_target(session, place, item_id)
+    given = events.current(session, rater, verdict)
+    if given is not None and given.event_id == last.event_id:
+        before = select(Event.old).where(Event.id == given.id)
+        events.record(session, rater, verdict, session.scalar(before), click)
+    events.release_outcome(session, rater, item_id, click)
+    revise(session, rater.study_id)
+    events.refresh(session, rater, [verdict])
+
+
+def judged_item(session: Session, place: Place, catalogue_id: int) -> int:
+    """Return the judged item of the question that has the identity of an item of the catalogue."""
+    versions = (
+        select(JudgedItem.id)
+        .join(StoredItem, StoredItem.id == JudgedItem.item_id)
+        .join(CatalogueItem, CatalogueItem.identity == StoredItem.identity)
+        .outerjoin(Judgment, Judgment.judged_item_id == JudgedItem.id)
+        .where(CatalogueItem.id == catalogue_id, JudgedItem.question_id == place.question.id)
+        .where(JudgedItem.run_id.is_not_distinct_from(place.run_id))
+        .order_by(Judgment.is_evidence.desc(), JudgedItem.content.desc())
+    )
+    item_id = session.scalar(versions.limit(1))
+    if item_id is None:
+        raise NotPinned(catalogue_id)
+    return item_id
+
+
+def _verdict_target(session: Session, place: Place, item_id: int) -> Target:
+    """Return the target of the verdict: in a repeat only its own cards are judged again."""
+    if place.is_repeat:
+        asked = Repeat.task_id == place.task_id, Repeat.judged_item_id == item_id
+        if session.scalar(select(Repeat.task_id).where(*asked)) is None:
+            return Target("verdict", item_id, None, place.task_id)
+    return place.target("verdict", item_id)
