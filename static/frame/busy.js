@@ -50,7 +50,7 @@ function stays(form, submitter) {
 addEventListener("submit", ({ target, submitter, defaultPrevented }) => {
   if (defaultPrevented || stays(target, submitter)) return;
   sent.add(target);
-  begin(target, submitter ?? target.querySelector(".file .button, button"));
+  begin(target, submitter ?? target.querySelector(".file .btn, button"));
 });
 
 function formOf({ detail }) {

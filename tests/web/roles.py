@@ -30,7 +30,7 @@ PLACES = {
     "run_id": "unknown",
     "task_id": "unknown",
     "token": "unknown",
-    "filename": "frame/app.css",
+    "filename": "frame/parts.css",
 }
 
 

@@ -61,9 +61,9 @@ def test_pictures_may_load_only_where_the_owner_wants_them(
 @pytest.mark.parametrize(
     ("address", "kept"),
     [
-        ("/static/frame/app.css?v=1", "public, max-age=31536000, immutable"),
+        ("/static/frame/parts.css?v=1", "public, max-age=31536000, immutable"),
         ("/static/frame/outbox.js", "no-cache"),
-        ("/static/joined/frame/app.css?v=1", "public, max-age=31536000, immutable"),
+        ("/static/joined/frame/parts.css?v=1", "public, max-age=31536000, immutable"),
     ],
 )
 def test_a_versioned_file_is_kept_for_good_and_any_other_is_asked_about(
@@ -154,7 +154,7 @@ def test_another_machine_is_refused_whatever_host_it_names(client: FlaskClient) 
     "host",
     [".", "a..b", "x" * 64 + ".org", "a b", "[::1", "host:port", "é.org", "%00", ""],
 )
-@pytest.mark.parametrize("address", ["/", "/healthz", "/static/frame/app.css"])
+@pytest.mark.parametrize("address", ["/", "/healthz", "/static/frame/parts.css"])
 def test_an_odd_host_is_a_plain_400(
     client: FlaskClient, host: str, address: str, caplog: pytest.LogCaptureFixture
 ) -> None:

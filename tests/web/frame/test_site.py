@@ -156,8 +156,8 @@ def test_the_worker_keeps_all_that_the_rating_pages_are_made_of() -> None:
     pages = ("frame/layout", "frame/page", "rating/judgments/page", "phase_3/own_questions/answer")
     files = {file for page in pages for file in files_named(f"{page}.html")}
 
-    assert len(files - {"joined/frame/app.css"}) >= 9
-    assert files - {"joined/frame/app.css"} <= {*KEPT_FILES}
+    assert len(files - {"joined/frame/parts.css"}) >= 9
+    assert files - {"joined/frame/parts.css"} <= {*KEPT_FILES}
 
 
 def test_another_version_of_a_file_is_another_worker(
@@ -285,10 +285,10 @@ def test_a_template_compiles_is_translated_and_holds_no_script_or_style(
 @pytest.mark.parametrize(
     ("address", "headers", "is_compressed"),
     [
-        ("/static/frame/app.css", {}, True),
-        ("/static/frame/app.css", {"Accept-Encoding": "identity"}, False),
+        ("/static/frame/parts.css", {}, True),
+        ("/static/frame/parts.css", {"Accept-Encoding": "identity"}, False),
         # A browser that resumes a download joins the part to bytes that are not compressed.
-        ("/static/frame/app.css", {"Range": "bytes=1000-3999"}, False),
+        ("/static/frame/parts.css", {"Range": "bytes=1000-3999"}, False),
         ("/healthz", {}, False),  # short
         ("/static/frame/icon.svg", {}, False),
     ],

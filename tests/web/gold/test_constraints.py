@@ -191,9 +191,9 @@ def test_people_stand_beside_the_constraints(
     assert "Meets everything 1 0" in shown
     assert "Does not 2 0" in shown
     assert f"Precision {meaning} call relevant. 1.0000 1" in shown
-    assert "✗ 0.5000" in shown.one("ol.apart[start='1']")
-    assert "✗ 0.7500" in shown.one("details.fold ol.apart[start='2']")  # all but the furthest
-    assert shown.count("ol.apart") == 2
+    assert "✗ 0.5000" in shown.one("ol.numbered[start='1']")
+    assert "✗ 0.7500" in shown.one("details.fold ol.numbered[start='2']")  # all but the furthest
+    assert shown.count("ol.numbered") == 2
     assert "Machine: ✗ 0.7500 ( ✗ Price: Rp 2 billion )" in shown
 
 

@@ -271,7 +271,7 @@ def test_a_machine_is_marked_among_raters_and_nobody_is_one(
     client.post("/password", data={"password": "long enough", "again": "long enough"})
     (line,) = (one for one in Page(client.get("/raters/")).all(".rater-line") if "Mesin" in one)
 
-    assert line.texts("h2 .hint") == ["machine"]
+    assert line.texts("h2 .chip") == ["machine"]
     assert not line.has("form[action$='/invitations']")
     assert "Mesin" not in client.get("/study/standing").text
     with web_database.reading() as session:

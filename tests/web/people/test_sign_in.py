@@ -327,7 +327,7 @@ class TestTheCookie:
     def test_is_worth_nothing_under_another_key(self, app: Flask, web_database: Database) -> None:
         lock(web_database)
         client, folder = owner(app), Path(app.instance_path)
-        for address in ("/", "/runs/", "/static/frame/app.css?v=1"):
+        for address in ("/", "/runs/", "/static/frame/parts.css?v=1"):
             with client.get(address) as answer:
                 assert "Set-Cookie" not in answer.headers
         assert app.secret_key == secret_key(folder)

@@ -34,8 +34,6 @@ from relevansi.web.frame.htmx import see_other
 
 blueprint = Blueprint("planning", __name__, url_prefix="/study/planning")
 
-STYLES = ("comparisons/comparisons.css", "planning/planning.css")
-"""The style sheets of the settled orders on pages of other features."""
 POWERS = {"80": 0.8, "90": 0.9, "95": 0.95}
 DIFFERENCES = {"mean_response_quality": 0.5}
 DIFFERENCE = 0.1

@@ -281,7 +281,6 @@ def show_standing() -> Response:
             too_few=assignments.written((line.id for line in short if line.reach), sets),
             machines=sum(rater.is_machine for rater in studies.people_and_machines(session, study)),
             settled=planning.settled_part(session, study) if questions else None,
-            styles=planning.STYLES,
         )
 
 
