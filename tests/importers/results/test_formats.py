@@ -603,6 +603,31 @@ def test_the_id_is_in_the_column_that_a_collection_knows() -> None:
         assert chosen.details["others"] == left
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Pertanyaan;Sistem;Peringkat;ID Dokumen;Judul;Isi;Skor",
+        "Pregunta;Método;Puesto;Id Documento;Título;Contenido;Puntuación",
+        "Pergunta;Sistema;Posição;Id Documento;Título;Texto;Pontuação",
+        "Requête;Système;Rang;Identifiant;Titre;Contenu;Score",
+        "Frage;Verfahren;Platz;Dokument-ID;Titel;Inhalt;Punktzahl",
+        "问题;系统;排名;文档ID;标题;内容;得分",
+        "質問;システム;順位;文書ID;タイトル;本文;スコア",
+        "Query;Method;Rank;docID;Title;pageContent;Score",
+    ],
+)
+def test_headers_are_known_in_several_languages(header: str) -> None:
+    (run,) = read({"t.csv": f"{header}\nred dress;bm25;1;d7;Dresses;Long red dress;0,5\n"}).runs
+
+    (query,) = run.queries
+    assert (run.search_method, query.question) == ("bm25", "red dress")
+    (card,) = query.cards
+    assert (card.doc_id, card.title, card.text, card.score) == (
+        *("d7", "Dresses", "Long red dress"),
+        0.5,
+    )
+
+
 def test_columns_without_a_name_are_nothing() -> None:
     (run,) = read({"t.csv": ",query,doc_id\n0,q,a\n1,q,b\n"}).runs
 

@@ -9,7 +9,7 @@ import pytest
 
 from relevansi.importers.results.formats import Choices, Group
 from relevansi.importers.results.formats import read as read_files
-from relevansi.importers.runs.problems import ImportRefused
+from relevansi.importers.runs.problems import ImportRefused, message
 
 Json = dict[str, object] | list[object]
 IDS = ["d7", "d2"]
@@ -208,7 +208,7 @@ def test_a_guess_as_it_is_printed_imports_the_file(value: dict[str, object], cou
     dropped = [("r.jsonl", "\n".join(map(json.dumps, values[:count])).encode())]
     (problem,) = read_files(dropped).problems
 
-    (option,) = shlex.split(str(problem.details["map"]))
+    option, *_ = shlex.split(message(problem).partition("--map ")[2])
     columns = dict(part.split("=", 1) for part in option.split(","))
     group = read_files(dropped, Choices(columns=columns))
 

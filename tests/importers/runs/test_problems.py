@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from typing import get_args
 
 import pytest
 from msgspec.structs import asdict
 
 from relevansi.i18n import LANGUAGES, speaking
 from relevansi.importers.runs.problems import (
+    Edge,
     ImportRefused,
     catalogue,
     error,
@@ -91,15 +93,25 @@ def test_a_problem_is_printed_as_json_and_told_again_as_it_was_stored() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("code", catalogue()["page"])
-def test_a_page_names_no_option_of_the_command_line(code: str, language: str) -> None:
-    """The option stands in the message of the command line, and fills as much."""
-    names = set(_PLACE.findall(MESSAGES[code])) - {"file", "line", "query"}
-    problem = error(code, "run.json", dict.fromkeys(names, "x"), line=3)
+def test_only_the_command_line_is_told_of_its_options(language: str) -> None:
+    option = re.compile(r"[ (]--[a-z]")
+    for code, template in MESSAGES.items():
+        names = set(_PLACE.findall(template)) - {"file", "line", "query"}
+        problem = error(code, "run.json", dict.fromkeys(names, "x=y"), line=3)
 
-    with speaking(language):
-        (on_page,), (elsewhere,) = remarks([problem], on_page=True), remarks([problem])
+        with speaking(language):
+            command, page, program = (message(problem, edge) for edge in get_args(Edge))
 
-    assert "--" in elsewhere.text
-    assert "--" not in on_page.text
-    assert "%(" not in on_page.text
+        has_option = bool(option.search(command))
+        assert has_option == (code in catalogue()["page"]) == (code in catalogue()["program"])
+        assert not option.search(page + program)
+        assert "%(" not in page + program
+
+
+def test_a_mapping_is_written_as_the_command_or_a_program_takes_it() -> None:
+    problem = error(
+        "results_json_guessed", "r.json", {"map": "query=the text,items=a", "keys": "x"}
+    )
+
+    assert "--map 'query=the text,items=a' (" in message(problem)
+    assert 'map={"query":"the text","items":"a"} (' in message(problem, "program")

@@ -257,6 +257,17 @@ def test_a_refused_file_says_where_and_stores_nothing(program: Program) -> None:
     assert program.send(status=400)["detail"] == "Please choose a file first."
 
 
+def test_a_mapping_is_asked_for_as_the_field_that_takes_it(program: Program) -> None:
+    unknown = b'{"asked for": "red dress", "seen": [{"ref": "d7", "says": "Long red dress"}]}'
+
+    answer = program.send(("r.json", unknown), status=400)
+
+    guess = '{"query":"asked for","items":"seen","doc_id":"ref","text":"says"}'
+    assert f"map={guess} (" in answer["detail"]
+    assert f"map={guess} (" in answer["problems"][0]["message"]
+    assert program.send(("r.json", unknown), map=guess, status=201)["data"]
+
+
 def test_a_refused_import_changes_and_leaves_nothing(app: Flask, program: Program) -> None:
     """Neither how the study is rated nor a file that waits; a rated CSV needs a rater's name."""
     run_id = small_run(app.extensions["database"])

@@ -9,6 +9,7 @@ from functools import lru_cache
 from math import inf, isnan
 from types import MappingProxyType
 from typing import Literal
+from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -66,34 +67,47 @@ class Row(Struct, frozen=True, gc=False):
 Rows = Iterator[Row]
 
 # Role to the names of columns and keys that mean it, best first, in lower case with _ for
-# blanks, dots, dashes and signs.
+# blanks, dots, dashes and signs, without accents: as libraries and engines have them, Indonesian,
+# then Spanish, Portuguese, French, German, Chinese and Japanese.
 QUESTION_ROLES = {
     "query_id": "query_id qid topic topic_id question_id id_query query_number id_pertanyaan "
-    "no_pertanyaan nomor_pertanyaan kode_pertanyaan",
+    "no_pertanyaan nomor_pertanyaan kode_pertanyaan "
+    "id_pregunta id_pergunta id_requete id_question frage_id 查询id 问题id 問題id 質問id "
+    "クエリid",
     "query": "query question queries questions user_input input query_text question_text "
     "user_query user_text search_term search_query keywords prompt pertanyaan kueri "
-    "teks_pertanyaan inputs query_texts",
+    "teks_pertanyaan inputs query_texts "
+    "pregunta consulta pergunta requete frage suchanfrage anfrage 问题 查询 問題 查詢 質問 "
+    "クエリ",
     "system": "system run method strategy engine retriever search_method run_id run_name tag "
-    "config model sistem metode metode_pencarian",
-    "answer": "answer response output generated_answer actual_output prediction jawaban outputs",
-    "category": "category kategori",
-    "grade": "grade rating relevance judgment judgement label qrel rel relevansi relevan",
-    "rater": "rater judge assessor annotator penilai",
+    "config model sistem metode metode_pencarian "
+    "sistema metodo systeme methode verfahren 系统 系統 方法 システム 手法",
+    "answer": "answer response output generated_answer actual_output prediction jawaban outputs "
+    "respuesta resposta reponse antwort 回答 答案",
+    "category": "category kategori categoria categorie kategorie 类别 類別 カテゴリ",
+    "grade": "grade rating relevance judgment judgement label qrel rel relevansi relevan "
+    "relevancia relevanz bewertung calificacion pertinence 相关性 相關性 関連度 評価",
+    "rater": "rater judge assessor annotator penilai "
+    "evaluador avaliador evaluateur bewerter 评估者 評価者",
 }
 ITEM_ROLES = {
     "doc_id": "docno doc_id docid corpus_id passage_id pid chunk_id node_id id _id id_ object_id "
-    "objectid "
-    "uuid document_id file_id doc_uri item_id product_id property_id sku hit_id id_dokumen "
-    "kode_dokumen no_dokumen id_properti kode_properti id_item kode doc document dokumen",
+    "objectid uuid document_id file_id doc_uri item_id product_id property_id sku hit_id id_dokumen "
+    "kode_dokumen no_dokumen id_properti kode_properti id_item kode "
+    "id_documento id_document identifiant dokument_id dokumentnummer 文档id 文件id 文書id "
+    "ドキュメントid doc document dokumen documento dokument",
     "title": "title judul heading headline name subject filename product_name nama nama_properti "
-    "nama_dokumen",
+    "nama_dokumen "
+    "titulo titre titel 标题 標題 タイトル",
     "text": "text content page_content passage contents body chunk snippet chunk_text doc_text "
-    "document context "
-    "abstract description extractive_answers extractive_segments snippets hit_text teks isi "
-    "dokumen deskripsi kutipan doc",
-    "url": "url link uri href source tautan",
-    "rank": "rank position pos ranking hit_rank peringkat urutan posisi doc_position",
-    "score": "score _score similarity relevance_score _search_score skor kemiripan",
+    "document context abstract description extractive_answers extractive_segments snippets "
+    "hit_text teks isi dokumen deskripsi kutipan doc documento dokument "
+    "texto contenido conteudo texte contenu inhalt 文本 内容 內容 正文 テキスト 本文",
+    "url": "url link uri href source tautan enlace lien 链接 連結 リンク",
+    "rank": "rank position pos ranking hit_rank peringkat urutan posisi doc_position "
+    "puesto rango posicion posicao rang platz 排名 順位 ランク",
+    "score": "score _score similarity relevance_score _search_score skor kemiripan "
+    "puntuacion puntaje pontuacao punktzahl 得分 分数 分數 スコア",
 }
 DOCUMENT_ROLES = ("doc_id", "title", "text", "url")
 ROLES = QUESTION_ROLES | ITEM_ROLES
@@ -103,10 +117,13 @@ OPEN_IDS = frozenset({"id", "_id", "id_"})
 """Names of ids of which a row that also has a question does not say whose they are."""
 
 
-EITHER = frozenset({"doc", "document", "dokumen"})
+EITHER = frozenset({"doc", "document", "dokumen", "documento", "dokument"})
 """Names of ids beside a text, which are else those of the text itself."""
 BARE_ID = re.compile(r"[\w.:/#@+=-]{1,200}", re.ASCII)
 """A text that is an id where nothing says what it is."""
+
+
+_ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0308\u0327")  # of Latin letters
 
 
 def plain_name(name: str) -> str:
@@ -115,8 +132,11 @@ def plain_name(name: str) -> str:
     >>> plain_name(" Doc-ID "), plain_name("pageContent"), plain_name("@search.score")
     ('doc_id', 'page_content', '_search_score')
     """
-    words = re.sub(r"(?<=[a-z])(?=[A-Z][a-z]|ID$)", "_", name.strip())
-    return re.sub(r"[\s.@-]+", "_", words.lower())
+    words = re.sub(r"(?<=[a-z])(?=[A-Z][a-z]|ID$)", "_", name.strip()).lower()
+    if not words.isascii():
+        words = "".join(c for c in normalize("NFD", words) if c not in _ACCENTS)
+        words = normalize("NFC", words)
+    return re.sub(r"[\s.@-]+", "_", words)
 
 
 @lru_cache(maxsize=1024)

@@ -9,7 +9,6 @@ read by its usual names.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice
@@ -876,5 +875,4 @@ def _guess_of_items(entries: list[Values]) -> dict[str, str]:
 
 def as_option(columns: Columns) -> str:
     """Columns as they are written behind the option of the command line."""
-    option = ",".join(f"{role}={path}" for role, path in columns.items())
-    return shlex.quote(option)
+    return ",".join(f"{role}={path}" for role, path in columns.items())

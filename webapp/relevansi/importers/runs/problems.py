@@ -7,13 +7,15 @@ stored problem can be shown in any language.
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 from relevansi.failures import Refused
 from relevansi.i18n import gettext, mark
@@ -22,14 +24,18 @@ from relevansi.records import Problem, Severity
 
 @cache
 def catalogue() -> Mapping[str, Mapping[str, str]]:
-    """The ``messages`` by the codes of problems, those of a ``page`` where its remedy is another.
+    """The ``messages`` by the codes of problems, as a command prints them.
 
-    ``words`` fill them. All are message ids.
+    ``page`` and ``program`` have those whose remedy is another there; ``words`` fill them. All are
+    message ids.
     """
     return tomllib.loads(Path(__file__).with_name("problems.toml").read_text("utf-8"))
 
 
+Edge = Literal["command", "page", "program"]
+"""Where a problem is shown: its remedy is an option, a field of a form, or one of a request."""
 FIRST_PLACES = 5
+_TABLES = ("map", "table")  # details that are a mapping, NAME=VALUE with commas
 _INDEX = re.compile(r"\[\d+\]")
 _TRANSLATED = frozenset({"expected", "found", "outcome"})
 
@@ -51,9 +57,9 @@ class ImportRefused(Refused):
     def __str__(self) -> str:
         return message(self.problem)
 
-    def advice(self) -> str:
+    def advice(self, edge: Edge = "command") -> str:
         """Return all problems, equal ones joined."""
-        return " ".join(remark.text for remark in remarks(self.problems))
+        return " ".join(remark.text for remark in remarks(self.problems, edge))
 
     line = advice
 
@@ -77,30 +83,28 @@ class JoinedProblem(Struct, frozen=True):
     text: str
 
 
-def remarks(problems: Iterable[Problem], *, on_page: bool = False) -> tuple[JoinedProblem, ...]:
-    """The problems in the language in force, those that differ in place and numbers as one.
-
-    `on_page`: their remedies are in the form of the page, else options of the command line.
-    """
+def remarks(problems: Iterable[Problem], edge: Edge = "command") -> tuple[JoinedProblem, ...]:
+    """The problems in the language in force, those that differ in place and numbers as one."""
     equal: dict[object, list[Problem]] = {}
     for problem in problems:
         equal.setdefault(_kind(problem), []).append(problem)
     return tuple(
-        JoinedProblem(first.severity, _text(message(first, on_page=on_page), more))
+        JoinedProblem(first.severity, _text(message(first, edge), more))
         for first, *more in equal.values()
     )
 
 
-def message(problem: Problem, *, on_page: bool = False) -> str:
+def message(problem: Problem, edge: Edge = "command") -> str:
     """The problem, its place and its remedy, in the language in force."""
-    messages, words = catalogue()["messages"], catalogue()["words"]
-    if on_page:
-        messages = {**messages, **catalogue()["page"]}
-    template = messages[problem.code]
+    words = catalogue()["words"]
+    template = catalogue().get(edge, {}).get(problem.code) or catalogue()["messages"][problem.code]
     details = {
         name: gettext(words[str(value)]) if name in _TRANSLATED and value in words else value
         for name, value in problem.details.items()
     }
+    for name in details.keys() & _TABLES:
+        table = str(details[name])
+        details[name] = shlex.quote(table) if edge == "command" else _object(table)
     if problem.line is not None and "place" in details and "%(line)s" not in template:
         line = gettext("line %(n)s", n=problem.line)
         details["place"] = f"{line}, {details['place']}"
@@ -108,10 +112,15 @@ def message(problem: Problem, *, on_page: bool = False) -> str:
     return gettext(template, **(places | details))
 
 
-def to_dict(problem: Problem) -> dict[str, str | int | None]:
+def _object(table: str) -> str:
+    pairs = (part.partition("=") for part in table.split(","))
+    return json.encode({name: value for name, _, value in pairs}).decode()
+
+
+def to_dict(problem: Problem, edge: Edge = "command") -> dict[str, str | int | None]:
     """The problem as JSON prints it: severity, file, query_id, line, code and message."""
     place = {"file": problem.file, "query_id": problem.query_id, "line": problem.line}
-    sentence = {"code": problem.code, "message": message(problem)}
+    sentence = {"code": problem.code, "message": message(problem, edge)}
     return {"severity": problem.severity.value, **place, **sentence}
 
 

@@ -20,6 +20,7 @@ from relevansi.db.outages import Outage
 from relevansi.failures import RELOAD, SEE_RUNS, Failure
 from relevansi.i18n import gettext, mark
 from relevansi.importers.runs import problems
+from relevansi.importers.runs.problems import ImportRefused
 from relevansi.notation import number
 from relevansi.records import Problem
 from relevansi.web.frame import access, htmx, telemetry
@@ -144,20 +145,25 @@ def _any(error: Exception) -> Response:
         return _to_program(error)
     if isinstance(error, NotSignedIn) and request.method == "GET" and not htmx.wants_part():
         return see_other(url_for("sign_in.show", next=address))
-    message = ServerMessage(error.status, error.sentence(), error.advice(), error.retry_after)
+    advice = error.advice("page") if isinstance(error, ImportRefused) else error.advice()
+    message = ServerMessage(error.status, error.sentence(), advice, error.retry_after)
     return _answer(message, *(error.messages.values() if isinstance(error, UnusableForm) else ()))
 
 
 def _to_program(error: Failure) -> Response:
     listed_problems: Sequence[Any] = getattr(error, "problems", ())
     listed = [
-        problems.to_dict(problem) if isinstance(problem, Problem) else problem
+        problems.to_dict(problem, "program") if isinstance(problem, Problem) else problem
         for problem in listed_problems
     ]
     remedy = error.program_remedy or OF_PROGRAMS.get(error.remedy, error.remedy)
-    detail = error.advice() if listed_problems else gettext(remedy) % error.placeholders
-    if isinstance(error, UnusableForm):
-        detail = " ".join(error.messages.values())
+    match error:
+        case ImportRefused():
+            detail = error.advice("program")
+        case UnusableForm():
+            detail = " ".join(error.messages.values())
+        case _:
+            detail = error.advice() if listed_problems else gettext(remedy) % error.placeholders
     return _problem(error.sentence(), error.status, detail, listed, error.retry_after)
 
 

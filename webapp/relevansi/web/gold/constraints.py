@@ -64,7 +64,7 @@ def attach(run_id: str) -> Response:
             gold.import_file(session, rater, run.question_set_id, name, data, access.now())
         except ImportRefused as refused:
             session.rollback()
-            return make_response(_rendered(run_id, refusal=refused.advice()), 422)
+            return make_response(_rendered(run_id, refusal=refused.advice("page")), 422)
         session.commit()
     return _back(run_id)
 
@@ -79,7 +79,7 @@ def take_in(run_id: str) -> Response:
             )
         except ImportRefused as refused:
             session.rollback()
-            return make_response(_rendered(run_id, refusal=refused.advice()), 422)
+            return make_response(_rendered(run_id, refusal=refused.advice("page")), 422)
         session.commit()
     if problems:
         return make_response(_rendered(run_id, problems=[*map(message, problems)], taken=new))

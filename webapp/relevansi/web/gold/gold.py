@@ -73,7 +73,7 @@ def _changed(
             change(session, rater, set_id, *values, access.now())
         except ImportRefused as refused:
             session.rollback()
-            return _page(set_id, [remark.text for remark in remarks(refused.problems)]), 422
+            return _page(set_id, [remark.text for remark in remarks(refused.problems, "page")]), 422
         session.commit()
     return see_other(url_for("gold.show", set_id=set_id))
 

@@ -661,7 +661,7 @@ def _job(job: LongWork) -> JobRow:
 
 
 def _problem_rows(stored: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [problems.to_dict(Problem.stored(problem)) for problem in stored]
+    return [problems.to_dict(Problem.stored(problem), "program") for problem in stored]
 
 
 def _report(form: ReportFormat, report: Any, name: str) -> ExportedFile:

@@ -315,7 +315,7 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
             and bool(report.group.names)
         ),
         "report": report,
-        "remarks": problems.remarks(report.problems, on_page=True),
+        "remarks": problems.remarks(report.problems, "page"),
         "roles": MAPPED_ROLES if opened.format is RESULTS else (),
         "raters": people,  # to whom ratings can be given
         "is_sample": isinstance(report, ImportReport) and report.read.sha256 in samples.FILES,

@@ -217,7 +217,7 @@ def files(run_id: str) -> str:
     with access.reading() as (session, rater):
         run = runs.find(session, rater.study, run_id)
         sources = [
-            (file, problems.remarks(map(Problem.stored, file.problems), on_page=True))
+            (file, problems.remarks(map(Problem.stored, file.problems), "page"))
             for file in run.files
         ]
         return render_template("runs/files.html", run=run, sources=sources)
