@@ -767,8 +767,10 @@ one("#keys-on").addEventListener("change", ({ target }) => {
   keep("keys", target.checked ? "on" : "off");
   showKeys();
 });
-one("#show-keys").hidden = false;
-one("#show-keys").addEventListener("click", help);
+if (one("#show-keys")) {
+  one("#show-keys").hidden = false;
+  one("#show-keys").addEventListener("click", help);
+}
 
 document.addEventListener("htmx:before:history:restore", (event) => {
   event.preventDefault();

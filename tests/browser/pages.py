@@ -174,7 +174,7 @@ def _forbidden(page: Page, study: Study) -> None:
     page.goto("about:blank")
     page.set_content(f'<form method="post" action="{study.server.url}/study/"><button>')
     page.locator("button").click()
-    expect(page.locator(".eyebrow")).to_have_text("403")
+    expect(page.locator(".error-page > p").first).to_have_text("403")
 
 
 def _as(name: str, path: str, status: int = 200) -> Callable[[Page, Study], None]:
@@ -212,13 +212,13 @@ def _remove_rater(page: Page, study: Study) -> None:
 def _unfolded(page: Page, study: Study) -> None:
     page.goto(f"{study.server.url}/comparisons/?part=differences")
     page.locator("summary").evaluate_all("found => found.forEach(one => one.click())")
-    expect(page.locator("#table-differences")).to_be_visible()
+    expect(page.locator("main table").first).to_be_visible()
 
 
 def _compared_question(page: Page, study: Study) -> None:
     page.goto(f"{study.server.url}/comparisons/?part=questions")
     page.locator("a[href*='/comparisons/questions/']").first.click()
-    expect(page.locator(".sides")).to_be_visible()
+    expect(page.locator(".drill")).to_be_visible()
 
 
 def _checked(part: str = "") -> Callable[[Page, Study], None]:

@@ -26,7 +26,7 @@ from tests.web.reached import as_rater, reached
 pytestmark = pytest.mark.browser
 
 EACH_TIME = {
-    *("home", "run", "comparison", "agreement", "sign-in"),
+    *("home", "run", "comparison", "comparison of one question", "agreement", "sign-in"),
     *("rating: cards", "rating: empty list", "blind rating: answers"),
 }
 """The pages that the test command looks at; `nox -s thorough` looks at all."""
