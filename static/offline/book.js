@@ -1,7 +1,7 @@
 // What was rated on a page without a server: every change, kept by this browser per rater.
 //
-// A change is {sequence, event_id, time, query_id, field, value, cause} and, for a verdict,
-// `rank`; an undo names what it undoes. The changes in their order are the truth: what is in force
+// A change is {sequence, event_id, time, query_id, field, value, cause} and, for a verdict or its
+// reason, `rank`; an undo names what it undoes. The changes in their order are the truth: what is in force
 // follows from them, and the file that is taken home holds them.
 
 const EMPTY = { rater: "", records: {} };
@@ -102,22 +102,25 @@ export function standing(queries, changes) {
   for (const change of changes) {
     const query = found.get(change.query_id);
     if (change.field === "relevance") query.said[query.results[change.rank - 1].thing] = change.value;
+    else if (change.field === "reason") query.why[query.results[change.rank - 1].thing] = change.value;
     else if (change.field === "empty_outcome") query.outcome = change.value;
     else query[change.field] = change.value ?? (change.field === "notes" ? "" : null);
   }
   for (const query of found.values()) {
     query.verdicts = query.results.map(({ thing }) => query.said[thing] ?? null);
+    query.reasons = query.results.map(({ thing }) => query.why[thing] ?? null);
   }
   return [...found.values()];
 }
 
 function unrated(query) {
-  return { ...query, said: {}, verdicts: [], outcome: null, quality: null, notes: "" };
+  return { ...query, said: {}, verdicts: [], why: {}, reasons: [], outcome: null, quality: null, notes: "" };
 }
 
 /** Return the value in force where `change` was made. */
 export function valueAt(query, { field, rank }) {
   if (field === "relevance") return query.verdicts[rank - 1];
+  if (field === "reason") return query.reasons[rank - 1];
   return field === "empty_outcome" ? query.outcome : query[field];
 }
 

@@ -7,6 +7,7 @@ import { ratedCsv } from "./csv.js";
 import { suggestedQuality } from "./figures.js";
 import { drawFigures, filled } from "./table.js";
 import { keep, kept } from "../frame/memory.js";
+import { showBeside, showReason } from "../rating/reasons.js";
 
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -88,7 +89,7 @@ export function send(event, told) {
 }
 
 function change({ query, field, value, places, fields }) {
-  const rank = field === "relevance" ? Number(places[0]) : undefined;
+  const rank = ["relevance", "reason"].includes(field) ? Number(places[0]) : undefined;
   const meant = field === "quality" ? Number(value) : field === "notes" ? noted(query, value, fields) : value || null;
   const made = { query_id: Number(query), field, value: meant, cause: "click" };
   if (rank) made.rank = rank;
@@ -147,8 +148,12 @@ function paint() {
   if (one("#figures")) drawFigures(one("#figures"), query, queries); // else they are not counted here
 }
 
-function paintCards({ verdicts, outcome }) {
-  for (const card of all(".card")) press(card, verdicts[card.dataset.rank - 1]);
+function paintCards({ verdicts, reasons, outcome }) {
+  for (const card of all(".card")) {
+    press(card, verdicts[card.dataset.rank - 1]);
+    showBeside(card, card.dataset.verdict);
+    showReason(card, reasons[card.dataset.rank - 1] ?? "");
+  }
   if (one("#outcome")) press(one("#outcome"), outcome);
 }
 
@@ -245,7 +250,8 @@ function document_() {
 
 function summed(query) {
   const results = query.results.map(({ rank, title, identity }, at) => {
-    return { rank, title, identity, relevance: stored(query.verdicts[at]) };
+    const reason = query.reasons[at] ? { reason: query.reasons[at] } : {};
+    return { rank, title, identity, relevance: stored(query.verdicts[at]), ...reason };
   });
   const { query_id, question, state, quality, notes, outcome } = query;
   return { query_id, question, state, results, empty_outcome: outcome, quality, notes };

@@ -26,7 +26,7 @@ export function walking({ step, follow, undo }) {
  * digit also where it needs Shift, a letter also where the alphabet is not Latin.
  */
 export function keyOf({ key, code = "", shiftKey }) {
-  const [, digit, letter] = /^(?:(?:Digit|Numpad)([0-5])|Key([A-Z]))$/.exec(code) ?? [];
+  const [, digit, letter] = /^(?:(?:Digit|Numpad)([0-6])|Key([A-Z]))$/.exec(code) ?? [];
   if (digit && !/^[a-z?]$/i.test(key) && !(shiftKey && /^[0-9]$/.test(key))) return digit;
   return (letter && !/^(?:[ -~]|\p{Script=Latin})$/u.test(key) ? letter : key).toLowerCase();
 }

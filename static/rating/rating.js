@@ -9,6 +9,7 @@ import { draft, keepDraft, stored } from "../frame/drafts.js";
 import { keep, kept } from "../frame/memory.js";
 import { load, pending, resume, send, settled } from "../frame/outbox.js";
 import { DECIDED, REPEATING, isGrade, keyOf, walking } from "./keys.js";
+import { chooseByKey, closeReasons, formOf, hasReasons, inWords, isChoosing, onReason, openReasons, reasonOf, showBeside, showReason } from "./reasons.js";
 
 const { htmx } = window;
 const one = (selector, within = document) => within.querySelector(selector);
@@ -34,6 +35,7 @@ let typed = []; // what was typed in between
 let ahead = null; // {address, text: Promise} of the next open question
 let isStale = false; // something was saved that the page may not show
 let refreshing = false;
+let lastJudged = null; // the card whose reason `w` gives
 const passed = new Set(); // questions left while nothing could be sent
 const unstored = new Map(); // notes that were typed and are not on their way, with their timers
 
@@ -73,13 +75,43 @@ function lineOf(form, field) {
   return KINDS[field] + (form.dataset.of ?? "");
 }
 
+/** Return the numbers of a card and of those that show the same thing. */
+function placesOf({ dataset: { rank, position, repeats } }) {
+  return [rank ?? position, ...(repeats?.split(" ") ?? [])];
+}
+
 function judge(card, value, options) {
-  const { rank, position, repeats } = card.dataset;
-  const places = [rank ?? position, ...(repeats?.split(" ") ?? [])];
+  const places = placesOf(card);
+  lastJudged = aboutReason(card);
+  if (isChoosing()) closeReasons();
   sendClick(one("form.verdict", card), "relevance", value, { places, ...options });
   const word = one(`.verdict [value="${value}"]`, card)?.getAttribute("aria-label") ?? "";
   announce([places[0], cards().length, word].reduce((text, part) => text.replace("{}", part), words.judged));
 }
+
+/** Return whose reason can be given: a card with its form, also once its question is left. */
+function aboutReason(card) {
+  const form = card && one(".why", card);
+  return form && { card, form, places: placesOf(card), ...shown(), label: labelOf(card) };
+}
+
+/** Open the reasons of the card in focus, else of the one that was judged last, where it is not relevant. */
+function why() {
+  const last = lastJudged && isHere(lastJudged) ? aboutReason(placeOf(lastJudged.places[0])) : lastJudged;
+  const about = [aboutReason(within(".card")), last].find((one) => one && formOf(one.card));
+  if (about) announce(`${one("#reasons").ariaLabel} ${openReasons(about)}`);
+}
+
+onReason(({ form, places, query, page, label }, reason) => {
+  const was = reasonOf(placeOf(places[0]) ?? form);
+  const fields = { reason };
+  for (const { name, value } of all("input[type=hidden]", form)) fields[name] = value;
+  showReason(form, reason);
+  const about = { query, page, label, field: "reason", value: reason, was, places };
+  send({ url: form.action, ...about, fields }, heard);
+  for (const event of pending().slice(-1)) apply(event);
+  announce(words.judged.replace("{}", places[0]).replace("{}", cards().length).replace("{}", inWords(reason)));
+});
 
 async function undo() {
   if (moving) return;
@@ -121,7 +153,7 @@ async function heard(event, state, text) {
     await show(text);
     if (isQuestion(text)) visit(); // an undo shows where it happened, a last answer what is next
   } else if (text) isStale = true;
-  if (here && event.field === "relevance" && ["saved", "refused"].includes(state)) settle(event);
+  if (here && ["relevance", "reason"].includes(event.field) && ["saved", "refused"].includes(state)) settle(event);
   if (state === "saved") showBoth(event);
   if (state === "saved" && event.draft) stored(event.draft, event.value);
   if (state === "saved" && (event.isOld || refreshing)) isStale = true; // others may have been later
@@ -147,7 +179,11 @@ async function loadMore({ field, places }) {
 }
 
 /** Show the verdict in force, which may be another than the one that was sent. */
-function settle({ places }) {
+function settle({ field, places }) {
+  if (field === "reason") {
+    const reason = reasonOf(placeOf(places[0]));
+    return places.map(placeOf).forEach((place) => place && showReason(place, reason));
+  }
   const form = placeOf(places[0]) && one("form.verdict", placeOf(places[0]));
   for (const place of places.map(placeOf)) {
     if (!place || !form) continue;
@@ -169,7 +205,7 @@ async function refresh() {
   const page = new DOMParser().parseFromString(text, "text/html");
   if (names(page) !== names(question())) return showAnew(text);
   const isIn = ({ id }) => document.getElementById(id)?.matches(":has(:focus)"); // being written in
-  const parts = all("#question :is(form.verdict[id], .remark[id], #outcome, .grades)", page).map(partial);
+  const parts = all("#question :is(form.verdict[id], .remark[id], .tag[id], #outcome, .grades)", page).map(partial);
   parts.push(...all("#question :is(.meets, #checked, .listed)", page).filter((part) => !isIn(part)).map(partial));
   const others = all('hx-partial:not([hx-target="#question"])', page).map((part) => part.outerHTML);
   await show([...parts, ...others].join(""));
@@ -204,7 +240,8 @@ function apply(event) {
   if (field === "notes") return event.isOld && stateOf(places[0]) && write(one(`#${places[0]}`), value);
   for (const place of places.map(placeOf)) {
     if (!place) continue; // hidden again, since a card above is open
-    if (field === "quality") grades(place, value);
+    if (field === "reason") showReason(place, value);
+    else if (field === "quality") grades(place, value);
     else press(place, value);
   }
 }
@@ -229,6 +266,7 @@ const placeOf = (name) => stateOf(name)?.closest(PLACES);
 
 function press(place, value) {
   place.dataset.verdict = value;
+  showBeside(place, value);
   for (const button of all("button[aria-pressed]", place)) {
     button.setAttribute("aria-pressed", button.value === value);
   }
@@ -493,9 +531,11 @@ const KEYS = {
   h: help,
   "?": help,
 };
+if (hasReasons()) KEYS.w = why;
 if (words.give) KEYS.s = putOff; // only who is given questions can put one off
 
 function perform(key) {
+  if (isChoosing() && (chooseByKey(key) || key === "escape")) return;
   const isAtGrades = document.activeElement?.matches?.(".grades");
   if (top() && isAtGrades && ENTERING.includes(key)) return enterGrades(document.activeElement);
   if (top() && isGrade(key) && (isAtGrades || !within(".card, .grades"))) return;
@@ -638,6 +678,7 @@ function follow(selector) {
 
 function isKnown(key) {
   const isEntering = document.activeElement?.matches?.(".grades, .card"); // elsewhere it is a button's own
+  if (isChoosing() && (key === "escape" || /^[1-6]$/.test(key))) return true;
   return key === "enter" ? isEntering : key in KEYS || key in VERDICTS || isGrade(key);
 }
 
@@ -721,6 +762,9 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     if (!moving) go(link.getAttribute("href"), { isNamed: "named" in link.dataset });
   }
+  const tag = event.target.closest(".tag");
+  if (tag?.ariaExpanded === "true") closeReasons();
+  else if (tag) openReasons(aboutReason(tag.closest(".card")));
   const toStep = event.target.closest("a[data-step]");
   if (toStep && plain) {
     event.preventDefault();

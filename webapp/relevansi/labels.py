@@ -57,8 +57,25 @@ JUDGMENTS: Mapping[str, Mapping[str, str]] = {
 }
 """Verdicts by the field that they are stored in; a quality and notes say themselves."""
 
+OTHER = "other"
+REASONS: Mapping[str, str] = {
+    "location": mark("Location"),
+    "price": mark("Price"),
+    "type": mark("Type"),
+    "specification": mark("Specification"),
+    "gone": mark("No longer available"),
+    "other_topic": mark("Other topic"),
+    "partly": mark("Only in part"),
+    "outdated": mark("Outdated"),
+    "duplicate": mark("Duplicate"),
+    "untrusted": mark("Not trustworthy"),
+    OTHER: mark("Other"),
+}
+"""Why an item is not relevant, by key; any other reason of a study is its own name."""
+
 FIELDS: Mapping[str, str] = {
     "relevance": mark("Verdict"),
+    "reason": mark("Why not relevant"),
     "empty_outcome": mark("Empty list"),
     "quality": mark("Quality"),
     "notes": mark("Notes"),
@@ -98,6 +115,18 @@ def verdict(value: str) -> str:
         if meaning:
             return meaning
     return gettext(JUDGMENTS["relevance"][value])
+
+
+def reason(value: str) -> str:
+    """Return why an item is not relevant in words; those that a rater wrote as they are.
+
+    >>> reason("price"), reason("other: Too far"), reason("Too loud")
+    ('Harga', 'Too far', 'Too loud')
+    """
+    key, separator, words = value.partition(": ")
+    if separator and key == OTHER:
+        return words
+    return gettext(REASONS[value]) if value in REASONS else value
 
 
 def sign(value: str) -> str:
@@ -168,6 +197,8 @@ def judgment(value: str | None, field: str) -> str:
     """Return a rater's judgment in `field` in words; a dash where there is none."""
     if not value:
         return "-"
+    if field == "reason":
+        return reason(value)
     return verdict(value) if field in JUDGMENTS else value
 
 

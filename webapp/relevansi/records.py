@@ -185,7 +185,8 @@ class Item(Struct, frozen=True, gc=False):
     properties. ``of_collection``: files of judgments name it by its id in a collection, and hold
     all that was judged for a question. ``is_text``: words of the question can be marked in it.
     ``has_pictures``: it may have one. ``always_answered``: the quality of an answer is asked even
-    where it is blank.
+    where it is blank. ``reasons`` are the usual ones why an item is not relevant, worded in
+    ``labels.REASONS``.
     """
 
     kind: ClassVar[str]
@@ -199,6 +200,7 @@ class Item(Struct, frozen=True, gc=False):
     is_text: ClassVar[bool] = False
     has_pictures: ClassVar[bool] = False
     always_answered: ClassVar[bool] = False
+    reasons: ClassVar[tuple[str, ...]] = ()
 
     title: str = ""
     url: str | None = None

@@ -292,3 +292,21 @@ def test_what_is_about_nothing_here_is_told_once_each(session: Session, study: S
 
     assert codes(report) == ["ratings_question_unknown", "ratings_question_unknown"]
     assert report.new == 1
+
+
+@pytest.mark.usefixtures("run_id")
+def test_reasons_come_along_with_their_verdicts(session: Session, study: Study) -> None:
+    """As they are in the file, also one that the owner took off the list meanwhile."""
+    why = (
+        change(1, 1, "relevance", "0", rank=1, minute=1),
+        change(2, 1, "reason", "price", rank=1, minute=2),
+        change(3, 1, "reason", "Dekat rel", rank=1, minute=3),
+        change(4, 1, "relevance", "0", rank=2, minute=4),
+        change(5, 1, "reason", "other: jauh", rank=2, minute=5),
+        change(6, 1, "reason", None, rank=2, minute=6, undoes="e5"),
+    )
+    store(session, study, ratings(RUN, *why))
+
+    assert verdicts(session) == ["0", "0"]
+    by_item = select(Judgment.reason).order_by(Judgment.judged_item_id)
+    assert list(session.scalars(by_item)) == ["Dekat rel", None]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Task
+from relevansi.db.tables.judging import Judgment, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.importers.runs import property_cards
@@ -25,7 +25,7 @@ from relevansi.services.rating.shares import Progress
 from relevansi.services.rating.tasks import UnknownTask
 from relevansi.services.study import assignments, studies
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import YES, Robot, set_study, stored
+from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
 from tests.services.runs.runs import card, click, query
 
 
@@ -70,6 +70,35 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
     assert pages.blind_page(session, rater, task.id).stage is TaskStage.DONE
     assert tasks.is_done(session, rater, task.id)
     assert tasks.next_task(session, rater, NOW) is None
+
+
+def test_a_reason_in_a_hidden_repeat_is_apart_from_the_first(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """It shows on the repeat's own page, so that nothing tells that it is one."""
+    set_study(session, study, repeat_percent=100)
+    stored(session, study, "hybrid", *(query(n, card(f"c{n}")) for n in range(1, 9)))
+    seen = []
+    for turn in range(40):
+        task = tasks.next_task(session, rater, NOW)
+        if task is None:
+            break
+        (shown,) = pages.blind_page(session, rater, task.id).cards
+        tasks.judge(session, rater, task.id, shown.key, NO, click(f"v{turn}", minute=turn))
+        reason = "location" if task.kind == REPEAT else "price"
+        made = click(f"r{turn}", minute=turn)
+        tasks.give_reason(session, rater, task.id, shown.key, reason, made)
+        (after,) = pages.blind_page(session, rater, task.id).cards
+        seen.append((shown.reason, after.reason, task.kind))
+        for answer in pages.blind_page(session, rater, task.id).answers:
+            rating = AnswerRating(quality=0)
+            tasks.rate(session, rater, task.id, answer.key, rating, click(f"q{turn}", minute=turn))
+
+    repeats = [entry for entry in seen if entry[2] == REPEAT]
+    assert repeats
+    assert {entry[:2] for entry in repeats} == {(None, "location")}
+    assert {entry[:2] for entry in seen if entry[2] != REPEAT} == {(None, "price")}
+    assert {*session.scalars(select(Judgment.reason))} == {"price"}
 
 
 def test_finished_on_a_run_s_page_is_done(session: Session, study: Study, rater: Rater) -> None:

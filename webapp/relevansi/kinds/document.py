@@ -42,6 +42,9 @@ class Document(Item, frozen=True):
     headlines: ClassVar[tuple[str, ...]] = ("nDCG@10", "P@5", "RR@10", "success@10", "Judged@10")
     of_collection: ClassVar[bool] = True
     is_text: ClassVar[bool] = True
+    reasons: ClassVar[tuple[str, ...]] = (
+        *("other_topic", "partly", "outdated", "duplicate", "untrusted", "other"),
+    )
 
     text: str = ""
     doc_id: str | None = None

@@ -75,6 +75,9 @@ class Card(Item, frozen=True):
     states_more: ClassVar[bool] = True
     has_pictures: ClassVar[bool] = True
     always_answered: ClassVar[bool] = True
+    reasons: ClassVar[tuple[str, ...]] = (
+        *("location", "price", "type", "specification", "gone", "other"),
+    )
 
     slug: str | None = None
     listing_id: str | None = None

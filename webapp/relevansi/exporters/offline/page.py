@@ -46,6 +46,7 @@ SCRIPTS = {
     "csv.js": "offline/csv.js",
     "book.js": "offline/book.js",
     "table.js": "offline/table.js",
+    "reasons.js": "rating/reasons.js",
     "outbox.js": "offline/offline.js",  # the rating page's script finds this where its outbox was
     "page.js": "frame/page.js",
     "keys.js": "rating/keys.js",
@@ -58,8 +59,8 @@ class OfflineCard(Struct, frozen=True):
     """One card to judge; cards with the same `item_number` are judged by one verdict.
 
     ``identity`` is the property's, to recognise it by when the ratings come back.
-    ``particulars`` are the facts that unfold under it. ``relevance`` and ``earlier`` are the fields
-    in which the app's card shows a rater's verdicts; here no rater is known yet.
+    ``particulars`` are the facts that unfold under it. ``relevance``, ``reason`` and ``earlier``
+    are the fields in which the app's card shows a rater's verdicts; here no rater is known yet.
     """
 
     number: int
@@ -70,6 +71,7 @@ class OfflineCard(Struct, frozen=True):
     particulars: CardParticulars | None = None
     has_prices: bool = False
     relevance: None = None
+    reason: None = None
     earlier: None = None
     key: str = ""
 
@@ -113,6 +115,7 @@ class OfflineRun(Struct, frozen=True):
     once all cards are judged. ``cannot_tell`` is what such a card is in the study's precisions.
     ``headline`` are the study's figures: the page counts those of the method alone, and leaves out
     its panel where others are wanted. ``marks_words``: words of the question are marked.
+    ``reasons`` are those why a card is not relevant.
     """
 
     identity: str
@@ -128,6 +131,7 @@ class OfflineRun(Struct, frozen=True):
     headline: tuple[str, ...] = HEADLINES
     marks_words: bool = True
     top: int = 1
+    reasons: tuple[str, ...] = ()
 
     @property
     def has_figures(self) -> bool:

@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 
 from relevansi.importers.runs.json_documents import FromFile, Whole, load, read_object
 from relevansi.importers.runs.problems import ImportRefused, error
-from relevansi.printable import name_line
+from relevansi.printable import name_line, printable_line
 from relevansi.records import EmptyOutcome, Problem, Scale
 
 FORMAT = "relevansi offline ratings"
@@ -24,6 +24,9 @@ FORMAT = "relevansi offline ratings"
 
 VERSION = 1
 MOST_NOTES = 10_000
+MOST_REASON = 250
+OF_CARDS = frozenset({"relevance", "reason"})
+"""The fields of changes that are about a card, not about its whole answer."""
 LONGEST_NAME = 200
 _VERDICTS = (None, *Scale(top=Scale.MOST).verdicts)
 _LAST_MILLISECOND = 253_402_300_799_999  # of the year 9999
@@ -40,8 +43,9 @@ class RatedCard(FromFile, frozen=True):
 class RatingChange(Struct, frozen=True):
     """One judgment that a rater gave or took back: an event on its way into the log.
 
-    ``field`` is "relevance" (of the card at ``rank``), "quality", "notes" or "empty_outcome";
-    ``value`` is as events keep it. ``undoes`` is the id of the event that it takes back.
+    ``field`` is "relevance" or "reason" (of the card at ``rank``), "quality", "notes" or
+    "empty_outcome"; ``value`` is as events keep it. ``undoes`` is the id of the event that it takes
+    back.
     """
 
     event_id: str
@@ -86,7 +90,7 @@ class _Change(FromFile, frozen=True):
     sequence: Whole
     time: Annotated[int, Meta(ge=0, le=_LAST_MILLISECOND)]
     query_id: Whole
-    field: Literal["relevance", "quality", "notes", "empty_outcome"]
+    field: Literal["relevance", "reason", "quality", "notes", "empty_outcome"]
     value: str | int | None
     rank: Annotated[int, Meta(ge=1)] | None = None
     cause: str = "click"
@@ -141,6 +145,8 @@ def _change(entry: _Change) -> RatingChange | None:
     match entry.field, value:
         case "relevance", None | str() if entry.rank is not None and value in _VERDICTS:
             text = value or None
+        case "reason", None | str() if entry.rank is not None and len(value or "") <= MOST_REASON:
+            text = printable_line(value or "") or None
         case "quality", None:
             text = None
         case "quality", int() if 0 <= value <= 5:
@@ -158,7 +164,7 @@ def _change(entry: _Change) -> RatingChange | None:
         query_id=entry.query_id,
         field=entry.field,
         value=None if text is None else str(text),
-        rank=entry.rank if entry.field == "relevance" else None,
+        rank=entry.rank if entry.field in OF_CARDS else None,
         undoes=entry.undoes if entry.cause == "undo" else None,
     )
 

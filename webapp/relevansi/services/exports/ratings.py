@@ -28,7 +28,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Study
 from relevansi.importers.runs.problems import error, warning
-from relevansi.importers.runs.ratings import OfflineRatings, RatedCard, RatingChange
+from relevansi.importers.runs.ratings import OF_CARDS, OfflineRatings, RatedCard, RatingChange
 from relevansi.kinds import listed_item
 from relevansi.printable import name_line
 from relevansi.records import Problem, QueryState, Scale
@@ -83,7 +83,7 @@ def _target(
     if query is None or (is_outcome and query.state != QueryState.EMPTY):
         unknown = error("ratings_question_unknown", read.name, query_id=change.query_id)
         return None, "", unknown
-    if change.field == "relevance":
+    if change.field in OF_CARDS:
         return _card(query, read, change)
     if is_outcome:
         return Target("verdict", query.emptiness_id, query.id), "", None
@@ -95,11 +95,12 @@ def _card(
 ) -> tuple[Target | None, str, Problem | None]:
     """Return the judged item of the card that was rated, at any rank it may now have."""
     assert change.rank is not None
+    field = "verdict" if change.field == "relevance" else change.field
     rated = read.cards.get(change.query_id, {}).get(change.rank)
     at_rank = next((result for result in query.results if result.rank == change.rank), None)
     if at_rank and (rated is None or _is(at_rank, rated)):
         title = listed_item(at_rank.card, at_rank.judged_item.card).name
-        return Target("verdict", at_rank.judged_item_id, query.id), title, None
+        return Target(field, at_rank.judged_item_id, query.id), title, None
     title = rated.title if rated else ""
     details: dict[str, str | int] = {"title": title, "rank": change.rank}
     same = [result for result in query.results if rated and _is(result, rated)]
@@ -108,7 +109,7 @@ def _card(
     moved = warning(
         "ratings_card_moved", read.name, details | {"now": same[0].rank}, query_id=query.query_id
     )
-    return Target("verdict", same[0].judged_item_id, query.id), title, moved
+    return Target(field, same[0].judged_item_id, query.id), title, moved
 
 
 def _is(result: Result, rated: RatedCard) -> bool:
@@ -116,7 +117,7 @@ def _is(result: Result, rated: RatedCard) -> bool:
 
 
 class RatingCounts(Struct, frozen=True):
-    """A number of judgments by kind: verdicts on cards, outcomes, grades and notes."""
+    """A number of judgments by kind: verdicts on cards (not reasons), outcomes, grades, notes."""
 
     verdicts: int = 0
     outcomes: int = 0

@@ -27,6 +27,7 @@ from sqlalchemy import (
     insert,
     or_,
     select,
+    update,
 )
 from sqlalchemy.orm import Session, aliased
 
@@ -57,7 +58,7 @@ from relevansi.records import (
     QueryState,
     Scale,
 )
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import live_metrics, reasons
 from relevansi.services.judging.changes import revise
 
 PlacedT = TypeVar("PlacedT", bound=Any)
@@ -92,7 +93,16 @@ def _in_device(event: Any) -> tuple[str, int, datetime]:
 
 QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
 """The fields of events that are on no card and no answer."""
-REPEAT_FIELDS = {"verdict": "repeat", "quality": "repeat quality", "notes": "repeat notes"}
+REASON = "reason"
+"""The field of why an item is not relevant: it moves no figure, and never the verdict."""
+_BESIDE_VERDICT = frozenset({REASON, "evidence"})
+"""The fields that share the row of the verdict on their item."""
+REPEAT_FIELDS = {
+    "verdict": "repeat",
+    "quality": "repeat quality",
+    "notes": "repeat notes",
+    REASON: "repeat reason",
+}
 """The event fields of a hidden repeat, by field; they never change the verdict itself."""
 _REPEATS = frozenset(REPEAT_FIELDS.values())
 BULK_REFRESH_FROM = 50
@@ -237,11 +247,16 @@ def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
     """Delete events of a rater as if they had never been; what is left of each target counts."""
     connection = tables(session)
     targets = list(dict.fromkeys(Target.of(event).conflict_key for event in forgotten))
+    targets.sort(key=lambda target: target.field in _BESIDE_VERDICT)
     gone = [event.id for event in forgotten]
     session.execute(delete(Event).where(or_(Event.id.in_(gone), Event.undoes_id.in_(gone))))
     for target in targets:
-        model, key, _ = _row(rater, target, None)
-        session.execute(delete(model).filter_by(**key))
+        row = _row(rater, target, None)
+        if row is not None:
+            model, key, values = row
+            is_beside = target.field in _BESIDE_VERDICT
+            change = update(model).values(values) if is_beside else delete(model)
+            session.execute(change.filter_by(**key))
         last = current_event(_history(connection, rater, target))
         if last is not None:
             _settle(connection, rater, {target: last})
@@ -254,7 +269,9 @@ def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> dict[i
     Returns those of few targets, by query.
     """
     summaries: dict[int, QuerySummary] = {}
-    moved = dict.fromkeys(target.conflict_key for target in targets if not target.is_repeat)
+    moved = dict.fromkeys(
+        target.conflict_key for target in targets if not target.is_repeat and target.field != REASON
+    )
     if len(moved) < BULK_REFRESH_FROM:
         for target in moved:
             summaries |= live_metrics.refresh_touched(
@@ -358,23 +375,35 @@ def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Placed
     written: defaultdict[tuple[type[Base], tuple[str, ...]], list[dict[str, object]]]
     written = defaultdict(list)
     for target, last in lasts.items():
-        model, key, values = _row(rater, target, last.new)
+        row = _row(rater, target, last.new)
+        if row is None:
+            continue
+        model, key, values = row
         values["changed_at"] = last.received_at
         written[model, tuple(values)].append(key | values)
     for (model, columns), rows in written.items():
-        connection.execute(upsert(model, connection.dialect.name, columns), rows)
+        unchanged = ("changed_at",) if REASON in columns else ()  # it is the verdict's
+        upserted = upsert(model, connection.dialect.name, columns, unchanged)
+        connection.execute(upserted, rows)
 
 
 def _row(
     rater: Rater, target: Target, new: str | None
-) -> tuple[type[Base], dict[str, object], dict[str, object]]:
-    """Return the table, the key and the columns of the row in which `new` is kept."""
+) -> tuple[type[Base], dict[str, object], dict[str, object]] | None:
+    """Return the table, the key and the columns of the row in which `new` is kept.
+
+    ``None`` for the reason in a hidden repeat, which only its events keep.
+    """
     field, again = target.field, target.is_repeat
     key: dict[str, object] = {"task_id": target.task_id} if again else {"rater_id": rater.id}
     if field in QUESTIONNAIRE:
         score = int(new) if new and field in USABILITY_ITEMS else None
         text = new or "" if field in COMMENTS else ""
         return QuestionnaireAnswer, key | {"item": field}, {"score": score, "text": text}
+    if field == REPEAT_FIELDS[REASON]:
+        return None
+    if field == REASON:
+        return Judgment, key | {"judged_item_id": target.item_id}, {"reason": new}
     if target.item_id is not None:
         if field == "evidence":
             return Judgment, key | {"judged_item_id": target.item_id}, {"is_evidence": new == "1"}
@@ -668,6 +697,29 @@ def judge(
     return JudgedResult(in_force, summaries[result.query_key], result)
 
 
+def give_reason(
+    session: Session,
+    rater: Rater,
+    run_id: str,
+    query_id: int,
+    rank: int,
+    reason: str | None,
+    click: Click,
+) -> str | None:
+    """Record why the card at `rank` is not relevant, and return the reason in force.
+
+    Raises ``UnknownReason``; the verdict stays as it is.
+    """
+    lock(session, rater)
+    card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
+    result = tables(session).execute(_result_at_rank(), card).first()
+    if result is None:
+        raise UnknownQuery(run_id, query_id, rank)
+    checked = reasons.checked(reason, result.kind, result.reasons)
+    target = Target(REASON, result.judged_item_id, result.query_key)
+    return record(session, rater, target, checked, click)
+
+
 class JudgedResult(NamedTuple):
     """A card's verdict in force, the summary of its query, and the study's settings for both."""
 
@@ -680,7 +732,7 @@ class JudgedResult(NamedTuple):
 def _result_at_rank() -> Select[*tuple[Any, ...]]:
     return (
         select(Result.query_key, Result.judged_item_id, Study.scale, Study.measures, Study.kind)
-        .add_columns(Study.cannot_tell, Study.suggest_quality)
+        .add_columns(Study.cannot_tell, Study.suggest_quality, Study.reasons)
         .join_from(Result, Query, Query.id == Result.query_key)
         .join(Run, Run.id == Query.run_id)
         .join(Study, Study.id == Run.study_id)

@@ -18,7 +18,7 @@ from relevansi.kinds import listed_item
 from relevansi.kinds.property import CardParticulars
 from relevansi.metrics.judging.graded import headline_of
 from relevansi.records import Item, QueryState, Scale
-from relevansi.services.judging import verdicts
+from relevansi.services.judging import reasons, verdicts
 from relevansi.services.judging.judged_items import blind_identity_of, identity_of
 from relevansi.services.rating import particulars
 from relevansi.services.runs import reports, runs
@@ -49,6 +49,7 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
         headline=headline_of(study),
         marks_words=study.marks_words,
         top=top,
+        reasons=reasons.offered(study.kind, study.reasons),
     )
 
 

@@ -41,9 +41,11 @@ class ChangeKind(StrEnum):
     OUTCOME = "outcome"
     QUALITY = "quality"
     NOTES = "notes"
+    REASON = "reason"
     REPEAT = "repeat"
     REPEAT_QUALITY = "repeat quality"
     REPEAT_NOTES = "repeat notes"
+    REPEAT_REASON = "repeat reason"
 
 
 _AGAIN = {name: ChangeKind(field) for field, name in REPEAT_FIELDS.items()}

@@ -55,7 +55,7 @@ from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.metrics.judging.queries import QuerySummary as Summary
 from relevansi.metrics.judging.queries import as_counted, suggested_quality
 from relevansi.records import CannotTell, EmptyOutcome, Item, QueryState, Relevance, Scale
-from relevansi.services.judging import live_metrics, verdicts
+from relevansi.services.judging import live_metrics, reasons, verdicts
 from relevansi.services.judging.events import JudgedResult, UnknownQuery
 from relevansi.services.judging.live_metrics import RunProgress
 from relevansi.services.judging.verdicts import Verdicts
@@ -159,6 +159,7 @@ class JudgedCard(Struct, frozen=True):
     """One card with the rater's verdict on it, of the study's scale; ``listing`` names its item.
 
     ``key`` names it in clicks. ``repeats`` are the other ranks that show the same thing.
+    ``reason`` says why it is not relevant, and counts only beside such a verdict.
     """
 
     number: int
@@ -169,6 +170,7 @@ class JudgedCard(Struct, frozen=True):
     repeats: tuple[int, ...] = ()
     earlier: EarlierVerdict | None = None
     has_prices: bool = False
+    reason: str | None = None
 
 
 class PlaceInWalk(NamedTuple):
@@ -195,6 +197,7 @@ class QuestionPage(Struct, frozen=True, kw_only=True):
     cannot_tell: CannotTell
     filter: QueryFilter
     categories: tuple[str, ...]
+    reasons: tuple[str, ...]
     is_blind: ClassVar[bool] = False
 
     def sharing(self, clicked: JudgedCard | None) -> tuple[JudgedCard, ...]:
@@ -297,6 +300,7 @@ def rating_page(
         headline=headline_of(row),
         filter=query_filter,
         categories=_categories(session, run_id),
+        reasons=reasons.offered(row.kind, row.reasons),
         state=summary.state,
         asks_quality=summary.asks_quality and summary.state is not QueryState.UNREADABLE,
         quality=row.grade,
@@ -365,7 +369,7 @@ def _row_of_query(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, .
             *(Question.text.label("question"), Question.category, Question.context_dependent),
             *(Question.position.label("asked_at"), Study.allow_bulk, Study.pool_depth),
             *(Study.show_pictures, Study.suggest_quality, Study.cannot_tell, Study.marks_words),
-            *(Study.scale, Study.measures, Study.kind),
+            *(Study.scale, Study.measures, Study.kind, Study.reasons),
             *(QueryRating.quality.label("grade"), QueryRating.notes),
             *(column for column in StoredSummary.__table__.columns if column.name != "rater_id"),
             _first(all_of_run.where(within.id <= Query.id)).label("position"),
@@ -399,7 +403,7 @@ def _first(statement: Select[Any]) -> ScalarSelect[Any]:
 
 def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, ...]:
     rows = session.execute(
-        select(Result.rank, Result.card, JudgedItem, Judgment.verdict)
+        select(Result.rank, Result.card, JudgedItem, Judgment.verdict, Judgment.reason)
         .join_from(Result, JudgedItem)
         .outerjoin(
             Judgment, (Judgment.judged_item_id == JudgedItem.id) & (Judgment.rater_id == rater.id)
@@ -408,10 +412,10 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
         .order_by(Result.rank)
     ).all()
     ranks: dict[int, list[int]] = defaultdict(list)
-    for rank, _, item, _ in rows:
+    for rank, _, item, _, _ in rows:
         ranks[item.id].append(rank)
-    earlier = earlier_verdicts(session, rater, [item for _, _, item, _ in rows])
-    has_prices = any(card.get("price") for _, card, _, _ in rows)
+    earlier = earlier_verdicts(session, rater, [item for _, _, item, _, _ in rows])
+    has_prices = any(card.get("price") for _, card, _, _, _ in rows)
     return tuple(
         JudgedCard(
             number=rank,
@@ -422,8 +426,9 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
             repeats=tuple(other_rank for other_rank in ranks[item.id] if other_rank != rank),
             earlier=earlier.get(item.id),
             has_prices=has_prices,
+            reason=reason,
         )
-        for rank, card, item, verdict in rows
+        for rank, card, item, verdict, reason in rows
     )
 
 
@@ -628,6 +633,7 @@ def blind_page(
         scale=scale,
         headline=_headline(task),
         filter=query_filter,
+        reasons=reasons.offered(task.of_items, task.reasons),
         categories=tuple(
             dict.fromkeys(
                 task_given.category for unit, task_given in share.units.items() if unit in mine
@@ -649,7 +655,9 @@ def _task_cards(
         again = shares.verdicts(session, task)
         repeated = [(item, *again[item.id]) for item in cards if item.id in again]
         earlier = said_before(cards, repeated)
+        given = tasks.repeated_reasons(session, task)
     else:
+        given = {item.id: item.reason for item in cards}
         earlier = earlier_verdicts(session, rater, cards)
     has_prices = any(item.card.get("price") for item in cards)
     offer = prices.read_note(task.question)
@@ -662,6 +670,7 @@ def _task_cards(
             relevance=item.verdict,
             earlier=earlier.get(item.id),
             has_prices=has_prices,
+            reason=given.get(item.id),
         )
         for number, item in enumerate(cards, start=1)
     )

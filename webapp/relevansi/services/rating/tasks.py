@@ -6,6 +6,7 @@ A task is a unit of the pool that was given to a rater, for the first time or on
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
@@ -13,7 +14,18 @@ from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from msgspec import Struct, UnsetType
-from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, case, exists, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    case,
+    exists,
+    null,
+    or_,
+    select,
+)
 from sqlalchemy.orm import Session
 
 from relevansi.db.engine import added, tables
@@ -33,8 +45,8 @@ from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Missing
 from relevansi.i18n import mark
 from relevansi.records import Click
-from relevansi.services.judging import changes, events
-from relevansi.services.judging.events import REPEAT_FIELDS, Answer, AnswerRating, Target
+from relevansi.services.judging import changes, events, reasons
+from relevansi.services.judging.events import REASON, REPEAT_FIELDS, Answer, AnswerRating, Target
 from relevansi.services.rating import asked_again, pool, shares
 from relevansi.services.rating.pool import POOL, REPEAT, Purpose, QueryFilter, Unit
 from relevansi.services.rating.shares import Given, Progress, StudyShare
@@ -68,6 +80,7 @@ def _own_task() -> Select[*tuple[Any, ...]]:
         .add_columns(Study.marks_words, Study.scale)
         .add_columns(Study.measures, Study.kind.label("of_items"))
         .add_columns(Study.suggest_quality, Study.cannot_tell, Study.asks_quality)
+        .add_columns(Study.reasons)
         .join_from(Task, Question, Question.id == Task.question_id)
         .join(Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)
@@ -87,6 +100,8 @@ def _asked_items(*, again: bool) -> Select[*tuple[Any, ...]]:
     first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
     columns: list[Any] = [item.id, item.question_id, item.run_id, item.item_id, item.card]
     columns.append((Repeat.verdict if again else first).label("verdict"))
+    given = case((asked_again.hides(Judgment), None), else_=Judgment.reason)
+    columns.append((null() if again else given).label("reason"))
     is_own = Task.id == bindparam("task_id")
     if again:
         repeated = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)
@@ -253,6 +268,34 @@ def judge(
     raise UnknownTask(task_id, card)
 
 
+def give_reason(
+    session: Session, rater: Rater, task_id: str, card: str, reason: str | None, click: Click
+) -> tuple[int, str | None]:
+    """Record why the card named `card` of a task is not relevant.
+
+    Returns the card's number and the reason in force; raises ``UnknownReason``.
+    """
+    events.lock(session, rater)
+    values = {"task_id": task_id, "rater_id": rater.id}
+    rows = tables(session).execute(_cards_to_judge(), values).all()
+    for number, row in enumerate(sorted(rows, key=lambda row: key(row, row.id)), start=1):
+        if key(row, row.id) == card:
+            text = reasons.checked(reason, row.of_items, row.reasons)
+            field = REPEAT_FIELDS[REASON] if row.kind == REPEAT else REASON
+            target = Target(field, item_id=row.id, task_id=task_id)
+            return number, events.record(session, rater, target, text, click)
+    raise UnknownTask(task_id, card)
+
+
+def repeated_reasons(session: Session, task: Task | Row[Any]) -> dict[int, str | None]:
+    """Return the reasons in force in a hidden repeat, by judged item."""
+    logged = defaultdict(list)
+    of_task = select(Event).where(Event.task_id == task.id, Event.field == REPEAT_FIELDS[REASON])
+    for event in session.scalars(of_task):
+        logged[event.judged_item_id].append(event)
+    return {item: events.in_order(history)[-1].new for item, history in logged.items() if item}
+
+
 class JudgedCardOfTask(NamedTuple):
     """A card's number and its verdict in force; whether cards were open before and still are."""
 
@@ -270,6 +313,7 @@ def _cards_to_judge() -> Select[*tuple[Any, ...]]:
     is_shown = and_(pool.in_unit(Task), pool.is_asked())
     return (
         select(item.id, Task.rater_id, Task.kind, Study.order_secret, Study.scale, Study.figures)
+        .add_columns(Study.reasons, Study.kind.label("of_items"))
         .add_columns(case((is_repeat, Repeat.verdict), else_=first).label("verdict"))
         .join_from(Task, Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)

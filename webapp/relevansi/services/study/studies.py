@@ -153,6 +153,7 @@ class Switches(Struct, frozen=True):
     asks_quality: bool = True
     marks_words: bool = True
     reason_required: bool = False
+    reasons: tuple[str, ...] | None = None
     guidelines: str = ""
     starter_guidelines: bool = False
 
@@ -236,8 +237,10 @@ def has_verdicts(session: Session, study: Study) -> bool:
 
 def switches(study: Study) -> Switches:
     stored = {name: getattr(study, name) for name in Switches.__struct_fields__}
-    measures = tuple(study.measures) if study.measures else None
-    return Switches(**stored | {"scale": Scale.stored(study.scale), "measures": measures})
+    lists = {
+        name: tuple(stored[name]) if stored[name] else None for name in ("measures", "reasons")
+    }
+    return Switches(**stored | lists | {"scale": Scale.stored(study.scale)})
 
 
 def set_switches(session: Session, study: Study, switches_after: Switches, now: datetime) -> None:

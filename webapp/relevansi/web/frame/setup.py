@@ -283,7 +283,10 @@ def _set_up_templates(app: Flask) -> None:
         (notation, ("figure", "number", "four", "p_value", "rupiah", "price", "full_price")),
         (notation, ("size", "distance", "duration", "percent", "difference", "interval")),
         (markdown, ("line", "link", "picture", "render", "is_long", "intro", "shortened")),
-        (labels, ("method", "category", "field", "judgment", "cannot_tell", "verdict", "sign")),
+        (
+            labels,
+            ("method", "category", "field", "judgment", "cannot_tell", "verdict", "sign", "reason"),
+        ),
     ):
         environment.filters |= {name: getattr(module, name) for name in names}
     environment.filters |= {"excerpt": excerpt, "word_count": word_count}

@@ -55,6 +55,11 @@ class VerdictForm(ClickForm):
     onward = BooleanField()
 
 
+class ReasonForm(ClickForm):
+    reason = LineField(LONGEST_ANSWER)
+    card = LineField(LONGEST_ID)
+
+
 class ClickedCard(NamedTuple):
     """The verdict in force on a card, by the card's number on the page."""
 
@@ -64,6 +69,12 @@ class ClickedCard(NamedTuple):
 
 def event() -> Click:
     return checked(ClickForm).click
+
+
+def reason_in_force(question: str, number: int, reason: str | None) -> Response:
+    """Answer a click on a reason with the one in force on its card, all that it moves."""
+    part = "rating/judgments/_reason.html"
+    return htmx.respond(part, part, question=question, number=number, reason=reason)
 
 
 def nothing_to_undo(elsewhere: str) -> Response:

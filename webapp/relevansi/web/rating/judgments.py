@@ -27,7 +27,7 @@ from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
 from relevansi.web.rating import clicks, figures, shown
-from relevansi.web.rating.clicks import CardsForm, ClickedCard, RatingForm, VerdictForm
+from relevansi.web.rating.clicks import CardsForm, ClickedCard, RatingForm, ReasonForm, VerdictForm
 from relevansi.web.rating.figures import LiveFigure
 
 EMPTY = QueryState.EMPTY
@@ -95,6 +95,18 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
     question = ClickedQuestion.of(query_id, judged)
     card = ClickedCard(rank, judged.verdict)
     return _clicked(question, run_id, query_id, judged.summary, changed=[card])
+
+
+@blueprint.post("/queries/<int:query_id>/results/<int:rank>/reason")
+def give_reason(run_id: str, query_id: int, rank: int) -> Response:
+    form = checked(ReasonForm)
+    with access.writing() as (session, rater):
+        given = (run_id, query_id, rank, form.reason.data, form.click)
+        reason = events.give_reason(session, rater, *given)
+        session.commit()
+    if not htmx.wants_part():
+        return _to(run_id, query_id, f"rank-{rank}")
+    return clicks.reason_in_force(str(query_id), rank, reason)
 
 
 @blueprint.post("/queries/<int:query_id>/rating")

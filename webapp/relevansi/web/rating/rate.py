@@ -23,7 +23,7 @@ from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
 from relevansi.web.rating import clicks, figures, shown
-from relevansi.web.rating.clicks import BlindRatingForm, ClickedCard, VerdictForm
+from relevansi.web.rating.clicks import BlindRatingForm, ClickedCard, ReasonForm, VerdictForm
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
@@ -140,6 +140,20 @@ def _judged(task_id: str, card: str, judged: JudgedCardOfTask) -> Response:
     return htmx.respond(
         part, part, name=task_id, judged=clicked, card=card, at=at, query=clicks.query()
     )
+
+
+@blueprint.post("/<task_id>/reason")
+def give_reason(task_id: str) -> Response:
+    form = checked(ReasonForm)
+    card = form.card.data
+    with access.writing() as (session, rater):
+        number, reason = tasks.give_reason(
+            session, rater, task_id, card, form.reason.data, form.click
+        )
+        session.commit()
+    if not htmx.wants_part():
+        return _to(task_id, _anchor=f"card-{number}")
+    return clicks.reason_in_force(task_id, number, reason)
 
 
 @blueprint.post("/<task_id>/rating")

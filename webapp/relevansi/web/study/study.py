@@ -22,9 +22,11 @@ from relevansi.exporters.exports.metrics_tables import blindness_sentence
 from relevansi.failures import Refused
 from relevansi.i18n import gettext
 from relevansi.kinds import KINDS
+from relevansi.kinds.property import Card
 from relevansi.metrics.judging.graded import headline_of, ranking_figure
 from relevansi.metrics.judging.registry import MEASURES, label_on, ranking_measure
 from relevansi.records import BINARY, Blindness, CannotTell, Scale
+from relevansi.services.judging import reasons
 from relevansi.services.rating import asked_again, particulars
 from relevansi.services.rating.particulars import LONGEST_NOTE
 from relevansi.services.runs import reports
@@ -60,7 +62,7 @@ PARTS = {
         *("top", "relevant_from", "cannot_tell", "merging", "asks_quality", "place", "further"),
         *("pool_depth", *(f"{of}_{grade}" for of in ("word", "guidance") for grade in range(5))),
     ),
-    "raters": ("overlap", "order", "reason_required"),
+    "raters": ("overlap", "order", "reason_lines", "reason_required"),
     "blind": (
         *("blind", "figures", "suggest_quality", "badges_while_blind", "repeat_percent"),
         *("show_record", "allow_bulk", "marks_words"),
@@ -105,6 +107,7 @@ class StudyForm(Form):
     asks_quality = SwitchField(default=True)
     marks_words = SwitchField(default=True)
     reason_required = SwitchField()
+    reason_lines = TextField(LONGEST_LABEL * 2)
     figure, place = ListField(), ListField()
     further = LineField(LONGEST_LABEL)
 
@@ -116,6 +119,8 @@ class StudyForm(Form):
         data |= {"top": scale.top, "relevant_from": scale.relevant_from}
         for grade, (word, line) in enumerate(zip_longest(scale.words, scale.guidance)):
             data |= {f"word_{grade}": word or "", f"guidance_{grade}": line or ""}
+        listed = reasons.offered(study.kind, study.reasons)
+        data["reason_lines"] = "\n".join(map(labels.reason, listed))
         shown = {"name": studies.shown_name(study), "guidelines": studies.guidelines(study)}
         return data | shown
 
@@ -124,6 +129,10 @@ class StudyForm(Form):
             return
         with _invalid():
             studies.scale_of(self.top.data or TOP, field.data if self.top.data != 1 else 1)
+
+    def validate_reason_lines(self, field: Field) -> None:
+        with _invalid():
+            reasons.from_lines(field.data.splitlines(), Card.kind)
 
     def validate_place(self, field: Field) -> None:
         if not all(re.fullmatch("[0-9]{0,3}", place) for place in field.data):
@@ -137,6 +146,7 @@ class StudyForm(Form):
         """Return the settings of a valid form; a starter text that was not edited stays one."""
         before = studies.switches(study)
         own = {name: self.data[name] for name in Switches.__struct_fields__ if name in self.data}
+        own["reasons"] = reasons.from_lines(self.reason_lines.data.splitlines(), study.kind)
         wanted = replace(before, **own, scale=self._scale(before), measures=self._measures(before))
         if not before.starter_guidelines:
             return wanted

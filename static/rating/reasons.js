@@ -1,0 +1,124 @@
+// Why a card is not relevant: chips on it, by key and by pointer. They take one key, and no card waits for them.
+
+const one = (selector, within = document) => within.querySelector(selector);
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const OWN = "other: ";
+
+let kept = null; // the chips, also while a card that had them is on no page any more
+let opened = null; // whose reason is chosen: {form, ...} as it was opened with
+let before = null; // what had focus until a rater's own words were asked for
+let give = () => {};
+
+/** Have `take` called with what was opened and its reason, once one is chosen. */
+export function onReason(take) {
+  give = take;
+}
+
+const chips = () => (kept ??= one("#reasons"));
+const words = () => one("input", chips());
+
+export const hasReasons = () => Boolean(chips());
+export const isChoosing = () => Boolean(opened);
+export const reasonOf = (place) => (place && one(".tag", place)?.dataset.reason) ?? "";
+
+/** Show a reason on a card, without asking anybody. */
+export function showReason(place, reason) {
+  const tag = one(".tag", place);
+  if (!tag) return;
+  const word = inWords(reason);
+  tag.dataset.reason = reason;
+  tag.firstElementChild.textContent = word || chips().dataset.why;
+  tag.ariaLabel = `${chips().ariaLabel} ${word}`.trim();
+}
+
+/** Show the reason of a card beside a verdict that is not relevant alone. */
+export function showBeside(place, verdict) {
+  const form = one(".why", place);
+  if (form) form.hidden = !isRejected(form, verdict);
+}
+
+/** Return the form of a card that is judged not relevant. */
+export function formOf(place) {
+  const form = place && one(".why", place);
+  return form && isRejected(form, place.dataset.verdict) ? form : null;
+}
+
+const isRejected = (form, verdict) => form.dataset.rejected.split(" ").includes(verdict);
+
+/** Return a reason in the words of its chip; a rater's own, and those no longer offered, as they are. */
+export function inWords(reason) {
+  const chip = all("button", chips()).find(({ value }) => value === reason);
+  if (chip) return one("span", chip).textContent;
+  return reason.startsWith(OWN) ? reason.slice(OWN.length) : reason;
+}
+
+/** Open the chips of a card, or below all of them where it is on no page any more; return their words. */
+export function openReasons(about) {
+  closeReasons();
+  opened = about;
+  const { form } = about;
+  if (form.isConnected) form.after(chips());
+  else one("#rating").append(chips());
+  const reason = reasonOf(form);
+  for (const chip of all("button", chips())) {
+    const isChosen = chip.value === reason || (chip.value === "other" && reason.startsWith(OWN));
+    chip.setAttribute("aria-pressed", isChosen);
+  }
+  words().value = reason.startsWith(OWN) ? reason.slice(OWN.length) : "";
+  words().hidden = true;
+  chips().hidden = false;
+  one(".tag", form).setAttribute("aria-expanded", true);
+  return all("button", chips()).map(({ textContent }) => textContent.trim()).join(", ");
+}
+
+export function closeReasons() {
+  if (!opened) return;
+  const hadFocus = chips().contains(document.activeElement);
+  const tag = one(".tag", opened.form);
+  tag.setAttribute("aria-expanded", false);
+  chips().hidden = true;
+  one("#rating").append(chips());
+  opened = null;
+  if (hadFocus) (before?.isConnected ? before : tag).focus({ preventScroll: true });
+  before = null;
+}
+
+/** Take the key of a chip; return whether it was one. Any other closes them, and goes on as usual. */
+export function chooseByKey(key) {
+  const chip = opened && one(`[aria-keyshortcuts="${CSS.escape(key)}"]`, chips());
+  if (!chip) closeReasons();
+  else choose(chip.value);
+  return Boolean(chip);
+}
+
+/** Choose a reason; the one that is in force is taken back, and another asks for words. */
+function choose(value) {
+  const reason = reasonOf(opened.form);
+  if (value === "other" && !reason.startsWith("other")) return askWords();
+  finish(reason === value || (value === "other" && reason.startsWith(OWN)) ? "" : value);
+}
+
+function askWords() {
+  before = document.activeElement;
+  words().hidden = false;
+  words().focus();
+}
+
+function finish(reason) {
+  const about = opened;
+  closeReasons();
+  give(about, reason);
+}
+
+document.addEventListener("click", ({ target }) => {
+  const chip = target.closest("#reasons button");
+  if (chip) choose(chip.value);
+});
+document.addEventListener("keydown", (event) => {
+  if (!opened || event.target !== words()) return;
+  if (event.key === "Escape") closeReasons();
+  if (event.key !== "Enter" || event.isComposing) return;
+  event.preventDefault();
+  const text = words().value.replace(/\s+/g, " ").trim();
+  finish(text ? OWN + text : "other");
+});
