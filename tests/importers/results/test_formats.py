@@ -628,6 +628,19 @@ def test_headers_are_known_in_several_languages(header: str) -> None:
     )
 
 
+def test_ids_under_an_unknown_name_are_asked_for_and_not_lost() -> None:
+    rows = "Query;Number;Text;Year\nq;bk-1;A;2024\nq;bk-2;B;2024\nr;bk-1;A;2024\n"
+
+    group = read({"t.csv": rows})
+
+    assert not group.runs
+    assert (group.columns["doc_id"], group.columns["text"]) == ("Number", "Text")
+    assert codes(group).keys() == {"results_id_unnamed"}
+    (run,) = read({"t.csv": rows}, columns={"doc_id": "Number"}).runs
+    assert lists_of(run) == {"q": ["bk-1", "bk-2"], "r": ["bk-1"]}
+    assert read({"t.csv": rows}, columns={"text": "Text"}).runs
+
+
 def test_columns_without_a_name_are_nothing() -> None:
     (run,) = read({"t.csv": ",query,doc_id\n0,q,a\n1,q,b\n"}).runs
 

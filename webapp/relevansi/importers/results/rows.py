@@ -92,8 +92,8 @@ QUESTION_ROLES = {
 }
 ITEM_ROLES = {
     "doc_id": "docno doc_id docid corpus_id passage_id pid chunk_id node_id id _id id_ object_id "
-    "objectid uuid document_id file_id doc_uri item_id product_id property_id sku hit_id id_dokumen "
-    "kode_dokumen no_dokumen id_properti kode_properti id_item kode "
+    "objectid uuid document_id file_id doc_uri item_id product_id property_id sku hit_id "
+    "id_dokumen kode_dokumen no_dokumen id_properti kode_properti id_item kode "
     "id_documento id_document identifiant dokument_id dokumentnummer 文档id 文件id 文書id "
     "ドキュメントid doc document dokumen documento dokument",
     "title": "title judul heading headline name subject filename product_name nama nama_properti "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -37,6 +38,7 @@ from relevansi.importers.runs.problems import ImportRefused, error
 
 Known = Callable[[set[str]], set[str]]
 """Those of some ids that the collections and grades of the same import have."""
+_ID = re.compile(r"(?!\d{4}-\d\d|\d\d?[/.]\d)(?=.*\d)[\w.:#@+-]{1,60}", re.ASCII)  # no date
 _LOOKED_AT = 200  # rows by which columns are told apart
 _ID_NAMES = {
     name: place for place, name in enumerate(ITEM_ROLES["doc_id"].split()) if name not in EITHER
@@ -189,12 +191,36 @@ def _layout(
     if kind is None:
         raise unknown_names(file, _examples(names, head))
     others = [name for name in names if name and name not in columns.values()]
+    if kind == "result" and "doc_id" not in columns and "text" in columns and not chosen:
+        texts = [as_text(cells[names.index(columns["text"])]) for _, cells in head]
+        for name in others:
+            cells = [as_text(cells[names.index(name)]).strip() for _, cells in head]
+            if _identify(cells, texts):
+                raise _unnamed_id(file, names, head, name)
     if kind == "result" and columns.keys() == {"query", "doc_id"} and others:
         places = [names.index(name) for name in others]
         cells = [as_text(row[at]).strip() for _, row in head for at in places]
         if any(cells) and all(not cell or as_rank(cell) is not None for cell in cells):
             return _layout_of("grade", columns, tuple(others))
     return _layout_of(kind, columns)
+
+
+def _identify(cells: Sequence[str], texts: Sequence[str]) -> bool:
+    """Whether these cells are ids of the texts beside them, of which some occur more than once."""
+    are_ids = all(_ID.fullmatch(cell) and as_score(cell) is None for cell in cells)
+    pairs = {*zip(cells, texts, strict=True)}
+    return are_ids and len({*cells}) == len({*texts}) == len(pairs) < len(texts)
+
+
+def _unnamed_id(
+    file: File, names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]], column: str
+) -> UnknownNames:
+    """The refusal of a table that has ids of its documents under a name that nobody knows."""
+    columns = {"columns": ", ".join(filter(None, names))[:300], "column": column}
+    refused = UnknownNames(error("results_id_unnamed", file.name, columns))
+    refused.names, refused.sample = _examples(names, head), ()
+    refused.columns = {**columns_of(tuple(names), {}), "doc_id": column}
+    return refused
 
 
 def _plain_id(
