@@ -95,8 +95,12 @@ def _quicker() -> Iterator[None]:
         else:
             migrate(database, connection)
             driver: Any = connection.connection.driver_connection
-            known.extend(driver.iterdump())
-            known[:] = [line for line in known if line not in {"BEGIN TRANSACTION;", "COMMIT;"}]
+            # A dump makes a virtual table by writing the schema, which this connection reads not.
+            virtual = "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%'"
+            skipped = ("BEGIN", "COMMIT", "PRAGMA writable_schema", "INSERT INTO sqlite_master")
+            dumped = [line for line in driver.iterdump() if not line.startswith(skipped)]
+            known.extend(line for line in dumped if "catalogue_words" not in line)
+            known.extend(sql for (sql,) in driver.execute(virtual))
 
     in_memory = partial(test.stream_encode_multipart, use_tempfile=False)
     with (

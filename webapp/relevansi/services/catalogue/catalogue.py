@@ -158,16 +158,17 @@ def _follow_runs(session: Session) -> None:
 
 
 class Written(Struct):
-    """How many items were added, changed and left as they were, and the ids of them all."""
+    """How many items were added, changed, left as they were or repeated, and the ids of all."""
 
     added: int = 0
     changed: int = 0
     unchanged: int = 0
+    repeated: int = 0
     ids: set[int] = field(default_factory=set)
 
 
 def write(
-    session: Session, entries: Iterable[Entry], written: Written | None = None, *, is_imported: bool
+    session: Session, entries: Sequence[Entry], written: Written | None = None, *, is_imported: bool
 ) -> Written:
     """Add items, or bring those up to date that are there by their identity; return what changed.
 
@@ -177,6 +178,7 @@ def write(
     connection = tables(session)
     written = written or Written()
     latest = {item.identity: item for item in entries}
+    written.repeated += len(entries) - len(latest)
     stored_rows = select(
         CatalogueItem.identity,
         CatalogueItem.id,
@@ -190,11 +192,14 @@ def write(
     changed_ids: dict[str, int] = {}
     for identity, (item_id, was_imported, *earlier) in stored.items():
         now = latest[identity]
-        if (was_imported, *earlier) == (is_imported, now.text, now.card):
-            written.unchanged += 1
-        else:
+        is_same = (was_imported, *earlier) == (is_imported, now.text, now.card)
+        if not is_same:
             changed_ids[identity] = item_id
-            written.changed += was_imported == is_imported
+        if item_id in written.ids:
+            written.repeated += 1
+        else:
+            written.unchanged += is_same
+            written.changed += not is_same and was_imported == is_imported
             written.added += was_imported != is_imported
         written.ids.add(item_id)
     remove(session, [*changed_ids.values()])

@@ -24,7 +24,7 @@ from relevansi.db.tables.catalogue import CatalogueItem
 from relevansi.db.tables.study import Study
 from relevansi.failures import Missing, Refused
 from relevansi.i18n import mark
-from relevansi.kinds import from_row
+from relevansi.kinds import from_row, to_row
 from relevansi.records import Item
 from relevansi.services.catalogue.catalogue import folded, up_to_date
 
@@ -146,6 +146,19 @@ def find(session: Session, catalogue_id: int) -> Match:
     if catalogue_id not in items:
         raise NoCatalogueItem(catalogue_id)
     return items[catalogue_id]
+
+
+def as_json(matches: Matches) -> dict[str, Any]:
+    """Return a page of items as programs get it, each with the fields of its kind."""
+    return {
+        "count": matches.count,
+        "total": matches.total,
+        "is_imported": matches.is_imported,
+        "items": [
+            {"id": match.id, "identity": match.identity, **to_row(match.card)}
+            for match in matches.items
+        ],
+    }
 
 
 class _Index(NamedTuple):

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.relevansi import document, relevansi
+
+LISTINGS = [
+    {"slug": "a", "name": "Rumah Johor", "price": 900_000_000, "bedrooms": 3},
+    {"slug": "b", "name": "Ruko Ringroad", "price": 2_000_000_000},
+]
+
+
+def test_a_catalogue_is_imported_counted_searched_and_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "listings.json"
+    file.write_text(json.dumps(LISTINGS), "utf-8")
+    imported = document(relevansi(tmp_path, "catalogue", "import", file, "--json"))
+    found = document(
+        relevansi(tmp_path, "catalogue", "search", "rum", "--price-to", "1000000000", "--json")
+    )
+    file.write_text(json.dumps(LISTINGS[1:]), "utf-8")
+    removed = relevansi(tmp_path, "catalogue", "import", file, "--replace")
+
+    assert (imported["kind"], imported["added"], imported["total"]) == ("property", 2, 2)
+    assert [item["slug"] for item in found["items"]] == ["a"]
+    assert (found["count"], found["total"], found["is_imported"]) == (1, 2, True)
+    assert "1 removed" in removed.stdout
+    shown = document(relevansi(tmp_path, "catalogue", "show", "--json"))
+    assert shown == {"total": 1, "imported": 1}
+
+
+def test_a_file_that_lists_nothing_is_refused_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "empty.csv"
+    file.write_text("id,text\n", "utf-8")
+
+    refused = relevansi(tmp_path, "catalogue", "import", file)
+
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("relevansi: empty.csv lists nothing")
+    assert refused.stderr.count("\n") == 1

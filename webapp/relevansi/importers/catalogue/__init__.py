@@ -1,0 +1,1 @@
+"""Files of what could have been returned: readers."""

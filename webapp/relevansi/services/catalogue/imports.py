@@ -1,0 +1,163 @@
+"""Files taken into the catalogue, portion by portion."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from datetime import datetime
+from enum import StrEnum
+from tempfile import TemporaryFile
+from typing import IO
+
+from msgspec import Struct, json
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.orm import Session
+
+from relevansi import kinds
+from relevansi.db.engine import Database
+from relevansi.db.tables.catalogue import CatalogueItem
+from relevansi.db.tables.runs import Run
+from relevansi.db.tables.study import Study
+from relevansi.importers.catalogue import items
+from relevansi.importers.frame import bounded
+from relevansi.importers.results.files import Dropped
+from relevansi.records import Problem, Tell, nobody
+from relevansi.services.catalogue import catalogue
+from relevansi.services.study import studies
+
+_PORTION_BYTES = 5_000_000  # of items in memory at once
+
+
+class Mode(StrEnum):
+    """What becomes of the catalogue: items of the files are added or removed, or replace it."""
+
+    ADD = "add"
+    REPLACE = "replace"
+    REMOVE = "remove"
+
+
+class CatalogueImport(Struct, frozen=True):
+    """What an import did: items by what became of them, and the size of the catalogue after it.
+
+    ``repeated`` counts those that stand in the files more than once, of which the last one counts.
+    """
+
+    name: str
+    kind: str
+    total: int
+    removed: int = 0
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    repeated: int = 0
+    problems: tuple[Problem, ...] = ()
+
+
+_COUNTS = ("added", "changed", "unchanged", "repeated")
+
+
+def kind_of(session: Session, study: Study | None, *, replaces: bool) -> str | None:
+    """Return the kind that items of the catalogue must have; ``None`` where nothing says it yet."""
+    if study is not None and session.scalar(select(Run.id).limit(1)) is not None:
+        return study.kind
+    card = None if replaces else session.scalar(select(CatalogueItem.card).limit(1))
+    return None if card is None else kinds.of(card).kind
+
+
+def size(session: Session) -> int:
+    """Return how many items of the owner's files the catalogue has."""
+    imported = select(func.count(CatalogueItem.id)).where(CatalogueItem.is_imported)
+    return session.scalar(imported) or 0
+
+
+def import_files(
+    database: Database,
+    dropped: Sequence[Dropped],
+    mode: Mode,
+    now: datetime,
+    *,
+    is_stream: bool = False,
+    tell: Tell = nobody,
+) -> CatalogueImport:
+    """Bring the catalogue to what the files say; raises an ``ImportRefused``, having done nothing.
+
+    The files are read to their end, into a spool, before anything is stored; that is done in
+    portions with a transaction each, so that raters do not wait. Cut off between, the same import
+    goes on where it was. `is_stream` reads in this process, and has no file in memory.
+    """
+    with database.reading() as session:
+        kind = kind_of(session, studies.current(session), replaces=mode is Mode.REPLACE)
+    name = _name(dropped)
+    with TemporaryFile() as spool:
+        if is_stream:
+            opened = items.opened(dropped)
+            kind = kind or items.kind_of_items(opened)
+            _write(spool, items.read(opened, kind, tell))
+            problems = [problem for file in opened for problem in file.remarks()]
+        else:
+            kind, read, problems = bounded.call(name, items.read_all, dropped, kind)
+            _write(spool, read)
+        spool.seek(0)
+        written, removed = _store(database, mode, spool)
+    counts = {name: getattr(written, name) for name in _COUNTS}
+    with database.writing() as session:
+        study = studies.open_or_make(session, now)
+        new = f"+{written.added} ~{written.changed} -{removed}"
+        studies.log(session, study, f"catalogue {mode}", name[:200], None, new, now)
+        total = size(session)
+        session.commit()
+    return CatalogueImport(name, kind, total, removed, problems=tuple(problems), **counts)
+
+
+def _write(spool: IO[bytes], read: Iterable[items.CatalogueItem]) -> None:
+    for item, details, stated_type in read:
+        entry = catalogue.entry(item, details, stated_type=stated_type)
+        spool.write(json.encode(entry))
+        spool.write(b"\n")
+
+
+def _store(database: Database, mode: Mode, spool: IO[bytes]) -> tuple[catalogue.Written, int]:
+    """Store what the spool has, and return what was written and how many items were removed."""
+    written = catalogue.Written()
+    removed = 0
+    for portion in _portions(spool):
+        with database.writing() as session:
+            if mode is Mode.REMOVE:
+                identities = [entry.identity for entry in portion]
+                removed += _remove(session, CatalogueItem.identity.in_(identities))
+            else:
+                catalogue.write(session, portion, written, is_imported=True)
+            session.commit()
+    if mode is Mode.REPLACE:
+        removed = _remove_others(database, written.ids)
+    return written, removed
+
+
+def _remove(session: Session, condition: ColumnElement[bool]) -> int:
+    chosen = select(CatalogueItem.id).where(CatalogueItem.is_imported, condition)
+    ids = session.scalars(chosen).all()
+    catalogue.remove(session, ids)
+    return len(ids)
+
+
+def _remove_others(database: Database, ids: Container[int]) -> int:
+    """Remove the items of the owner's files that are none of these, and return how many."""
+    with database.reading() as session:
+        imported = session.scalars(select(CatalogueItem.id).where(CatalogueItem.is_imported))
+        others = [number for number in imported if number not in ids]
+    for start in range(0, len(others), catalogue.PORTION):
+        with database.writing() as session:
+            catalogue.remove(session, others[start : start + catalogue.PORTION])
+            session.commit()
+    return len(others)
+
+
+def _name(dropped: Sequence[Dropped]) -> str:
+    return ", ".join(file[0] if isinstance(file, tuple) else file.name for file in dropped)
+
+
+def _portions(spool: IO[bytes]) -> Iterator[list[catalogue.Entry]]:
+    """Yield what the spool has, so much at a time as may be in memory."""
+    while lines := spool.readlines(_PORTION_BYTES):
+        entries = [json.decode(line, type=catalogue.Entry) for line in lines]
+        for start in range(0, len(entries), catalogue.PORTION):
+            yield entries[start : start + catalogue.PORTION]
