@@ -13,12 +13,13 @@ from typing import Any
 
 import click
 import pytest
+import yaml  # type: ignore[import-untyped]
 from granian.cli import cli
 from sqlalchemy import make_url
 
 from relevansi.cli.frame.commands import COMMANDS
 from relevansi.cli.frame.commands import relevansi as application
-from relevansi.config import with_driver
+from relevansi.config import Settings, with_driver
 from relevansi.i18n import gettext, speaking
 from relevansi.importers.results.files import LONGEST_RECORD, MOST_UNPACKED, Budget
 from relevansi.importers.results.shapes import SHAPES
@@ -161,6 +162,25 @@ def test_the_image_is_made_of_files_python_and_a_command_that_exist() -> None:
     program, *arguments = json.loads(next(rest for name, rest in found if name == "CMD"))
     assert program == "granian"
     cli.make_context(program, arguments)
+
+
+def test_the_proxy_of_compose_is_the_one_its_servers_trust_and_takes_what_they_take() -> None:
+    services = yaml.safe_load((DOCS / "compose.yaml").read_text("utf-8"))["services"]
+    proxy, nginx = services["proxy"], (DOCS / "nginx.conf").read_text("utf-8")
+
+    sources = "".join(path.read_text("utf-8") for path in (ROOT / "webapp").rglob("*.py"))
+    servers = re.findall(r"server ([\w-]+):8800 ", nginx)
+    assert servers == list(proxy["extra_hosts"]) == ["app-1", "app-2"]
+    for name in servers:
+        front = services[name]["networks"]["front"]["ipv4_address"]
+        settings = services[name]["environment"]
+        assert front == proxy["extra_hosts"][name]
+        assert settings["RELEVANSI_TRUSTED_PROXIES"] == proxy["networks"]["front"]["ipv4_address"]
+        assert all(setting.removesuffix("_FILE") in sources for setting in settings)
+    listening = re.findall(r"listen (\d+)", nginx)
+    assert [port.partition(":")[2] for port in proxy["ports"]] == listening
+    megabytes = Settings.from_environment({}).max_upload_bytes // 2**20
+    assert f"client_max_body_size {megabytes}m;" in nginx
 
 
 @pytest.mark.parametrize("language", ["en", "id"])
