@@ -830,6 +830,19 @@ def test_our_own_long_csv_is_grades_and_brings_no_system() -> None:
     ]
 
 
+def test_outcomes_of_empty_lists_in_our_own_long_csv_are_left_out_with_a_remark() -> None:
+    rows = (
+        "run,rater,query_id,rank,document,content,title,relevance,provenance,evidence\n"
+        "027b,Kim,q1,1,d7,1,,2,,\n027b,Kim,q2,,,,,false_negative,,d8; d9\n027b,Kim,q3,,,,,,,\n"
+    )
+
+    group = read({"a.run": RUN, "ratings.csv": rows})
+
+    assert [judged.identity for judged in group.judged] == ["doc:d7"]
+    left_out = {problem.code: problem.details for problem in group.problems}
+    assert left_out["results_outcomes"] == {"count": 1}
+
+
 def test_the_ratings_of_a_book_are_those_of_its_raters() -> None:
     judged = read({"book.csv": "query,docid,ana,budi\nred,d7,2,\nred,d2,0,1\n"}).judged
 

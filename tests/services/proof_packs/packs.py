@@ -46,3 +46,13 @@ def changed(
 def verified(data: bytes) -> Verification:
     with proof_pack.opened("pack.zip", io.BytesIO(data)) as pack:
         return verification.verify(pack)
+
+
+def without(data: bytes, name: str) -> bytes:
+    """Return a pack that never had one of its members."""
+    files = members(data)
+    del files[name]
+    manifest: dict[str, Any] = json.loads(files["manifest.json"])
+    manifest["files"] = [file for file in manifest["files"] if file["name"] != name]
+    files["manifest.json"] = json.dumps(manifest).encode()
+    return zipped(files)

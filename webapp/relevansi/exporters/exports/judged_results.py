@@ -52,7 +52,8 @@ class JudgedResult(Struct, frozen=True):
     the item. ``rank`` is from 1, ``None`` for an item that is not in the list, ``is_below`` for one
     below the ranks that are judged. ``repetition`` is 1 at the item's first place in the list, 2
     at the next. ``is_pooled``: it is to be judged. ``score`` and ``position`` (from 0) are those of
-    the list as imported, ``span_id`` and ``index`` where the list came from.
+    the list as imported, ``span_id`` and ``index`` where the list came from. ``is_emptiness``: it
+    stands for an empty list, and names no item.
     """
 
     query_id: str
@@ -72,6 +73,7 @@ class JudgedResult(Struct, frozen=True):
     position: int | None = None
     span_id: str = ""
     index: str = ""
+    is_emptiness: bool = False
 
 
 def one_word(text: str) -> str:

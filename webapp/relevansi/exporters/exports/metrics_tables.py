@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from relevansi import labels, notation
+from relevansi.exporters.exports import empty_answers
 from relevansi.exporters.frame.charts import in_words
 from relevansi.exporters.frame.csv_cells import Cell, csv_bytes, rounded
 from relevansi.exporters.frame.tables import escaped, inline
@@ -22,6 +23,7 @@ from relevansi.metrics.comparisons import registry as comparisons_figures
 from relevansi.metrics.evaluations import registry as evaluations_figures
 from relevansi.metrics.gold import registry as gold_figures
 from relevansi.metrics.judging import registry as judging_figures
+from relevansi.metrics.judging.empty_answers import CHECKED, EmptyAnswerCounts, counted
 from relevansi.metrics.judging.figures import (
     HEADLINES,
     Figure,
@@ -152,7 +154,9 @@ METRICS_COLUMNS = ("category", "figure", "value", "lower", "upper", "n")
 def metrics_json(report: RunReport) -> dict[str, JsonValue]:
     """The figures of `report`, unrounded; null where a figure is undefined.
 
-    ``figures`` and each of ``categories`` hold {value, lower, upper, n} by name. Of an
+    ``figures`` and each of ``categories`` hold {value, lower, upper, n} by name. ``empty_answers``
+    counts the correct ones that were given after looking, and the false negatives with evidence,
+    whose ids are in ``queries``; not there for a rated file. Of an
     incomplete query the figures and what they rest on are null, as in the rated CSV. The
     ``mrr`` of a query is its reciprocal rank: unlike in that file, null for a correct empty.
     ``not_asked`` has the query ids that a sample left out, and is there only if it did.
@@ -184,12 +188,37 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
         **({"not_asked": list(report.unasked)} if report.unasked else {}),
         **(of_rankings if report.headline != HEADLINES else {}),
         **({"state": state_json(report.state)} if report.state else {}),
-        "figures": _figures(whole_run, names),
+        "figures": _figures(whole_run, names) | _checked_json(report),
         "categories": {
-            name: _figures(part, names) for name, part in category_totals(report).items()
+            name: _figures(part, names) | _checked_json(report, name)
+            for name, part in category_totals(report).items()
         },
+        **(
+            {"empty_answers": empty_answers.counts_json(empty_counts(report))}
+            if report.knows_searches
+            else {}
+        ),
         "queries": [_query(row) for row in report.rows],
     }
+
+
+def empty_counts(report: RunReport, category: str | None = None) -> EmptyAnswerCounts:
+    """What looking gave for the empty answers of a run, or of a `category`."""
+    return counted(row.empty_answer for row in report.rows if category in {None, row.category})
+
+
+def _shows_checked(report: RunReport) -> bool:
+    """Whether a report has the figure beside its success rate; a rated file does not say it."""
+    return report.knows_searches and "success_rate" in report.headline
+
+
+def _checked_json(report: RunReport, category: str | None = None) -> dict[str, JsonValue]:
+    """The figure "empty answers checked", which has no bounds; nothing where it is not shown."""
+    if not _shows_checked(report):
+        return {}
+    counts = empty_counts(report, category)
+    figure = {"value": counts.share_checked, "lower": None, "upper": None}
+    return {CHECKED: {**figure, "n": counts.correct_empty}}
 
 
 def state_json(state: State) -> dict[str, JsonValue]:
@@ -219,11 +248,16 @@ def pace_sentence(seconds: Mapping[str, tuple[float, int]]) -> str:
 def metrics_csv(report: RunReport) -> bytes:
     """One line per figure of the run, then of each category: 4 decimals, blank if undefined."""
     parts = [(None, totals(report)), *category_totals(report).items()]
-    rows: list[tuple[Cell, ...]] = [
-        (category, name, *map(rounded, (figure.value, figure.lower, figure.upper)), figure.n)
-        for category, part in parts
-        for name, figure in figures(part, with_judged(report.headline)).items()
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    for category, part in parts:
+        rows += [
+            (category, name, *map(rounded, (figure.value, figure.lower, figure.upper)), figure.n)
+            for name, figure in figures(part, with_judged(report.headline)).items()
+        ]
+        if _shows_checked(report):
+            counts = empty_counts(report, category)
+            checked = (rounded(counts.share_checked), None, None, counts.correct_empty)
+            rows.append((category, CHECKED, *checked))
     return csv_bytes([METRICS_COLUMNS, *rows])
 
 
@@ -271,6 +305,8 @@ def sentences(report: RunReport, run_totals: Totals) -> Iterator[str]:
         )
     if blindness := blindness_sentence(report.blindness):
         yield blindness
+    if empty := " ".join(empty_answers.sentences(empty_counts(report))):
+        yield empty
     if pace := pace_sentence(report.seconds):
         yield pace
 
@@ -338,6 +374,7 @@ def _query(row: QueryRow) -> dict[str, JsonValue]:
         **by_column(summary),
         "response_quality": whole_if_exact(summary.figures["mean_response_quality"].value),
         "empty_outcome": summary.empty_outcome.value if summary.empty_outcome else None,
+        **empty_answers.answer_json(row.empty_answer),
         "notes": row.notes,
         "complete": summary.complete,
         **({"external_id": row.external_id} if row.external_id is not None else {}),
@@ -379,6 +416,10 @@ def figure_table(report: RunReport, part: Totals) -> tuple[list[str], list[list[
     for name, figure in figures(part, with_judged(report.headline)).items():
         words = in_words(figure, write=_number)
         rows.append([label_of(name, report.scale), words.text, words.n.removeprefix("n = ")])
+    if _shows_checked(report):
+        counts = empty_counts(report)
+        checked, n = _number(counts.share_checked, "ratio"), notation.number(counts.correct_empty)
+        rows.append([gettext(measure_of(CHECKED).label), checked, n])
     return [gettext("Figure"), gettext("Value"), "n"], rows
 
 

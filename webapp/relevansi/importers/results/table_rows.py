@@ -35,11 +35,14 @@ from relevansi.importers.runs.csv_ratings import REQUIRED as OF_FIGURES
 from relevansi.importers.runs.csv_ratings import original_text
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.importers.runs.problems import ImportRefused, error
+from relevansi.records import EmptyOutcome
 
 Known = Callable[[set[str]], set[str]]
 """Those of some ids that the collections and grades of the same import have."""
 _ID = re.compile(r"(?!\d{4}-\d\d|\d\d?[/.]\d)(?=.*\d)[\w.:#@+-]{1,60}", re.ASCII)  # no date
 _LOOKED_AT = 200  # rows by which columns are told apart
+OUTCOMES = frozenset(("", *EmptyOutcome))
+"""What our own long CSV has in place of a grade for an empty list."""
 _ID_NAMES = {
     name: place for place, name in enumerate(ITEM_ROLES["doc_id"].split()) if name not in EITHER
 }
@@ -131,7 +134,17 @@ def read(file: File, chosen: Columns, known_ids: Known) -> Iterator[Row]:
             texts = [original_text(as_text(cell)) for cell in cells] if table.is_ours else cells
             values = dict(zip(table.names, texts, strict=False))
             values.pop("", None)
+            if table.is_ours and _is_outcome(layout, values):
+                file.counts["results_outcomes"] += bool(values[layout.columns["grade"]])
+                continue
             yield from _rows(file, line, values, layout, comma=table.comma, system=table.name)
+
+
+def _is_outcome(layout: _Layout, values: Values) -> bool:
+    """Whether a row of grades is about an empty list: it has no rank and names no document."""
+    names = (layout.columns.get("doc_id", ""), layout.columns.get("grade", ""), "rank")
+    document, grade, rank = map(values.get, names)
+    return layout.role == "grade" and not (document or rank) and grade in OUTCOMES
 
 
 def read_json(

@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.metrics.judging.queries import (
     MEANS,
     QUALITY,
@@ -414,7 +415,8 @@ class QueryRow(Struct, frozen=True):
 
     ``verdicts`` are those the summary was made of, in rank order. Only files that name single
     results need them (the rated CSV names each "cannot tell"); else they may be left out.
-    ``external_id`` is the question's id in its owner's files.
+    ``external_id`` is the question's id in its owner's files. ``empty_answer`` is what looking gave
+    for a classified empty list; ``None`` in a rated file, which does not say.
     """
 
     query_id: int
@@ -424,6 +426,7 @@ class QueryRow(Struct, frozen=True):
     summary: QuerySummary
     verdicts: tuple[Relevance | None, ...] = ()
     external_id: str | None = None
+    empty_answer: EmptyAnswer | None = None
 
 
 class RunReport(Struct, frozen=True):
@@ -435,7 +438,8 @@ class RunReport(Struct, frozen=True):
     ``is_original``: its rated CSV has the columns of the original evaluation page. ``merging`` is
     how several raters' verdicts become one, "majority" or "median". ``seconds`` has the median time
     per verdict of each rater, where clicks tell it, and of how many verdicts. ``state`` is how far
-    the run is, ``None`` of a rated file.
+    the run is, ``None`` of a rated file. ``knows_searches``: rows say what was looked up, which a
+    rated file does not.
     """
 
     run: str
@@ -453,6 +457,7 @@ class RunReport(Struct, frozen=True):
     merging: str = "majority"
     seconds: Mapping[str, tuple[float, int]] = {}
     state: State | None = None
+    knows_searches: bool = False
 
 
 def totals(report: RunReport) -> Totals:

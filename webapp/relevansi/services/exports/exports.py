@@ -19,7 +19,13 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.exporters.comparisons import files as comparison_files
-from relevansi.exporters.exports import csv_ratings, judged_results, metrics_tables, run_folders
+from relevansi.exporters.exports import (
+    csv_ratings,
+    empty_answers,
+    judged_results,
+    metrics_tables,
+    run_folders,
+)
 from relevansi.exporters.exports.judged_results import JudgedResult, grade_word
 from relevansi.exporters.exports.metrics_tables import JsonValue, unsampled_sentence
 from relevansi.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
@@ -43,6 +49,7 @@ from relevansi.records import (
     Scale,
 )
 from relevansi.services.agreement import agreement
+from relevansi.services.catalogue import evidence
 from relevansi.services.comparisons import chosen_runs, comparisons
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.verdicts import TAIL
@@ -148,13 +155,16 @@ def _wide_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedF
 
 
 def _long_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
-    """Return one line per result, by ids that stay the same; the first names the columns.
+    """Return one line per result and empty list, by ids that stay the same.
+
+    The first line names the columns.
 
     ``property`` is the property's identity, ``document`` the id of one of a collection, and
     ``content`` the number of what was shown. ``rater`` may name a merging rule; ``provenance`` then
     says where the label comes from, and is blank for one rater's own verdicts. ``relevance`` is a
-    grade (1 or 0 on a binary scale), ``unsure`` or, unjudged, blank. ``seconds`` is the time from
-    the rater's verdict before, where it is known and no break.
+    grade (1 or 0 on a binary scale), ``unsure`` or, unjudged, blank. An empty list has no rank, its
+    outcome as ``relevance``, and as ``evidence`` the identities of what was looked up and fits.
+    ``seconds`` is the time from the rater's verdict before, where it is known and no break.
     """
     rater, of_collection = rated.rule.rater, KINDS[rated.study.kind].of_collection
     in_run, scale = Query.run_id == rated.run_id, Scale.stored(rated.study.scale)
@@ -171,18 +181,26 @@ def _long_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedF
     rows: list[Sequence[Cell]] = [csv_ratings.LONG_COLUMNS]
     if of_collection:
         rows = [csv_ratings.LONG_COLUMNS_OF_DOCUMENTS]
-    for result in judged(rated):
-        if result.rank is None or result.is_below:
+    empty = {
+        answer.emptiness: answer
+        for answer in reports.empty_answers(rated.session, rated.study, in_run, rated.rule).values()
+    }
+    for result in judged(rated, with_empty=True):
+        if (result.rank is None and not result.is_emptiness) or result.is_below:
             continue
+        item: tuple[Cell, ...] = (
+            result.docno if of_collection else result.identity,
+            result.content,
+            result.title,
+            result.verdict,
+        )
+        answer = empty.get(result.judged_item_id)
+        if result.is_emptiness:
+            item = ("", None, "", answer.outcome.value if answer else None)
         cells: tuple[Cell, ...] = (
-            *(rated.run_id, name, result.query_id, result.rank),
-            *(
-                result.docno if of_collection else result.identity,
-                result.content,
-                result.title,
-                result.verdict,
-            ),
+            *(rated.run_id, name, result.query_id, result.rank, *item),
             origins.get(result.judged_item_id),
+            "; ".join(fitting.identity for fitting in answer.evidence) if answer else None,
         )
         if of_collection:
             gap = seconds.get((rater.id, result.judged_item_id)) if rater else None
@@ -237,15 +255,16 @@ def _run_file(rated: RatedRun, *, scores: bool = False) -> ExportedFile:
     return rated.file("run_scores.txt" if scores else "run.txt", text.encode(), *notes)
 
 
-def judged(rated: RatedRun) -> Iterator[JudgedResult]:
-    """Yield the results of a run in order, question by question.
+def judged(rated: RatedRun, *, with_empty: bool = False) -> Iterator[JudgedResult]:
+    """Yield the results of a run in order, question by question; `with_empty` empty lists too.
 
     Where figures rest on the pool of a question, ranks below those that are judged follow, and
-    what else was pooled.
+    what else was pooled. Elsewhere only what was pinned as evidence on the question follows.
     """
     session, study, run_id, rule = rated
     kind, scope = KINDS[study.kind], reports.asked_of(rated.run.id)
-    pooled = is_pooled(study)
+    pinned = None if is_pooled(study) else {*session.scalars(evidence.pinned(scope))}
+    pooled = pinned is None or bool(pinned)
     ratings = reports.verdicts_under(session, study, Query.run_id == run_id, rule, pooled=pooled)
     in_scope = (verdicts.pool_of if pooled else verdicts.judged_items)(scope)
     rows = select(JudgedItem.id, JudgedItem.content, JudgedItem.card, StoredItem.identity)
@@ -262,12 +281,20 @@ def judged(rated: RatedRun) -> Iterator[JudgedResult]:
         listed[row.query_key].append(row)
     for query in verdicts.asked_queries(session, scope, pooled=pooled):
         question, results = questions[query.key], listed.pop(query.key, [])
+        if with_empty and query.state is QueryState.EMPTY:
+            yield JudgedResult(
+                query_id=question.external_id or str(query.query_id),
+                rank=None,
+                docno="",
+                judged_item_id=query.emptiness or 0,
+                is_emptiness=True,
+            )
         listings: Counter[str] = Counter()
         below = zip(query.tail, question.tail or (), strict=False)
         places = [
             *((row.rank, row.judged_item_id, "", row.card) for row in results),
             *((rank, *place, None) for rank, place in enumerate(below, len(query.item_ids) + 1)),
-            *((None, item, "", None) for item in query.others),
+            *((None, item, "", None) for item in query.others if pinned is None or item in pinned),
         ]
         for rank, item_id, tail_identity, card in places:
             stored = items.get(item_id or 0)
@@ -304,7 +331,8 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
     Details that only a listing's record has are in it, even if raters may not see them. A result's
     ``relevance`` is a grade (1 or 0 on a binary scale), "unsure" or, unjudged, null. Whole areas
     and grades are whole numbers. ``not_asked`` is there only where a sample left questions out,
-    ``holes`` where results at these ranks could not be read. Of a collection, ``kind``, ``scale``
+    ``holes`` where results at these ranks could not be read, ``searches`` and ``evidence`` (ids)
+    where an empty list has an outcome. Of a collection, ``kind``, ``scale``
     and ``merging`` are stated, ``external_id`` for each question, and the `texts` of documents only
     where they are wanted.
     """
@@ -314,6 +342,7 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
     ratings = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
     blindness = reports.blindness(session, study, Query.run_id == run_id, rule)
     holes = verdicts.holes(session, Query.run_id == run_id)
+    empty = reports.empty_answers(session, study, Query.run_id == run_id, rule)
     unasked = reports.unasked(session, run_id)
     head: dict[str, JsonValue] = {
         "run": run.id,
@@ -342,6 +371,7 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
             "response": query.response,
             "state": query.state,
             "empty_outcome": ratings.outcome(query.emptiness_id),
+            **empty_answers.answer_json(empty.get(query.id)),
             "quality": metrics_tables.whole_if_exact(ratings.quality.get(query.id)),
             "notes": ratings.notes.get(query.id, ""),
             "question_note": query.note or "",

@@ -14,11 +14,12 @@ from typing import Any
 
 from msgspec import to_builtins
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true, union
 from sqlalchemy.orm import Session
 
 from relevansi.db.migrations import HEAD
 from relevansi.db.tables.base import Base
+from relevansi.db.tables.catalogue import Search
 from relevansi.db.tables.evaluations import GoldVersion
 from relevansi.db.tables.judging import (
     Adjudication,
@@ -52,6 +53,7 @@ from relevansi.records import (
     Tell,
     nobody,
 )
+from relevansi.services.catalogue import evidence
 from relevansi.services.comparisons import chosen_runs, comparisons
 from relevansi.services.exports import exports
 from relevansi.services.judging import verdicts
@@ -88,7 +90,7 @@ CARDS = {"judged_items": {"card"}}
 PACKED: tuple[type[Base], ...] = (
     *(Study, Rater, QuestionSet, Question, Run, RunFile, StoredItem, JudgedItem, Query, Result),
     *(Judgment, QueryRating, Adjudication, Event, WordingOpened, LogEntry, GoldVersion),
-    PlanningRule,
+    *(PlanningRule, Search),
 )
 """The tables whose rows are packed, those that others refer to first."""
 NAMES = frozenset(table.__tablename__ for table in PACKED)
@@ -166,9 +168,13 @@ def _rows_of(
 def judged_items(study: Study, scope: verdicts.Scope) -> Select[Any]:
     """Return the statement over the judged items on which the figures of queries rest.
 
-    Ranking figures rest on all that was judged for their questions.
+    Ranking figures rest on all that was judged for their questions. What was pinned as evidence
+    is of them too.
     """
-    return (verdicts.pool_of if is_pooled(study) else verdicts.judged_items)(scope)
+    if is_pooled(study):
+        return verdicts.pool_of(scope)
+    items = union(verdicts.judged_items(scope), evidence.pinned(scope)).subquery()
+    return select(items.c[0])
 
 
 def _row_conditions(
@@ -214,6 +220,10 @@ def _row_conditions(
         LogEntry: and_(LogEntry.study_id == study.id, LogEntry.action.in_(blinding.SWITCHES)),
         GoldVersion: and_(GoldVersion.question_set_id.in_(sets), GoldVersion.id.in_(newest)),
         PlanningRule: PlanningRule.question_set_id.in_(sets),
+        Search: and_(
+            Search.question_id.in_(select(Query.question_id).where(scope)),
+            Search.rater_id.in_(rater_ids),
+        ),
     }
 
 

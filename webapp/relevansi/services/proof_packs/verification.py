@@ -6,7 +6,9 @@ rows are put into an empty database, and everything else is exported from there 
 
 from __future__ import annotations
 
+import csv
 import difflib
+import io
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +29,7 @@ from relevansi.db.tables.base import Base, Moment
 from relevansi.db.tables.judging import Event, JudgedItem
 from relevansi.db.tables.people import LogEntry
 from relevansi.db.tables.study import Study
+from relevansi.exporters.frame.csv_cells import csv_bytes
 from relevansi.exporters.proof_packs.pack import json_file
 from relevansi.failures import Failure
 from relevansi.i18n import SOURCE_LANGUAGE, speaking
@@ -65,12 +68,16 @@ VALUES: Mapping[Any, set[Any]] = {
     Study.figures: {"progress", "all"},
     Study.kind: set(KINDS),
     Study.merging: {None, *get_args(Merging)},
-    Event.field: {*REPEAT_FIELDS, *REPEAT_FIELDS.values()},
+    Event.field: {"reason", "evidence", *REPEAT_FIELDS, *REPEAT_FIELDS.values()},
     Event.cause: {"click", "bulk", "import", "undo"},
     LogEntry.action: set(SWITCHES),
 }
 """The values that columns may have, where their types allow others too."""
 
+_SINCE_SEARCHES = frozenset(
+    ("empty_answers", "empty_answers_checked", "searches", "evidence", "reason", "reasons")
+)
+"""The keys and columns that packs have since there is a table of searches."""
 _FILES_OF_FIGURES = ("figures.json", "comparisons/", "planning/figures.json")
 _NO_STUDY = (
     *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
@@ -219,6 +226,8 @@ class _Comparison:
                 self._add(DifferenceKind.CELL, name, (), "-", None, ROWS)
 
     def _compare(self, name: str, computed: bytes) -> None:
+        if proof_files.of_table("searches") not in self.pack.names:
+            computed = _as_earlier(name, computed)
         has_figures = any(part in name for part in _FILES_OF_FIGURES)
         kind = DifferenceKind.FIGURE if has_figures else DifferenceKind.CELL
         is_json = name.endswith(".json")
@@ -372,6 +381,29 @@ def _value(table: Table, name: str, value: Any) -> Any:
     if isinstance(value, int) and abs(value) >= 2**63:
         raise ValueError("too large")
     return value
+
+
+def _as_earlier(name: str, computed: bytes) -> bytes:
+    """Return a member as packs had it before there were searches and reasons."""
+    if name.endswith(".json"):
+        return json_file(_without_searches(json.loads(computed)))
+    if not name.endswith("/judgments.csv"):
+        return computed
+    head, *rows = csv.reader(io.StringIO(computed.decode(), newline=""))
+    places = [place for place, column in enumerate(head) if column not in _SINCE_SEARCHES]
+    # It had no rows of empty lists, which have no rank.
+    of_results = [row for row in rows if row[head.index("rank")]]
+    return csv_bytes([row[place] for place in places] for row in (head, *of_results))
+
+
+def _without_searches(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _without_searches(inner)
+            for key, inner in value.items()
+            if key not in _SINCE_SEARCHES
+        }
+    return [*map(_without_searches, value)] if isinstance(value, list) else value
 
 
 def documents(packed: object, computed: object, place: Place = ()) -> Iterator[Disagreement]:

@@ -23,6 +23,7 @@ from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Conflict, Missing, Refused
 from relevansi.i18n import mark
 from relevansi.kinds import KINDS
+from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.metrics.judging.figures import (
     GivenVerdict,
     QueryRow,
@@ -31,6 +32,7 @@ from relevansi.metrics.judging.figures import (
 )
 from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.records import Blindness, QueryState, Relevance, Scale, State
+from relevansi.services.catalogue import evidence
 from relevansi.services.judging import live_metrics, verdicts
 from relevansi.services.judging.verdicts import Scope, Verdicts
 from relevansi.services.rating import shares
@@ -139,6 +141,7 @@ def report(
     texts = select(Query.id, Question.text, Question.category, Question.external_id)
     texts = texts.join_from(Query, Question).where(scope)
     questions = {row.id: row for row in session.execute(texts)}
+    empty = empty_answers(session, study, scope, rule)
     rows = tuple(
         QueryRow(
             query_id=query.query_id,
@@ -148,6 +151,7 @@ def report(
             summary=labels.summary(query, cannot_tell=study.cannot_tell, ranking=ranking),
             verdicts=tuple(labels.relevance(item) for item in query.item_ids),
             external_id=questions[query.key].external_id,
+            empty_answer=empty.get(query.key),
         )
         for query in verdicts.asked_queries(session, scope, pooled=bool(ranking))
     )
@@ -165,6 +169,7 @@ def report(
         asks_quality=study.asks_quality,
         merging=Scale.stored(study.scale).merging(study.merging),
         state=state(session, study, Query.run_id == run.id, rule),
+        knows_searches=True,
     )
 
 
@@ -179,6 +184,15 @@ def in_words(
         blindness=blindness(session, study, scope, rule),
         seconds={} if run_report.is_original else paces(session, study, scope),
     )
+
+
+def empty_answers(
+    session: Session, study: Study, scope: Scope, rule: Rule
+) -> dict[int, EmptyAnswer]:
+    """Return what looking gave for the empty queries in `scope` under `rule`, by key."""
+    raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
+    adjudicated = rule.name == ADJUDICATED
+    return evidence.empty_answers(session, study, scope, raters, adjudicated=adjudicated)
 
 
 def blindness(session: Session, study: Study, scope: Scope, rule: Rule) -> Blindness:

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.judging import Adjudication
+from relevansi.db.tables.people import Rater
+from relevansi.db.tables.study import Study
+from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts, counted
+from relevansi.services.judging import events
+from relevansi.services.judging.events import AnswerRating
+from relevansi.services.runs import reports
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import studies
+from tests.conftest import NOW
+from tests.services.catalogue.conftest import MISSED, NOTHING, LookedUp
+from tests.services.catalogue.pinned import judge
+from tests.services.runs.runs import click, query, run, store
+
+
+def counts(
+    session: Session, study: Study, run_id: str, rule: Rule, *, category: str | None = None
+) -> EmptyAnswerCounts:
+    rows = reports.report(session, study, run_id, rule).rows
+    return counted(row.empty_answer for row in rows if category in {None, row.category})
+
+
+def test_only_searches_before_the_verdict_check_an_empty_answer(
+    session: Session, study: Study, rater: Rater, looked_up: LookedUp
+) -> None:
+    rule = reports.of_rater(rater)
+
+    found = counts(session, study, looked_up.run_id, rule)
+    # Two searches before the verdict on question 2, none before that on question 3.
+    assert found == EmptyAnswerCounts(2, 1, 2, false_negatives=2, with_evidence=1, evidence=2)
+    assert found.share_checked == 0.5
+    of_missed = counts(session, study, looked_up.run_id, rule, category="y")
+    assert of_missed.share_checked is None
+    assert of_missed.evidence == 2
+
+
+def test_a_verdict_given_anew_after_a_search_is_checked(
+    session: Session, study: Study, rater: Rater, looked_up: LookedUp
+) -> None:
+    again = AnswerRating(empty_outcome=MISSED)
+    events.rate(session, rater, looked_up.run_id, 3, again, click("again", minute=4))
+    again = AnswerRating(empty_outcome=NOTHING)
+    events.rate(session, rater, looked_up.run_id, 3, again, click("and again", minute=5))
+
+    found = counts(session, study, looked_up.run_id, reports.of_rater(rater))
+    assert (found.checked, found.searches) == (2, 3)
+
+
+def test_evidence_and_outcomes_of_several_raters_are_merged_by_the_rule(
+    session: Session, study: Study, rater: Rater, looked_up: LookedUp
+) -> None:
+    budi = studies.add_rater(session, study, "Budi", NOW)
+    for query_id, outcome in ((2, NOTHING), (3, MISSED)):
+        rating, at = AnswerRating(empty_outcome=outcome), click(f"b{query_id}", minute=9)
+        events.rate(session, budi, looked_up.run_id, query_id, rating, at)
+    first, second = looked_up.pinned
+    judge(session, budi, first, "0")
+    judge(session, budi, second, "1")
+
+    def under(rule: Rule) -> EmptyAnswerCounts:
+        return counts(session, study, looked_up.run_id, rule)
+
+    # Question 3 and the first pinned item are ties; only Ani looked question 2 up.
+    assert under(Rule("majority")) == EmptyAnswerCounts(1, 1, 2, 2, 1, 1)
+    assert under(reports.of_rater(budi)) == EmptyAnswerCounts(1, 0, 0, 1, 0, 0)
+    settled = {"verdict": "1", "reason": "", "rater_id": rater.id, "at": NOW}
+    session.add(Adjudication(judged_item_id=first, **settled))
+    session.flush()
+    assert under(Rule("adjudicated")) == EmptyAnswerCounts(1, 1, 2, 2, 1, 2)
+    assert under(Rule("majority")).evidence == 1
+
+
+def test_what_its_rater_no_longer_finds_relevant_is_no_evidence(
+    session: Session, study: Study, rater: Rater, looked_up: LookedUp
+) -> None:
+    events.judge_item(session, rater, looked_up.pinned[0], "0", click("no", minute=9))
+
+    found = counts(session, study, looked_up.run_id, reports.of_rater(rater))
+    assert (found.with_evidence, found.evidence) == (1, 1)
+
+
+def test_a_verdict_shared_by_runs_rests_on_the_same_searches(
+    session: Session, study: Study, rater: Rater, looked_up: LookedUp
+) -> None:
+    """The second run is empty at the same questions, so each outcome is one verdict."""
+    queries = [query(n, category="x" if n < 4 else "y") for n in range(1, 6)]
+    other = store(session, study, run(*queries, method="vector")).id
+    rule = reports.of_rater(rater)
+
+    rows = [
+        row
+        for run_id in (looked_up.run_id, other)
+        for row in reports.report(session, study, run_id, rule).rows
+    ]
+    assert counts(session, study, other, rule).checked == 1
+    assert counted(row.empty_answer for row in rows).correct_empty == 2
