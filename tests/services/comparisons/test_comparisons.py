@@ -15,6 +15,7 @@ from relevansi.services.comparisons.chosen_runs import DifferentQuestions, Nothi
 from relevansi.services.comparisons.rated_comparisons import RatedCsv
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating, UnknownQuery
+from relevansi.services.people import raters
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Rule
 from relevansi.services.runs.runs import UnknownRun
@@ -259,15 +260,25 @@ def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
 
     found = chosen_runs.find(session, study, lists, 1, reports.of_rater(rater))
     hybrid, api = found.sides
-    shown = [
-        (card.identity[5:], verdict, elsewhere) for _, card, verdict, elsewhere in hybrid.results
-    ]
+    shown = [(item.card.identity[5:], item.verdict, item.elsewhere) for item in hybrid.results]
     assert shown == [("a", None, []), ("b", YES, [("API Only", 1)])]
-    assert [one[2] for one in api.results] == [YES, None]
-    assert api.results[0][3] == [("Hybrid", 2)]
+    assert [item.verdict for item in api.results] == [YES, None]
+    assert api.results[0].elsewhere == [("Hybrid", 2)]
+    assert not any(item.votes for item in hybrid.results)  # one rater's verdicts are no votes
     assert (hybrid.notes, api.notes) == ("", "fine")
     assert api.answer is not None
     assert api.answer.summary.first_relevant_rank == 1
+
+
+def test_a_merged_verdict_stands_beside_its_votes(
+    session: Session, study: Study, rater: Rater, lists: tuple[str, str]
+) -> None:
+    other = raters.add(session, study, "Ani", NOW)
+    events.judge(session, rater, lists[0], 1, 2, YES, click("a"))
+    events.judge(session, other, lists[0], 1, 2, NO, click("b"))
+
+    found = chosen_runs.find(session, study, lists, 1, Rule(reports.MAJORITY))
+    assert [item.votes for item in found.sides[0].results] == [(), (NO, YES)]
 
 
 def test_neighbours_are_the_questions_of_any_of_the_runs(

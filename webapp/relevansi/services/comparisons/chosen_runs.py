@@ -211,19 +211,30 @@ def _groups(everything: Iterable[Candidate], phase: int) -> list[dict[str | None
     return list(groups.values())
 
 
+class ListedItem(NamedTuple):
+    """An item in a run's list with its verdict and the votes on it, where several count.
+
+    ``elsewhere`` are the ranks of the same item in the other lists by the names of their runs.
+    """
+
+    rank: int
+    card: Item
+    verdict: str | None
+    elsewhere: list[tuple[str, int]]
+    votes: tuple[str, ...]
+
+
 class Side(Struct, frozen=True):
     """One run's answer to the question; ``answer`` is ``None`` where it was not run.
 
-    ``results`` are the cards of its list with rank, verdict, and the ranks of the same judged
-    thing in the other lists by the names of their runs; ``holes`` the ranks whose results could not
-    be read.
+    ``holes`` are the ranks whose results could not be read.
     """
 
     name: str
     answer: ComparedQuery | None = None
     response: str = ""
     notes: str = ""
-    results: tuple[tuple[int, Item, str | None, list[tuple[str, int]]], ...] = ()
+    results: tuple[ListedItem, ...] = ()
     holes: tuple[int, ...] = ()
 
 
@@ -275,6 +286,7 @@ def find(
     for result, run in session.execute(results):
         ranks.setdefault(result.judged_item.id, []).append((names[run], result.rank))
         listed_item[run].append(result)
+    votes = {} if rule.rater is not None else reports.votes(session, study, scope)
     holes = verdicts.holes(session, scope)
     question = next(iter(queries.values())).question
     sides = {run: Side(name) for run, name in names.items()}
@@ -289,11 +301,12 @@ def find(
             response=query.response,
             notes=merged.notes.get(query.id, ""),
             results=tuple(
-                (
+                ListedItem(
                     result.rank,
                     shown_item(result.card, result.judged_item.card),
                     merged.by_item.get(result.judged_item.id),
                     [e for e in ranks[result.judged_item.id] if e[0] != names[run]],
+                    tuple(sorted(votes.get(result.judged_item.id, {}).values())),
                 )
                 for result in listed_item[run]
             ),

@@ -160,6 +160,16 @@ def recent_clicks(session: Session, rater: Rater) -> Sequence[datetime]:
     return session.scalars(moments.order_by(Event.id.desc()).limit(RECENT)).all()
 
 
+def runs_by_question(session: Session, study: Study) -> dict[int, list[str]]:
+    """Return the ids of the runs that were asked each question, by its id."""
+    asked: dict[int, list[str]] = defaultdict(list)
+    for question_id, run_id in session.execute(
+        select(Query.question_id, Query.run_id).join(Run).where(Run.study_id == study.id)
+    ):
+        asked[question_id].append(run_id)
+    return asked
+
+
 def question_progress(session: Session, study: Study) -> list[QuestionProgress]:
     names = {rater.id: rater.name for rater in studies.present(session, study)}
     raters_given: dict[int, set[int]] = defaultdict(set)

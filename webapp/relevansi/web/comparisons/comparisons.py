@@ -128,6 +128,7 @@ def question(position: int) -> str:
         marks = comparisons.marks(session, rater.study, compared)
         relevant = Scale.stored(rater.study.scale).relevant
         is_blind = studies.is_blind(session, rater.study)
+        marks_words = rater.study.marks_words
     if is_blind:
         with access.writing() as (session, rater):
             assignments.note_opened(session, rater.study, address.runs, position, access.now())
@@ -142,6 +143,7 @@ def question(position: int) -> str:
         address=address,
         rule=labels.rule(rule.name),
         is_blind=is_blind,
+        context={"question": lists.question, "is_marking": marks_words},
     )
 
 
@@ -151,11 +153,11 @@ def _rank_picture(lists: chosen_runs.ComparedQuestion, relevant: Collection[str]
         [
             [
                 RankedItem(
-                    rank,
-                    verdict in relevant,
-                    {places[name]: rank for name, rank in reversed(elsewhere)},
+                    item.rank,
+                    item.verdict in relevant,
+                    {places[name]: rank for name, rank in reversed(item.elsewhere)},
                 )
-                for rank, _, verdict, elsewhere in side.results
+                for item in side.results
             ]
             for side in lists.sides
         ]

@@ -284,6 +284,7 @@ def show_standing() -> Response:
             is_blind=is_blind,
             raters=progress.progress_of_raters(session, study),
             questions=questions,
+            runs=progress.runs_by_question(session, study),
             blindness=blindness_sentence(blindness),
             askable=asked_again.askable(session, study),
             waiting=asked_again.waiting(session, study),
