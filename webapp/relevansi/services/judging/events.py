@@ -402,13 +402,11 @@ def _row(
         return QuestionnaireAnswer, key | {"item": field}, {"score": score, "text": text}
     if field == REPEAT_FIELDS[REASON]:
         return None
-    if field == REASON:
-        return Judgment, key | {"judged_item_id": target.item_id}, {"reason": new}
     if target.item_id is not None:
-        if field == "evidence":
-            return Judgment, key | {"judged_item_id": target.item_id}, {"is_evidence": new == "1"}
         table: type[Base] = Repeat if again else Judgment
-        return table, key | {"judged_item_id": target.item_id}, {"verdict": new}
+        beside = {REASON: ("reason", new), "evidence": ("is_evidence", new == "1")}
+        column, value = beside.get(field, ("verdict", new))
+        return table, key | {"judged_item_id": target.item_id}, {column: value}
     table, key["query_key"] = RepeatRating if again else QueryRating, target.query_key
     if field in {"notes", REPEAT_FIELDS["notes"]}:
         return table, key, {"notes": new or ""}

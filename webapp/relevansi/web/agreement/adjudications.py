@@ -10,8 +10,10 @@ from wtforms import BooleanField, Form
 
 from relevansi.db.tables.study import Study
 from relevansi.i18n import gettext
+from relevansi.labels import OTHER
 from relevansi.services.agreement import adjudications
 from relevansi.services.agreement.adjudications import MOST_REASON, Dispute, ReasonMissing
+from relevansi.services.judging import reasons
 from relevansi.web.frame import access, forms
 from relevansi.web.frame.htmx import see_other
 
@@ -21,6 +23,15 @@ blueprint = Blueprint("adjudications", __name__, url_prefix="/adjudications")
 class SettlementForm(Form):
     verdict = forms.LineField(forms.LONGEST_LABEL)
     reason = forms.TextField(forms.LONGEST_ANSWER)
+    words = forms.TextField(forms.LONGEST_ANSWER)
+
+    @property
+    def whole_reason(self) -> str:
+        """Return the key that was chosen; where none or "other", with the words."""
+        reason, words = self.reason.data, self.words.data.strip()
+        if not reason.strip():
+            return words
+        return f"{OTHER}: {words}" if words and reason == OTHER else reason
 
 
 class UndoForm(Form):
@@ -45,7 +56,7 @@ def show() -> str:
 @blueprint.post("/<int:item_id>")
 def settle(item_id: int) -> Response:
     form = forms.checked(SettlementForm)
-    verdict, reason = form.verdict.data, form.reason.data
+    verdict, reason = form.verdict.data, form.whole_reason
     try:
         with access.writing() as (session, rater):
             now = access.now()
@@ -115,6 +126,7 @@ def _page(
         "n_items": docket.n_items,
         "names_shown": adjudications.names_shown(session, study),
         "reason_required": study.reason_required,
+        "reasons": reasons.offered(study.kind, study.reasons),
         "longest_reason": MOST_REASON,
         "verdict_before": "",
         "mistake": "",
