@@ -86,11 +86,11 @@ def test_the_excel_style_has_the_same_cells_with_the_decimal_sign_of_the_languag
 
 
 def test_the_long_form_has_one_line_per_result_with_stable_ids() -> None:
-    rows = [("r1", "Ani", 4, 1, "slug:rumah-a", 1, "=A", "unsure", None, "=B; C")]
+    rows = [("r1", "Ani", 4, 1, "slug:rumah-a", 1, "=A", "unsure", None, "=B; C", "=D")]
 
     assert csv_bytes([LONG_COLUMNS, *rows]).decode() == (
-        "run,rater,query_id,rank,property,content,title,relevance,provenance,evidence\n"
-        "r1,Ani,4,1,slug:rumah-a,1,'=A,unsure,,'=B; C\n"
+        "run,rater,query_id,rank,property,content,title,relevance,provenance,evidence,reason\n"
+        "r1,Ani,4,1,slug:rumah-a,1,'=A,unsure,,'=B; C,'=D\n"
     )
 
 

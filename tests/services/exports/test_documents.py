@@ -166,6 +166,19 @@ def test_the_long_form_and_a_book_come_in_again_with_the_verdicts_of_each_rater(
         assert len(long.judged) == len(own[rater.name])
 
 
+def test_reasons_come_in_again_with_the_long_form(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    columns = "run,rater,query_id,rank,document,content,title,relevance,provenance,reason"
+    lines = [columns, "r,Ani,q1,1,d1,1,,0,,partly", "r,Ani,q1,2,d2,1,,1,,", "r,Ani,q1,3,d3,1,,0,,"]
+    files = {"run.txt": "q1 Q0 d1 1 3 r\nq1 Q0 d2 2 2 r\nq1 Q0 d3 3 1 r\n"}
+    assert rater
+    imported(session, study, files | {"judgments.csv": "\n".join(lines) + "\n"})
+
+    stored = session.execute(select(Judgment.verdict, Judgment.reason)).all()
+    assert sorted(map(str, stored)) == ["('0', 'partly')", "('0', None)", "('1', None)"]
+
+
 def test_a_run_comes_in_again_as_json_with_its_lists_texts_and_verdicts(
     session: Session, study: Study, runs: list[str]
 ) -> None:

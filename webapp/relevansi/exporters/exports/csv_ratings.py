@@ -111,7 +111,7 @@ def _unsure_words(row: QueryRow, cannot_tell: CannotTell | None) -> str:
 
 LONG_COLUMNS = (
     *("run", "rater", "query_id", "rank", "property", "content", "title", "relevance"),
-    *("provenance", "evidence"),
+    *("provenance", "evidence", "reason"),
 )
 LONG_COLUMNS_OF_DOCUMENTS = (
     *("document" if name == "property" else name for name in LONG_COLUMNS),

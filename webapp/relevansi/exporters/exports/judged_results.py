@@ -53,7 +53,7 @@ class JudgedResult(Struct, frozen=True):
     below the ranks that are judged. ``repetition`` is 1 at the item's first place in the list, 2
     at the next. ``is_pooled``: it is to be judged. ``score`` and ``position`` (from 0) are those of
     the list as imported, ``span_id`` and ``index`` where the list came from. ``is_emptiness``: it
-    stands for an empty list, and names no item.
+    stands for an empty list, and names no item. ``reason`` says why the item is not relevant.
     """
 
     query_id: str
@@ -74,6 +74,7 @@ class JudgedResult(Struct, frozen=True):
     span_id: str = ""
     index: str = ""
     is_emptiness: bool = False
+    reason: str = ""
 
 
 def one_word(text: str) -> str:

@@ -84,6 +84,7 @@ def result_json(
     verdict: Number,
     particulars: CardParticulars | None,
     *,
+    reason: str | None = None,
     without: Container[str] = (),
 ) -> dict[str, JsonValue]:
     """One result at its 1-based rank: its card, what else is `known` of it, and its verdict.
@@ -99,6 +100,7 @@ def result_json(
         },
         **({"particulars": _particulars(particulars)} if particulars else {}),
         "relevance": verdict,
+        **({"reason": reason} if reason else {}),
     }
 
 

@@ -21,7 +21,7 @@ from relevansi.importers.results.files import File, reading
 from relevansi.importers.results.rows import Row, as_number, as_text
 from relevansi.importers.runs.problems import ImportRefused, error, warning
 from relevansi.kinds.document import Document, beginning, normalised, text_hash
-from relevansi.printable import label_line
+from relevansi.printable import label_line, printable_line
 from relevansi.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, Relevance, Scale
 
 MOST_IN_TAIL = 1_000
@@ -31,13 +31,14 @@ TRUTHS = {"true": "1", "false": "0"}
 """Grades that spreadsheets and JSON write as truth values."""
 _OF_TEXT = re.compile("(?:text|title):[0-9a-f]{64}")  # an identity, as exports name what has no id
 _SHOWN_IDS = 5
+LONGEST_REASON = 250
 _SAME = 6  # characters by which texts of one id are sorted before they are compared
 
 
 class Judged(Struct, frozen=True):
     """A verdict on an item from a file: a grade from 0 or "unsure"; ``identity`` is the item's.
 
-    ``rater`` is "" where the file does not say whose it is.
+    ``rater`` is "" where the file does not say whose it is, ``reason`` where it gives none.
     """
 
     external_id: str | None
@@ -45,6 +46,7 @@ class Judged(Struct, frozen=True):
     identity: str
     verdict: str
     rater: str = ""
+    reason: str = ""
 
 
 class _Question(Struct):
@@ -446,7 +448,8 @@ class Gathered:
             question = self._questions.get(key) or _Question(row.query_id or None, row.query)
             identity = self._identity(row.item or "")
             verdict = str(Relevance.UNSURE) if is_unsure else str(int(number))
-            grade = Judged(question.external_id, question.text, identity, verdict, row.rater)
+            about = (question.external_id, question.text, identity)
+            grade = Judged(*about, verdict, row.rater, printable_line(row.reason)[:LONGEST_REASON])
             first_grade = judged.setdefault((key, identity, row.rater), grade)
             file.counts["results_grades_differ"] += first_grade != grade
         if wrong:

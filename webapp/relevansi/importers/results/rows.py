@@ -32,7 +32,8 @@ class Row(Struct, frozen=True, gc=False):
     A result without ``item`` but with a ``rank`` or ``score`` is one that cannot be read; without
     these it says that the list is empty. ``item`` is a bare id where the file says no more.
     ``query_id`` is the file's own id of the question. ``list_number`` numbers the lists of a file
-    that has one list per object (0: rows are joined by question). ``grade`` is as the file has it.
+    that has one list per object (0: rows are joined by question). ``grade`` is as the file has it,
+    ``reason`` why the item is not relevant.
     ``state`` tells a list that is not known, whose call failed or which cannot be read.
     """
 
@@ -48,6 +49,7 @@ class Row(Struct, frozen=True, gc=False):
     category: str = ""
     grade: object = None
     rater: str = ""
+    reason: str = ""
     list_number: int = 0
     state: QueryState = QueryState.RESULTS
     error: str = ""
@@ -348,6 +350,8 @@ def columns_of(names: tuple[str, ...], chosen: Columns) -> dict[str, str]:
     for header in KNOWN_HEADERS:
         if set(header.values()) <= lowered.keys():
             columns = {role: lowered[name] for role, name in header.items() if role}
+            if "reason" in lowered and "" in header:  # our own, of this version
+                columns["reason"] = lowered["reason"]
             break
     for role, name in chosen.items():
         column = lowered.get(name.strip().lower(), "")

@@ -322,6 +322,7 @@ def _rows(
             system=texts.get("system") or system,
             category=texts.get("category", ""),
             rater=rater or texts.get("rater", ""),
+            reason=texts.get("reason", ""),
         )
 
 

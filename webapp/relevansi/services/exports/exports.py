@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from msgspec import to_builtins
 from msgspec.structs import replace
-from sqlalchemy import Row, select
+from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session, selectinload
 
 from relevansi import labels
@@ -54,7 +54,7 @@ from relevansi.services.comparisons import chosen_runs, comparisons
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.verdicts import TAIL
 from relevansi.services.rating import particulars
-from relevansi.services.runs import reports, runs
+from relevansi.services.runs import reasons, reports, runs
 from relevansi.services.runs.reports import Rule
 from relevansi.services.runs.runs import sequence
 from relevansi.services.study import studies
@@ -164,7 +164,8 @@ def _long_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedF
     says where the label comes from, and is blank for one rater's own verdicts. ``relevance`` is a
     grade (1 or 0 on a binary scale), ``unsure`` or, unjudged, blank. An empty list has no rank, its
     outcome as ``relevance``, and as ``evidence`` the identities of what was looked up and fits.
-    ``seconds`` is the time from the rater's verdict before, where it is known and no break.
+    ``reason`` says why an item is not relevant; of several raters all that were given. ``seconds``
+    is the time from the rater's verdict before, where it is known and no break.
     """
     rater, of_collection = rated.rule.rater, KINDS[rated.study.kind].of_collection
     in_run, scale = Query.run_id == rated.run_id, Scale.stored(rated.study.scale)
@@ -201,6 +202,7 @@ def _long_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedF
             *(rated.run_id, name, result.query_id, result.rank, *item),
             origins.get(result.judged_item_id),
             "; ".join(fitting.identity for fitting in answer.evidence) if answer else None,
+            result.reason,
         )
         if of_collection:
             gap = seconds.get((rater.id, result.judged_item_id)) if rater else None
@@ -266,7 +268,8 @@ def judged(rated: RatedRun, *, with_empty: bool = False) -> Iterator[JudgedResul
     pinned = None if is_pooled(study) else {*session.scalars(evidence.pinned(scope))}
     pooled = pinned is None or bool(pinned)
     ratings = reports.verdicts_under(session, study, Query.run_id == run_id, rule, pooled=pooled)
-    in_scope = (verdicts.pool_of if pooled else verdicts.judged_items)(scope)
+    in_scope: Select[Any] = (verdicts.pool_of if pooled else verdicts.judged_items)(scope)
+    why = reasons.under(session, study, in_scope, rule, ratings)
     rows = select(JudgedItem.id, JudgedItem.content, JudgedItem.card, StoredItem.identity)
     rows = rows.join(StoredItem).where(JudgedItem.id.in_(in_scope))
     items = {row.id: row for row in session.execute(rows)}
@@ -322,6 +325,7 @@ def judged(rated: RatedRun, *, with_empty: bool = False) -> Iterator[JudgedResul
                 position=card.get("position") if card else None,
                 span_id=question.span_id or "",
                 index=question._mapping["_index"] or "",
+                reason=why.get(item_id or 0, ""),
             )
 
 
@@ -329,7 +333,8 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
     """Return the run with every card, all its details and verdict as one JSON document.
 
     Details that only a listing's record has are in it, even if raters may not see them. A result's
-    ``relevance`` is a grade (1 or 0 on a binary scale), "unsure" or, unjudged, null. Whole areas
+    ``relevance`` is a grade (1 or 0 on a binary scale), "unsure" or, unjudged, null; ``reason`` is
+    there only where one was given why it is not relevant. Whole areas
     and grades are whole numbers. ``not_asked`` is there only where a sample left questions out,
     ``holes`` where results at these ranks could not be read, ``searches`` and ``evidence`` (ids)
     where an empty list has an outcome. Of a collection, ``kind``, ``scale``
@@ -362,6 +367,7 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
         head |= {"kind": study.kind, "scale": to_builtins(scale)}
         head["merging"] = scale.merging(study.merging)
     scope = reports.asked_of(run_id)
+    why = reasons.under(session, study, verdicts.judged_items(scope), rule, ratings)
     queries = (
         {
             "query_id": query.query_id,
@@ -381,6 +387,7 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
                     listed_item(result.card, result.shared),
                     scale.numbers[ratings.by_item.get(result.judged_item_id)],
                     details.get(result.rank),
+                    reason=why.get(result.judged_item_id),
                     without=without,
                 )
                 for result in results

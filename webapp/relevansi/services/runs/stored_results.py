@@ -26,7 +26,7 @@ from relevansi.importers.runs.problems import warning
 from relevansi.kinds.document import Document
 from relevansi.records import Click, Problem, ReadRun, Scale, Tell, nobody
 from relevansi.services.judging import events
-from relevansi.services.judging.events import Target, TargetChange
+from relevansi.services.judging.events import REASON, Target, TargetChange
 from relevansi.services.judging.judged_items import Pool
 from relevansi.services.people import raters
 from relevansi.services.runs import stored_runs
@@ -249,15 +249,19 @@ def _grade(
         pool = Pool(session, portion)
         placed_items = [pool.place(at, None, items[g.identity], g.identity) for at, g in graded]
         pool.store()
-        stored = select(Judgment.judged_item_id, Judgment.verdict).join(JudgedItem)
-        stored = stored.where(Judgment.rater_id == rater.id, JudgedItem.question_id.in_(portion))
-        verdicts_before = dict(session.execute(stored).all())
+        stored = select(Judgment.judged_item_id, Judgment.verdict, Judgment.reason)
+        stored = stored.join(JudgedItem).where(
+            Judgment.rater_id == rater.id, JudgedItem.question_id.in_(portion)
+        )
+        stored_before = {row.judged_item_id: row for row in session.execute(stored)}
         for (at, grade), item in zip(graded, placed_items, strict=True):
-            if verdicts_before.get(item.id) != grade.verdict:
-                fingerprint = f"{rater.name} {at} {grade.identity} {grade.verdict} {before}"
-                event_id = hashlib.sha256(fingerprint.encode()).hexdigest()[:32]
-                target, click = Target("verdict", item.id), Click(event_id, now)
-                changes.append(TargetChange(target, grade.verdict, click))
+            row = stored_before.get(item.id)
+            fingerprint = f"{rater.name} {at} {grade.identity} {grade.verdict} {before}"
+            click = Click(hashlib.sha256(fingerprint.encode()).hexdigest()[:32], now)
+            if row is None or row.verdict != grade.verdict:
+                changes.append(TargetChange(Target("verdict", item.id), grade.verdict, click))
+            if grade.reason and (row is None or row.reason != grade.reason):
+                changes.append(TargetChange(Target(REASON, item.id), grade.reason, click))
     events.record_all(session, rater, changes, cause="import")
     events.refresh(session, rater, [change.target for change in changes])
 

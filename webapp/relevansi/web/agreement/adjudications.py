@@ -28,7 +28,8 @@ class SettlementForm(Form):
     @property
     def whole_reason(self) -> str:
         """Return the key that was chosen; where none or "other", with the words."""
-        reason, words = self.reason.data, self.words.data.strip()
+        reason: str = self.reason.data
+        words: str = self.words.data.strip()
         if not reason.strip():
             return words
         return f"{OTHER}: {words}" if words and reason == OTHER else reason
