@@ -69,7 +69,7 @@ def invite(server: Server, name: str) -> str:
 
 def join(page: Page, link: str) -> None:
     page.goto(link)
-    page.locator("form.actions button").click()
+    page.locator("main form button").click()
     expect(page.locator("html")).to_have_class("scripted")
 
 

@@ -198,9 +198,9 @@ def _join(page: Page, study: Study) -> None:
 
 def _new_link(page: Page, study: Study) -> None:
     study.served.open_as(page, OWNER, "/raters/")
-    page.fill(".add input[name=name]", "cards")
-    page.locator(".add button").click()
-    expect(page.locator(".link .qr")).to_be_visible()
+    page.fill("[aria-labelledby=add] input[name=name]", "cards")
+    page.locator("[aria-labelledby=add] button").first.click()
+    expect(page.locator(".qr")).to_be_visible()
 
 
 def _remove_rater(page: Page, study: Study) -> None:

@@ -2,7 +2,8 @@
 
 What they mean to say is fixed by a seed. What they typed is kept by thing and by answer, as
 they recognised them on the page: by the question's words, the conversation, the card's
-address and price, the answer's text.
+address and price, the cards that an answer lists or its text. Of two answers with the same cards
+nobody can tell which is which: they are graded alike.
 """
 
 from __future__ import annotations
@@ -43,6 +44,12 @@ ASKED = """() => {
     ? !place.querySelector(":checked") : !place.dataset.verdict;
   if (!at || !isOpen(at) || !document.documentElement.classList.contains("scripted")) return seen;
   const kind = at.id === "outcome" ? "outcome" : at.matches(".card") ? "card" : "grades";
+  const listed = (letter) => {
+    const answer = document.querySelector(`#answer-${letter}`);
+    const lines = [...(answer?.querySelectorAll("[data-card]") ?? [])];
+    const text = answer?.querySelector(".prose")?.textContent ?? "";
+    return { cards: lines.map(({ dataset }) => dataset.card), text };
+  };
   const order = kind === "outcome" ? [at] : all("." + kind);
   const from = order.indexOf(at);
   return {
@@ -53,8 +60,8 @@ ASKED = """() => {
     places: [...order.slice(from), ...order.slice(0, from)].filter(isOpen).map((place) => ({
       address: place.querySelector("h2 a")?.href ?? "",
       price: place.querySelector(".price strong")?.title ?? "",
-      text: place.closest(".whole")?.querySelector(".prose")?.textContent ?? "",
-      links: [...(place.closest(".whole")?.querySelectorAll(".prose a") ?? [])].map((a) => a.href),
+      card: place.dataset.card,
+      ...listed(place.closest("[data-letter]")?.dataset.letter),
     })),
   };
 }"""
@@ -93,7 +100,7 @@ class Mind:
         return "correct_empty" if is_nothing else "false_negative"
 
     def quality(self, answer: Answer, *, again: bool = False) -> str:
-        where = f"{answer.question}/{answer.run if answer.things else answer.text}"
+        where = f"{answer.question}/{answer.things or answer.text}"
         deserved = Random(f"deserved/{where}").choice(GRADES)
         grade = deserved + Random(f"{self.name}/{where}/{again}").choice((-1, 0, 0, 0, 1))
         return str(min(max(grade, 0), 5))
@@ -117,6 +124,7 @@ class Typist:
     keys: list[Key] = field(default_factory=list)
     given: dict[Unit, str] = field(default_factory=dict)
     changed: Counter[Unit] = field(default_factory=Counter)
+    cards: dict[str, Thing] = field(default_factory=dict)
 
     def turn(self) -> bool:
         asked = self._asked()
@@ -176,6 +184,7 @@ class Typist:
             return [Key(thing, mind.outcome(thing), again)]
         if asked["kind"] == "card":
             things = [self._thing(question, where, place) for place in asked["places"]]
+            self.cards |= zip((place["card"] for place in asked["places"]), things, strict=True)
             return [Key(thing, mind.verdict(thing, again=again), again) for thing in things]
         answers = self._answers(question, where, asked["places"])
         return [Key(answer, mind.quality(answer, again=again), again) for answer in answers]
@@ -211,13 +220,13 @@ class Typist:
         ]
         found = []
         for place in places:
-            ends = [link.rpartition("/")[2] for link in place["links"]]
+            things = tuple(self.cards[card] for card in place["cards"])
 
-            def fits(answer: Answer, place: Any = place, ends: Any = ends) -> tuple[bool, float]:
+            def fits(
+                answer: Answer, place: Any = place, things: Any = things
+            ) -> tuple[bool, float]:
                 """Whether the page lists the answer's cards in order; how alike their texts are."""
-                listed = [thing.identity for thing in answer.things if thing.identity in ends]
-                is_listed = listed == ends and len(listed) == len(answer.things)
-                return is_listed, likeness(place["text"], answer.text)
+                return things == answer.things, likeness(place["text"], answer.text)
 
             best = max(left, key=fits)
             assert fits(best)[0], place

@@ -57,7 +57,7 @@ def test_a_form_that_was_sent_is_busy_and_is_not_sent_twice(
     page.set_input_files("#files", HYBRID)
 
     expect(page.locator("form.drop")).to_have_attribute("aria-busy", "true")
-    expect(page.locator("form.drop .file .button")).to_have_class(re.compile("at-work"))
+    expect(page.locator("form.drop .file .btn")).to_have_class(re.compile("at-work"))
     expect(page.locator("#status")).to_have_text("Mohon tunggu sebentar: sedang dikerjakan.")
     page.set_input_files("#files", HYBRID)
     assert page.evaluate("window.sent") == 1

