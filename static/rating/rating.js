@@ -8,6 +8,7 @@
 import { draft, keepDraft, stored } from "../frame/drafts.js";
 import { keep, kept } from "../frame/memory.js";
 import { load, pending, resume, send, settled } from "../frame/outbox.js";
+import { announced, byKey, focusedHit, openLook, press as pressPin } from "./looking.js";
 import { DECIDED, REPEATING, isGrade, keyOf, walking } from "./keys.js";
 import { chooseByKey, closeReasons, formOf, hasReasons, inWords, isChoosing, onReason, openReasons, reasonOf, showBeside, showReason } from "./reasons.js";
 
@@ -526,6 +527,7 @@ const KEYS = {
   n: () => writeNotes(),
   o: () => unfold(),
   m: () => one("#figures summary")?.click(),
+  "/": () => openLook(),
   backspace: () => within(".card") && judge(within(".card"), ""),
   enter: () => keepEarlier(),
   h: help,
@@ -536,6 +538,7 @@ if (words.give) KEYS.s = putOff; // only who is given questions can put one off
 
 function perform(key) {
   if (isChoosing() && (chooseByKey(key) || key === "escape")) return;
+  if (focusedHit() && byKey(key)) return;
   const isAtGrades = document.activeElement?.matches?.(".grades");
   if (top() && isAtGrades && ENTERING.includes(key)) return enterGrades(document.activeElement);
   if (top() && isGrade(key) && (isAtGrades || !within(".card, .grades"))) return;
@@ -726,12 +729,21 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   const value = event.submitter?.value;
   if (form.matches(".verdict, .remark")) judgeByPointer(form, event.submitter);
+  else if (form.matches(".pins")) pin(form);
   else if (form.matches("#outcome")) sendClick(form, "empty_outcome", value);
   else if (form.matches("[data-undo-form]")) undo();
   else if (form.matches("[data-later-form]")) moving || putOff();
   else if (!form.matches(".dock, .rate")) return;
   event.preventDefault();
 });
+
+/** Pin what was looked up, or take it back. */
+function pin(form) {
+  const value = one("[name=evidence]", form).value;
+  sendClick(form, "evidence", value, { places: ["look"], was: value ? "" : "1" });
+  pressPin(form, value);
+  announce(announced(value));
+}
 
 /** Judge where a button was pressed; the one that is in force already takes the verdict back. */
 function judgeByPointer(form, button) {

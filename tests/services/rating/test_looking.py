@@ -222,9 +222,8 @@ def test_only_empty_answers_are_looked_up_unless_the_study_has_it_so(
         looking.of_answer(session, rater, run_id, 1, in_phase_3=True)
 
 
-def test_other_blind_raters_are_asked_about_what_one_pinned(
-    session: Session, study: Study, runs: list[str]
-) -> None:
+@pytest.mark.usefixtures("runs")
+def test_other_blind_raters_are_asked_about_what_one_pinned(session: Session, study: Study) -> None:
     set_study(session, study, blind=True, repeat_percent=0)
     first, second = (raters.add(session, study, name, NOW) for name in ("Ani", "Budi"))
     Robot(session, second).rate_all()

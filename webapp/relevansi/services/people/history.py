@@ -42,6 +42,7 @@ class ChangeKind(StrEnum):
     QUALITY = "quality"
     NOTES = "notes"
     REASON = "reason"
+    EVIDENCE = "evidence"
     REPEAT = "repeat"
     REPEAT_QUALITY = "repeat quality"
     REPEAT_NOTES = "repeat notes"

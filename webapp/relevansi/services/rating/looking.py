@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import exists, select
+from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
 from relevansi.db.engine import tables
@@ -47,11 +47,19 @@ TYPING = timedelta(seconds=30)
 """So long after its beginning a search may become another by a few letters."""
 FEW_LETTERS = 8
 MOST_TRIES = 5
+MOST_A_MINUTE = 60
+"""Searches of one rater, beside those that become others while they are typed."""
 
 
 class NotToLookUp(Refused):
     message = mark("Nothing is looked up here")
     remedy = mark("The owner of the study switches it on under Study, Settings.")
+
+
+class TooManySearches(Refused):
+    message = mark("These are too many searches in a minute")
+    remedy = mark("Wait a little, then search again.")
+    status = 429
 
 
 class NotPinned(Missing):
@@ -110,16 +118,12 @@ def of_task(session: Session, rater: Rater, task_id: str) -> Place:
 
 
 class Look(Struct, frozen=True):
-    """What a rater sees of the catalogue: the search, what fits, and what is evidence already.
-
-    ``pinned`` are the identities of the rater's evidence.
-    """
+    """What a rater sees of the catalogue: the search, and a page of what fits from ``start``."""
 
     words: str
     filters: Filters
     start: int
     matches: Matches
-    pinned: frozenset[str]
 
     @property
     def more(self) -> int | None:
@@ -147,7 +151,7 @@ def look(
     matches = _search(session, rater, words, filters, start)
     if start == 0:
         _store(session, rater, place, words, filters, matches.count, now)
-    return Look(words, filters, start, matches, _pinned(session, rater, place))
+    return Look(words, filters, start, matches)
 
 
 def begin(session: Session, rater: Rater, place: Place) -> Look:
@@ -161,13 +165,14 @@ def begin(session: Session, rater: Rater, place: Place) -> Look:
     if last is not None:
         words, filters = last.words, Filters(**last.filters)
     else:
-        words, filters = content_words(place.question.text), _constraints(session, rater, place)
-    matches = _search(session, rater, words[:LONGEST_WORDS], filters, 0)
+        words = content_words(place.question.text)[:LONGEST_WORDS]
+        filters = _constraints(session, rater, place)
+    matches = _search(session, rater, words, filters, 0)
     tries = 0
     while last is None and not matches.count and " " in words and tries < MOST_TRIES:
         words, tries = words.rpartition(" ")[0], tries + 1
-        matches = _search(session, rater, words[:LONGEST_WORDS], filters, 0)
-    return Look(words[:LONGEST_WORDS], filters, 0, matches, _pinned(session, rater, place))
+        matches = _search(session, rater, words, filters, 0)
+    return Look(words, filters, 0, matches)
 
 
 def _search(session: Session, rater: Rater, words: str, filters: Filters, start: int) -> Matches:
@@ -203,6 +208,9 @@ def _store(
         if is_typing and now - last.at <= TYPING:
             last.words, last.item_count = words, item_count
             return
+    recent = Search.rater_id == rater.id, Search.at > now - timedelta(minutes=1)
+    if (session.scalar(select(func.count()).where(*recent)) or 0) >= MOST_A_MINUTE:
+        raise TooManySearches
     session.add(
         Search(
             rater_id=rater.id,
@@ -241,11 +249,14 @@ def filters_of(constraints: Constraints) -> Filters:
 
 
 class Evidence(NamedTuple):
-    """An item that the rater looked up and that fits; ``item_id`` is the judged item."""
+    """An item that the rater looked up and that fits; ``item_id`` is the judged item.
+
+    ``catalogue_id`` is ``None`` once the catalogue has it no more.
+    """
 
     item_id: int
-    identity: str
     card: Item
+    catalogue_id: int | None
 
 
 def evidence(session: Session, rater: Rater, place: Place) -> list[Evidence]:
@@ -254,9 +265,10 @@ def evidence(session: Session, rater: Rater, place: Place) -> list[Evidence]:
     In a question asked again it is what was pinned this time.
     """
     statement = (
-        select(JudgedItem.id, StoredItem.identity, JudgedItem.card)
+        select(JudgedItem.id, JudgedItem.card, CatalogueItem.id)
         .join_from(Judgment, JudgedItem, JudgedItem.id == Judgment.judged_item_id)
         .join(StoredItem, StoredItem.id == JudgedItem.item_id)
+        .outerjoin(CatalogueItem, CatalogueItem.identity == StoredItem.identity)
         .where(Judgment.rater_id == rater.id, Judgment.is_evidence)
         .where(Judgment.verdict.in_(sorted(Scale.stored(rater.study.scale).relevant)))
         .where(JudgedItem.question_id == place.question.id)
@@ -267,11 +279,7 @@ def evidence(session: Session, rater: Rater, place: Place) -> list[Evidence]:
         in_task = Event.task_id == place.task_id, Event.field == "evidence"
         statement = statement.where(exists().where(Event.judged_item_id == JudgedItem.id, *in_task))
     rows = tables(session).execute(statement)
-    return [Evidence(key, identity, from_row(card)) for key, identity, card in rows]
-
-
-def _pinned(session: Session, rater: Rater, place: Place) -> frozenset[str]:
-    return frozenset(item.identity for item in evidence(session, rater, place))
+    return [Evidence(key, from_row(card), listing) for key, card, listing in rows]
 
 
 def pin(session: Session, rater: Rater, place: Place, catalogue_id: int, click: Click) -> None:

@@ -154,6 +154,9 @@ class Switches(Struct, frozen=True):
     marks_words: bool = True
     reason_required: bool = False
     reasons: tuple[str, ...] | None = None
+    looks_up: bool = True
+    looks_up_in_phase_3: bool = False
+    looks_up_constraints: bool = False
     guidelines: str = ""
     starter_guidelines: bool = False
 

@@ -280,7 +280,7 @@ def _set_up_templates(app: Flask) -> None:
         current_entry=features.current,
     )
     for module, names in (
-        (notation, ("figure", "number", "four", "p_value", "rupiah", "price", "full_price")),
+        (notation, ("figure", "number", "four", "p_value", "short_rupiah", "price", "full_price")),
         (notation, ("size", "distance", "duration", "percent", "difference", "interval")),
         (markdown, ("line", "link", "picture", "render", "is_long", "intro", "shortened")),
         (

@@ -11,13 +11,15 @@ from functools import partial
 from typing import Any
 
 from flask import Blueprint, Response, g, request, url_for
+from sqlalchemy.orm import Session
 
+from relevansi.db.tables.people import Rater
 from relevansi.failures import Conflict
 from relevansi.i18n import mark
 from relevansi.metrics.judging.queries import QuerySummary
 from relevansi.records import QueryState
 from relevansi.services.judging import events
-from relevansi.services.rating import pages, particulars
+from relevansi.services.rating import looking, pages, particulars
 from relevansi.services.rating.pages import ClickedQuestion, RatingPage
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
@@ -27,8 +29,10 @@ from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
 from relevansi.web.rating import clicks, figures, shown
+from relevansi.web.rating import looking as lookups
 from relevansi.web.rating.clicks import CardsForm, ClickedCard, RatingForm, ReasonForm, VerdictForm
 from relevansi.web.rating.figures import LiveFigure
+from relevansi.web.rating.looking import LookUp
 
 EMPTY = QueryState.EMPTY
 
@@ -126,6 +130,31 @@ def rate(run_id: str, query_id: int) -> Response:
     return _clicked(page, run_id, query_id, page.summary, **parts)
 
 
+@blueprint.get("/queries/<int:query_id>/look")
+def look(run_id: str, query_id: int) -> Response:
+    with access.writing() as (session, rater):
+        place = looking.of_answer(session, rater, run_id, query_id)
+        page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
+        looked = lookups.looked_up(session, rater, place, _looked(session, rater, page))
+        session.commit()
+        marks = card_marks.of_answer(session, rater.study, page)
+    return lookups.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
+
+
+@blueprint.post("/queries/<int:query_id>/evidence")
+def pin(run_id: str, query_id: int) -> Response:
+    with access.writing() as (session, rater):
+        lookups.pin(session, rater, looking.of_answer(session, rater, run_id, query_id))
+        page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
+        others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
+        looked = _looked(session, rater, page)
+        session.commit()
+    if not htmx.wants_part():
+        return see_other(_address(run_id, query_id, "look", _anchor="look", **clicks.query()))
+    clicked = _clicked(page, run_id, query_id, page.summary, others=others)
+    return lookups.pinned(clicked, looked)
+
+
 @blueprint.post("/queries/<int:query_id>/judgments")
 def judge_open(run_id: str, query_id: int) -> Response:
     form = checked(VerdictForm)
@@ -158,7 +187,14 @@ def add_cards(run_id: str, query_id: int) -> Response:
     return _to(run_id, query_id, None if count else "by-hand")
 
 
-def with_parts(page: RatingPage, marks: Marks | None, status: int = 200) -> Response:
+def _looked(session: Session, rater: Rater, page: RatingPage) -> LookUp | None:
+    find = partial(looking.of_answer, session, rater, page.run_id, page.query_id)
+    return lookups.shown(session, rater, find, partial(_address, page.run_id, page.query_id))
+
+
+def with_parts(
+    page: RatingPage, marks: Marks | None, status: int = 200, looked: LookUp | None = None
+) -> Response:
     g.pictures = page.show_pictures
     with access.reading() as (session, rater):
         background = particulars.of_answer(session, rater.study, page.run_id, page.query_id)
@@ -166,6 +202,7 @@ def with_parts(page: RatingPage, marks: Marks | None, status: int = 200) -> Resp
         work = shown.work(session, rater, page.place.of, questions, cards + lists + answers)
         guidelines = studies.guidelines(rater.study)
         others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
+        looked = looked or _looked(session, rater, page)
     query, next_open = clicks.query(), page.place.next_open
     end = url_for("runs.show", run_id=page.run_id)
     return htmx.respond(
@@ -187,6 +224,7 @@ def with_parts(page: RatingPage, marks: Marks | None, status: int = 200) -> Resp
         became_blind=False,
         marks=marks,
         others=others,
+        looked=looked,
         whole="whole" in request.args,
     )
 

@@ -11,8 +11,10 @@ from functools import partial
 from typing import Any
 
 from flask import Blueprint, Response, g, jsonify, render_template, request, url_for
+from sqlalchemy.orm import Session
 
-from relevansi.services.rating import pages, particulars, shares, tasks
+from relevansi.db.tables.people import Rater
+from relevansi.services.rating import looking, pages, particulars, shares, tasks
 from relevansi.services.rating.pages import BlindPage, TaskStage
 from relevansi.services.rating.tasks import JudgedCardOfTask, onward
 from relevansi.services.runs import runs
@@ -23,7 +25,9 @@ from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
 from relevansi.web.rating import clicks, figures, shown
+from relevansi.web.rating import looking as lookups
 from relevansi.web.rating.clicks import BlindRatingForm, ClickedCard, ReasonForm, VerdictForm
+from relevansi.web.rating.looking import LookUp
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
@@ -75,13 +79,21 @@ def show(task_id: str) -> Response:
     return with_parts(page, marks)
 
 
-def with_parts(page: BlindPage, marks: Marks | None, status: int = 200) -> Response:
+def _looked(session: Session, rater: Rater, task_id: str) -> LookUp | None:
+    find = partial(looking.of_task, session, rater, task_id)
+    return lookups.shown(session, rater, find, partial(_address, task_id))
+
+
+def with_parts(
+    page: BlindPage, marks: Marks | None, status: int = 200, looked: LookUp | None = None
+) -> Response:
     with access.reading() as (session, rater):
         background = particulars.of_task(session, rater, page.task_id)
         guidelines = studies.guidelines(rater.study)
         progress = page.progress
         clicks_left = progress.open_judgments + progress.unrated
         work = shown.work(session, rater, progress.questions, progress.left, clicks_left)
+        looked = looked or _looked(session, rater, page.task_id)
     query = clicks.query()
     return htmx.respond(
         "rating/judgments/page.html",
@@ -98,6 +110,7 @@ def with_parts(page: BlindPage, marks: Marks | None, status: int = 200) -> Respo
         shared=shown.shared(page, background),
         marks=marks,
         others=(),
+        looked=looked,
     )
 
 
@@ -191,6 +204,29 @@ def open_wording(task_id: str, name: str) -> Response:
     return Response(part)
 
 
+@blueprint.get("/<task_id>/look")
+def look(task_id: str) -> Response:
+    with access.writing() as (session, rater):
+        place = looking.of_task(session, rater, task_id)
+        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
+        looked = lookups.looked_up(session, rater, place, _looked(session, rater, task_id))
+        session.commit()
+        marks = card_marks.of_task(session, rater, page)
+    return lookups.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
+
+
+@blueprint.post("/<task_id>/evidence")
+def pin(task_id: str) -> Response:
+    with access.writing() as (session, rater):
+        lookups.pin(session, rater, looking.of_task(session, rater, task_id))
+        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
+        looked = _looked(session, rater, task_id)
+        session.commit()
+    if not htmx.wants_part():
+        return see_other(_address(task_id, "look", _anchor="look", **clicks.query()))
+    return lookups.pinned(_clicked(page, looked=looked), looked)
+
+
 @blueprint.post("/<task_id>/later")
 def later(task_id: str) -> Response:
     with access.writing() as (session, rater):
@@ -236,6 +272,8 @@ def _step(page: BlindPage) -> str:
     """Return the step that is shown: the one asked for, else the first that is not done."""
     unrated = [answer.letter for answer in page.answers if answer.quality is None]
     step = request.args.get("answer") or request.args.get("step") or ""
+    if request.endpoint == "rate.look" and page.asks_emptiness:
+        return "empty"
     if step in {"cards", "empty", *(answer.letter for answer in page.answers)}:
         return step
     if page.stage is TaskStage.EMPTINESS or (page.stage is TaskStage.DONE and not page.cards):
@@ -245,8 +283,12 @@ def _step(page: BlindPage) -> str:
 
 def _clicked(page: BlindPage, **parts: Any) -> Response:
     part = "rating/rate/_clicked.html"
-    parts = {"rated": None, "both_notes": None, "changed": (), **parts}
-    return htmx.respond(part, part, **_moving(page), **parts)
+    parts = {"rated": None, "both_notes": None, "changed": (), "looked": None, **parts}
+    parts["swap"] = "outerMorph" if parts["looked"] else "outerHTML"  # a pin stays in focus
+    if page.asks_emptiness and parts["looked"] is None:  # its last card may be judged by this click
+        with access.reading() as (session, rater):
+            parts["looked"] = _looked(session, rater, page.task_id)
+    return htmx.respond(part, part, **_moving(page), others=(), **parts)
 
 
 def _address(task_id: str, action: str, **values: Any) -> str:

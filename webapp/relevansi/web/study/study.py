@@ -62,10 +62,13 @@ PARTS = {
         *("top", "relevant_from", "cannot_tell", "merging", "asks_quality", "place", "further"),
         *("pool_depth", *(f"{of}_{grade}" for of in ("word", "guidance") for grade in range(5))),
     ),
-    "raters": ("overlap", "order", "reason_lines", "reason_required"),
+    "raters": (
+        *("overlap", "order", "reason_lines", "reason_required"),
+        *("looks_up", "looks_up_in_phase_3"),
+    ),
     "blind": (
         *("blind", "figures", "suggest_quality", "badges_while_blind", "repeat_percent"),
-        *("show_record", "allow_bulk", "marks_words"),
+        *("show_record", "allow_bulk", "marks_words", "looks_up_constraints"),
     ),
     "guidelines": ("guidelines",),
 }
@@ -108,6 +111,9 @@ class StudyForm(Form):
     marks_words = SwitchField(default=True)
     reason_required = SwitchField()
     reason_lines = TextField(LONGEST_LABEL * 2)
+    looks_up = SwitchField(default=True)
+    looks_up_in_phase_3 = SwitchField()
+    looks_up_constraints = SwitchField()
     figure, place = ListField(), ListField()
     further = LineField(LONGEST_LABEL)
 

@@ -1,0 +1,77 @@
+// Looking things up from a rating page, by key: the search field, its results, what is pinned.
+
+const one = (selector, within = document) => within.querySelector(selector);
+const hits = () => [...document.querySelectorAll("#found .hit")];
+const field = () => one("#look-words");
+
+let isWanted = false; // the field, which is on its way
+
+export const focusedHit = () => document.activeElement?.closest?.("#found .hit");
+
+/** Put focus in the search field, unfolding it where it is folded. */
+export function openLook() {
+  const fold = one("#missing");
+  if (fold) fold.open = true;
+  isWanted = !field();
+  if (isWanted) one("#look")?.scrollIntoView({ block: "nearest" });
+  else enter();
+}
+
+function enter() {
+  isWanted = false;
+  field().focus();
+  field().select();
+}
+
+/** Act on the result in focus: j and k go through them, y pins. Return whether the key was one of these. */
+export function byKey(key) {
+  const hit = focusedHit();
+  if (["j", "arrowdown"].includes(key)) step(hit, 1);
+  else if (["k", "arrowup"].includes(key)) step(hit, -1);
+  else if (["y", "v"].includes(key)) one(".pin", hit).click();
+  else return false;
+  return true;
+}
+
+function step(hit, by) {
+  const all = hits();
+  const next = all[all.indexOf(hit) + by];
+  if (next) focus(next);
+  else if (by < 0) enter();
+  else one("#more-hits button")?.focus();
+}
+
+function focus(hit) {
+  hit.focus({ preventScroll: true });
+  hit.scrollIntoView({ block: "nearest" });
+}
+
+/** Show at once what a pin came to, before the server says so. */
+export function press(form, value) {
+  const { value: listing } = one("[name=listing]", form) ?? {};
+  const button = listing && one(`#pin-${listing} .pin`);
+  if (!button) return;
+  button.ariaPressed = String(value === "1");
+  button.value = value ? "" : "1";
+}
+
+/** Return what is said of a pin. */
+export const announced = (value) => one("#look").dataset[value ? "pinned" : "released"];
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.id !== "look-words" || event.isComposing) return;
+  if (event.key === "ArrowDown" && hits().length) focus(hits()[0]);
+  else if (event.key === "Escape" && !field().value) focus(hits()[0] ?? one("#question"));
+  else return;
+  event.preventDefault();
+});
+
+document.addEventListener("htmx:after:swap", () => {
+  if (isWanted && field()) enter();
+});
+
+document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
+  // A filter that was chosen or dropped is gone from where it was: focus goes to the field.
+  if (ctx?.sourceElement?.id !== "look-form") return;
+  setTimeout(() => document.activeElement === document.body && field()?.focus());
+});

@@ -1,0 +1,144 @@
+"""Looking things up over HTTP: what a page shows, stores and never tells."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from relevansi.db.engine import Database
+from relevansi.db.tables.catalogue import Search
+from relevansi.kinds.property import Card
+from relevansi.services.catalogue import catalogue
+from tests.page import Page
+from tests.services.runs.runs import card, query
+from tests.stored_studies import open_study
+from tests.web.conftest import stored
+from tests.web.rating.blind_study import begin, place, set_study, three_runs
+from tests.web.visitors import invited
+
+PART = {"HX-Request-Type": "partial"}
+
+
+def fill(database: Database, *names: str, price: int | None = None) -> None:
+    items = [
+        Card(title=f"House {name}", slug=name, location="Medan", price=price) for name in names
+    ]
+    with open_study(database) as (session, _study):
+        entries = [catalogue.entry(item) for item in items]
+        catalogue.write(session, entries, is_imported=True)
+
+
+def look(client: FlaskClient, at: str, words: str, **filters: str) -> Page:
+    return Page(client.get(f"{at}/look", query_string={"words": words, **filters}, headers=PART))
+
+
+def pins(page: Page) -> list[str]:
+    return page.values(".hit [name=listing]")
+
+
+def evidence(client: FlaskClient, at: str) -> list[str]:
+    return [item.text for item in Page(client.get(at)).all("#evidence li > b bdi")]
+
+
+@pytest.fixture(name="empty")
+def _empty(web_database: Database) -> str:
+    run_id = stored(web_database, [query(1), query(2, card("x"))])
+    fill(web_database, "a", "b", price=9)
+    return place(run_id, 1)
+
+
+def test_an_empty_answer_is_looked_up_and_evidence_sets_its_outcome(
+    client: FlaskClient, empty: str
+) -> None:
+    found = look(client, empty, "house")
+    assert len(pins(found)) == 2
+    pin = {"evidence": "1", "listing": pins(found)[0], "event_id": "p"}
+    answer = Page(client.post(f"{empty}/evidence", data=pin, headers=PART))
+    assert answer.all("#outcome [value=false_negative][aria-pressed=true]")
+    assert evidence(client, empty) == ["House a"]
+    assert look(client, empty, "house").all(".hit .pin[aria-pressed=true]")
+    item = Page(client.get(empty)).values("#evidence [name=item]")[0]
+    client.post(f"{empty}/evidence", data={"evidence": "", "item": item, "event_id": "q"})
+    assert evidence(client, empty) == []
+    assert not Page(client.get(empty)).all("#outcome [aria-pressed=true]")
+    assert client.get("/history/").status_code == 200
+
+
+def test_without_a_script_a_search_is_a_page_and_a_pin_leads_back_to_it(
+    client: FlaskClient, empty: str
+) -> None:
+    page = Page(client.get(f"{empty}/look", query_string={"words": "house", "price_to": "1"}))
+    assert page.values("#look-words") == ["house"]
+    pin = {"evidence": "1", "listing": pins(page)[0]}
+    answer = client.post(f"{empty}/evidence", data=pin)
+    assert answer.status_code == 303
+    back = Page(client.get(answer.location))
+    assert back.values("#look-words") == ["house"]
+    assert [chip["value"] for chip in back.all(".facet input")] == ["1"]
+
+
+def test_only_what_a_rater_looks_up_is_stored_as_a_search(
+    client: FlaskClient, web_database: Database, empty: str
+) -> None:
+    client.get(empty)
+    client.get(f"{empty}/look", headers=PART)
+    look(client, empty, "hou")
+    look(client, empty, "house", start="20")
+    with open_study(web_database) as (session, _study):
+        assert session.scalars(select(Search.words)).all() == ["hou"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"words": "x" * 201}, {"words": "", "type": "castle"}, {"words": "", "start": "100000"}],
+)
+def test_a_search_out_of_bounds_is_refused(
+    client: FlaskClient, empty: str, wrong: dict[str, str]
+) -> None:
+    answer = client.get(f"{empty}/look", query_string=wrong)
+    assert answer.status_code in {400, 422}
+
+
+@pytest.mark.parametrize("words", ['"', "a OR b", "NEAR(", "house*", "-house", "'; DROP"])
+def test_words_are_data(client: FlaskClient, empty: str, words: str) -> None:
+    assert client.get(f"{empty}/look", query_string={"words": words}).status_code == 200
+
+
+def test_other_questions_are_looked_up_where_the_owner_allows_it(
+    client: FlaskClient, web_database: Database, empty: str
+) -> None:
+    listed = empty.removesuffix("1") + "2"
+    assert Page(client.get(listed)).all("#missing")
+    set_study(web_database, looks_up=False)
+    assert not Page(client.get(listed)).all("#missing")
+    assert client.get(f"{listed}/look").status_code in {400, 403, 409, 422}
+    assert client.get(f"{empty}/look").status_code == 200
+
+
+def test_a_second_blind_rater_cannot_tell_that_a_card_was_pinned(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """The HTML of the pinned card is that of a listed one, but for its name and number."""
+    three_runs(web_database)
+    fill(web_database, "new", "b2")
+    first, second = (invited(client.application, name) for name in ("Ani", "Budi"))
+    at = begin(first)
+    pin = {"evidence": "1", "listing": pins(look(first, at, "house new"))[0]}
+    first.post(f"{at}/evidence", data=pin)
+    cards = {
+        card.all("bdi")[0].text: card.markup
+        for card in Page(second.get(begin(second))).all("article.card")
+    }
+    pinned = cards.pop("House new")
+    shapes = {_shape(markup, title) for title, markup in cards.items()}
+    assert _shape(pinned, "House new") in shapes
+    assert "evidence" not in pinned
+
+
+def _shape(markup: str, title: str) -> str:
+    """Return the HTML of a card without its title, key, number and price."""
+    plain = re.sub(r"[0-9a-f]{16}", "KEY", markup.replace(f">{title}<", ">TITLE<"))
+    return re.sub(r"Rp[^<\"]*|(?<=[-\"> ])[0-9]+(?=[\"< ])", "N", plain).strip()
