@@ -47,7 +47,7 @@ function focus(hit) {
 }
 
 /** Show at once what a pin came to, before the server says so. */
-export function press(form, value) {
+export function showPin(form, value) {
   const { value: listing } = one("[name=listing]", form) ?? {};
   const button = listing && one(`#pin-${listing} .pin`);
   if (!button) return;
@@ -70,8 +70,7 @@ document.addEventListener("htmx:after:swap", () => {
   if (isWanted && field()) enter();
 });
 
-document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
-  // A filter that was chosen or dropped is gone from where it was: focus goes to the field.
-  if (ctx?.sourceElement?.id !== "look-form") return;
-  setTimeout(() => document.activeElement === document.body && field()?.focus());
+// A filter that was chosen or dropped goes from where it was: focus goes to the field.
+document.addEventListener("change", ({ target }) => {
+  if (target.form?.id === "look-form" && target !== field()) isWanted = true;
 });

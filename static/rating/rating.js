@@ -8,7 +8,7 @@
 import { draft, keepDraft, stored } from "../frame/drafts.js";
 import { keep, kept } from "../frame/memory.js";
 import { load, pending, resume, send, settled } from "../frame/outbox.js";
-import { announced, byKey, focusedHit, openLook, press as pressPin } from "./looking.js";
+import { announced, byKey, focusedHit, openLook, showPin } from "./looking.js";
 import { DECIDED, REPEATING, isGrade, keyOf, walking } from "./keys.js";
 import { chooseByKey, closeReasons, formOf, hasReasons, inWords, isChoosing, onReason, openReasons, reasonOf, showBeside, showReason } from "./reasons.js";
 
@@ -741,7 +741,7 @@ document.addEventListener("submit", (event) => {
 function pin(form) {
   const value = one("[name=evidence]", form).value;
   sendClick(form, "evidence", value, { places: ["look"], was: value ? "" : "1" });
-  pressPin(form, value);
+  showPin(form, value);
   announce(announced(value));
 }
 
