@@ -89,6 +89,7 @@ def test_only_what_a_rater_looks_up_is_stored_as_a_search(
     look(client, empty, "house", start="20")
     with open_study(web_database) as (session, _study):
         assert session.scalars(select(Search.words)).all() == ["hou"]
+    assert "hou" in Page(client.get("/history/")).text
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,10 @@ QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
 """The fields of events that are on no card and no answer."""
 REASON = "reason"
 """The field of why an item is not relevant: it moves no figure, and never the verdict."""
-_BESIDE_VERDICT = frozenset({REASON, "evidence"})
-"""The fields that share the row of the verdict on their item."""
+EVIDENCE = "evidence"
+"""The field of what a rater looked up and found to fit; its verdict is an event of its own."""
+BESIDE_VERDICT = frozenset((REASON, EVIDENCE))
+"""The fields whose values are kept in the row of a verdict."""
 REPEAT_FIELDS = {
     "verdict": "repeat",
     "quality": "repeat quality",
@@ -247,14 +249,14 @@ def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
     """Delete events of a rater as if they had never been; what is left of each target counts."""
     connection = tables(session)
     targets = list(dict.fromkeys(Target.of(event).conflict_key for event in forgotten))
-    targets.sort(key=lambda target: target.field in _BESIDE_VERDICT)
+    targets.sort(key=lambda target: target.field in BESIDE_VERDICT)
     gone = [event.id for event in forgotten]
     session.execute(delete(Event).where(or_(Event.id.in_(gone), Event.undoes_id.in_(gone))))
     for target in targets:
         row = _row(rater, target, None)
         if row is not None:
             model, key, values = row
-            is_beside = target.field in _BESIDE_VERDICT
+            is_beside = target.field in BESIDE_VERDICT
             change = update(model).values(values) if is_beside else delete(model)
             session.execute(change.filter_by(**key))
         last = current_event(_history(connection, rater, target))
@@ -270,7 +272,9 @@ def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> dict[i
     """
     summaries: dict[int, QuerySummary] = {}
     moved = dict.fromkeys(
-        target.conflict_key for target in targets if not target.is_repeat and target.field != REASON
+        target.conflict_key
+        for target in targets
+        if not target.is_repeat and target.field not in BESIDE_VERDICT
     )
     if len(moved) < BULK_REFRESH_FROM:
         for target in moved:
@@ -382,7 +386,9 @@ def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Placed
         values["changed_at"] = last.received_at
         written[model, tuple(values)].append(key | values)
     for (model, columns), rows in written.items():
-        unchanged = ("changed_at",) if REASON in columns else ()  # it is the verdict's
+        unchanged = (
+            ("changed_at",) if {"reason", "is_evidence"} & {*columns} else ()
+        )  # it is the verdict's
         upserted = upsert(model, connection.dialect.name, columns, unchanged)
         connection.execute(upserted, rows)
 
@@ -572,7 +578,7 @@ def undo_last(
     last = repeated or last_change(session, rater, where)
     if last is not None and repeated is None:
         undone = _pin_of(session, rater, last)
-        evidence = next((event for event in undone if event.field == "evidence"), None)
+        evidence = next((event for event in undone if event.field == EVIDENCE), None)
         is_pin = evidence is not None and evidence.new is not None
         for event in undone:
             is_outcome = event.event_id.endswith(OUTCOME_OF_PIN)
@@ -599,7 +605,7 @@ def _pin_of(session: Session, rater: Rater, last: Event) -> Sequence[Event]:
         .where(~exists().where(undo.undoes_id == Event.id))
         .order_by(Event.id)
     ).all()
-    return parts if any(event.field == "evidence" for event in parts) else [last]
+    return parts if any(event.field == EVIDENCE for event in parts) else [last]
 
 
 def outcome_click(click: Click) -> Click:

@@ -11,13 +11,15 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.catalogue import Search
 from relevansi.db.tables.judging import Event, JudgedItem, StoredItem, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Run
@@ -94,9 +96,21 @@ class HistoryEntry(Struct, frozen=True):
     program: str | None
 
 
+class SearchEntry(NamedTuple):
+    """A search of the catalogue as the log has it; ``item_count`` items fitted."""
+
+    at: datetime
+    rater: str
+    question: str
+    words: str
+    filters: Mapping[str, Any]
+    item_count: int
+
+
 class History(Struct, frozen=True):
     """One page of the log, the latest event first, and the filters for it: ids and names.
 
+    ``searches`` are the latest ones in the catalogue, on the first page alone.
     ``older`` is the event to go back from, ``None`` on the last page. ``latest`` is the
     reader's own latest change, if it can be undone. ``raters`` is empty for a rater.
     """
@@ -108,6 +122,7 @@ class History(Struct, frozen=True):
     questions: list[tuple[int, str]]
     changes: list[ChangeKind]
     latest: HistoryEntry | None
+    searches: list[SearchEntry]
 
 
 def history(session: Session, reader: Rater, filters: EventFilters) -> History:
@@ -132,7 +147,24 @@ def history(session: Session, reader: Rater, filters: EventFilters) -> History:
         questions=[(row.id, f"{row.position}. {row.text}") for row in questions],
         changes=[kind for kind in ChangeKind if reader.is_owner or kind not in _AGAIN],
         latest=latest[0] if latest else None,
+        searches=_searches(session, reader, filters) if filters.before is None else [],
     )
+
+
+def _searches(session: Session, reader: Rater, filters: EventFilters) -> list[SearchEntry]:
+    columns = (Search.at, Rater.name, Question.text, Search.words, Search.filters)
+    rows = (
+        select(*columns, Search.item_count)
+        .join_from(Search, Rater, Rater.id == Search.rater_id)
+        .join(Question, Question.id == Search.question_id)
+        .where(Rater.study_id == reader.study_id if reader.is_owner else Rater.id == reader.id)
+    )
+    if filters.rater is not None:
+        rows = rows.where(Rater.id == filters.rater)
+    if filters.question is not None:
+        rows = rows.where(Question.id == filters.question)
+    latest = rows.order_by(Search.at.desc(), Search.id.desc()).limit(PAGE_SIZE)
+    return [SearchEntry(*row) for row in session.execute(latest)]
 
 
 def undo(session: Session, rater: Rater, latest: int, click: Click) -> None:
