@@ -270,6 +270,7 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "rating: a click that waits": _waiting,
     "no network": "/offline/id",
     "import": "/runs/import",
+    "catalogue": "/catalogue",
     "import report": _import_report,
     "import report of a known file": _known_file,
     "refused file": _refused_file,

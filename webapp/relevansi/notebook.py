@@ -351,6 +351,29 @@ class Study:
         ids = self._finished(answered, longest_wait)["runs"]
         return _runs(row for row in self._json("GET", "/runs")["data"] if row["id"] in ids)
 
+    def import_catalogue(self, *paths: str | Path, mode: str = "add") -> dict[str, Any]:
+        """Take files of listings or documents into the catalogue; return what they did.
+
+        `mode` is "add", "replace" or "remove". The answer has the counts added, changed, unchanged,
+        removed, repeated and total, and ``problems``. Files that are wrong raise
+        ``RelevansiError``.
+        """
+        answer = self._ask("POST", "/catalogue", data={"mode": mode}, files=_uploads(paths))
+        outcome: dict[str, Any] = json.decode(answer.content)
+        return outcome
+
+    def catalogue(self, words: str = "", *, most: int = 20, **filters: int | str) -> DataFrame:
+        """Return the items of the catalogue that have all words, a row each, at most 100.
+
+        `filters` are type, offer, price_from, price_to and bedrooms. ``attrs`` has the ``count`` of
+        all that fit and the ``total``. The fields of an item follow by their names (object).
+        """
+        answer = self._json("GET", "/catalogue", q=words, limit=most, **filters)
+        fields = dict.fromkeys(name for row in answer["items"] for name in row)
+        table = _table("", answer["items"], *fields)
+        table.attrs |= {name: answer[name] for name in ("count", "total")}
+        return table
+
     def gate(
         self,
         *paths: str | Path,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 from openpyxl import Workbook
@@ -28,7 +28,8 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, query, run
 from tests.stored_studies import open_study
 
-LISTINGS = [
+Rows = Sequence[Mapping[str, object]]
+LISTINGS: Rows = [
     {"slug": "a", "name": "Rumah A", "price": 900_000_000, "bedrooms": 3, "listing_type": "sale"},
     {
         "slug": "b",
@@ -38,15 +39,18 @@ LISTINGS = [
         "nearby": [{"name": "x"}],
     },
 ]
-CORPUS = [{"_id": "d1", "title": "Dresses", "text": "Long red"}, {"_id": "d2", "text": "Hats"}]
-GLOVES = {"_id": "d3", "text": "Gloves"}
+CORPUS: Rows = [
+    {"_id": "d1", "title": "Dresses", "text": "Long red"},
+    {"_id": "d2", "text": "Hats"},
+]
+GLOVES: Mapping[str, object] = {"_id": "d3", "text": "Gloves"}
 
 
-def lines(rows: list[dict[str, object]]) -> bytes:
+def lines(rows: Rows) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
-def table(rows: list[dict[str, object]], delimiter: str = ",") -> bytes:
+def table(rows: Rows, delimiter: str = ",") -> bytes:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), delimiter=delimiter, extrasaction="ignore")
     writer.writeheader()
@@ -54,9 +58,9 @@ def table(rows: list[dict[str, object]], delimiter: str = ",") -> bytes:
     return text.getvalue().encode()
 
 
-def workbook(rows: list[dict[str, object]]) -> bytes:
+def workbook(rows: Rows) -> bytes:
     book = Workbook()
-    sheet = book.active
+    sheet = book.create_sheet(index=0)
     sheet.append(list(rows[0]))
     for row in rows:
         sheet.append([row.get(name) for name in rows[0]])
@@ -211,9 +215,7 @@ def test_what_cannot_be_read_is_refused_with_its_line_and_stores_nothing(
 
 
 def test_prices_that_are_none_are_told(database: Database) -> None:
-    wrong: Mapping[str, object] = {"slug": "a", "price": "call us"}
-
-    outcome = take(database, lines([dict(wrong)]))
+    outcome = take(database, lines([{"slug": "a", "price": "call us"}]))
 
     assert [problem.code for problem in outcome.problems] == ["catalogue_price_unread"]
 

@@ -20,12 +20,12 @@ OF_RATERS = {"take_task", "show_task", "judge_card", "rate_task"}
 """What a rater's token is good for; all else is the owner's."""
 BY_SCOPE: dict[Scope, set[str]] = {
     "gate": {"pass_gate"},
-    "import": {"import_runs", "pass_gate", "show_job"},
+    "import": {"import_runs", "import_catalogue", "pass_gate", "show_job"},
     "judge": {"judge_item", "rate_answer", *OF_RATERS},
     "everything": set(OPERATIONS),
 }
 BY_SCOPE["read"] = set(OPERATIONS) - {
-    *("import_runs", "pass_gate", "delete_run", "judge_item", "rate_answer"),
+    *("import_runs", "import_catalogue", "pass_gate", "delete_run", "judge_item", "rate_answer"),
     *("take_task", "judge_card", "rate_task"),
 }
 

@@ -62,7 +62,7 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
         MenuEntry("home.show", mark("Home")),
         MenuEntry(
             *("runs.index", mark("Runs")),
-            also=("imports", "judgments", "long_work", "constraints", "gold"),
+            also=("imports", "catalogue", "judgments", "long_work", "constraints", "gold"),
         ),
         MenuEntry("comparisons.show", mark("Comparison"), also=("rated_comparisons",)),
         MenuEntry("study.show", mark("Study"), pages="study"),

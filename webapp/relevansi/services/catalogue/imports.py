@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from relevansi import kinds
-from relevansi.db.engine import Database
+from relevansi.db.engine import PROGRAM, Database
 from relevansi.db.tables.catalogue import CatalogueItem
 from relevansi.db.tables.runs import Run
 from relevansi.db.tables.study import Study
@@ -76,13 +76,15 @@ def import_files(
     now: datetime,
     *,
     is_stream: bool = False,
+    token_id: int | None = None,
     tell: Tell = nobody,
 ) -> CatalogueImport:
     """Bring the catalogue to what the files say; raises an ``ImportRefused``, having done nothing.
 
     The files are read to their end, into a spool, before anything is stored; that is done in
     portions with a transaction each, so that raters do not wait. Cut off between, the same import
-    goes on where it was. `is_stream` reads in this process, and has no file in memory.
+    goes on where it was. `is_stream` reads in this process, and has no file in memory. The log
+    names the program's `token_id`.
     """
     with database.reading() as session:
         kind = kind_of(session, studies.current(session), replaces=mode is Mode.REPLACE)
@@ -100,6 +102,7 @@ def import_files(
         written, removed = _store(database, mode, spool)
     counts = {name: getattr(written, name) for name in _COUNTS}
     with database.writing() as session:
+        session.info[PROGRAM] = token_id
         study = studies.open_or_make(session, now)
         new = f"+{written.added} ~{written.changed} -{removed}"
         studies.log(session, study, f"catalogue {mode}", name[:200], None, new, now)

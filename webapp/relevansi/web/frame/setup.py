@@ -31,6 +31,7 @@ from relevansi.records import LARGEST_INTEGER
 from relevansi.services.study import studies
 from relevansi.web import features
 from relevansi.web.agreement import adjudications, agreement
+from relevansi.web.catalogue import catalogue
 from relevansi.web.comparisons import comparisons
 from relevansi.web.evaluations import evaluations
 from relevansi.web.frame import (
@@ -71,7 +72,7 @@ BLUEPRINTS = (
     *(
         module.blueprint
         for module in (
-            *(adjudications, agreement, api, card_decisions, comparisons),
+            *(adjudications, agreement, api, card_decisions, catalogue, comparisons),
             *(constraints, evaluations, findings, gold, history, home, imports),
             *(jobs, judges, judgments, offline),
             *(packs, participants, planning, rate, raters),

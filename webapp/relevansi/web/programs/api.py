@@ -25,6 +25,7 @@ from relevansi.i18n import gettext, mark
 from relevansi.importers.results.assemble import plain_grade
 from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from relevansi.importers.runs import problems
+from relevansi.importers.runs.prices import HIGHEST_PRICE
 from relevansi.importers.runs.problems import ImportRefused
 from relevansi.metrics.comparisons.gate import GateRequest
 from relevansi.metrics.judging.graded import headline_of
@@ -39,6 +40,10 @@ from relevansi.records import (
     nobody,
 )
 from relevansi.services.agreement import agreement
+from relevansi.services.catalogue import imports
+from relevansi.services.catalogue.imports import Mode
+from relevansi.services.catalogue.search import LONGEST_WORDS, Filters, as_json, search
+from relevansi.services.catalogue.search import MOST as MOST_FOUND
 from relevansi.services.comparisons import chosen_runs, comparisons, gate
 from relevansi.services.comparisons.gate import GateReport
 from relevansi.services.exports import exports
@@ -78,6 +83,7 @@ LongText = Annotated[str, Meta(max_length=events.MOST_NOTES, pattern="^[^\\x00]*
 EventId = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[!-~]+$")]
 _RULES = "majority|adjudicated|(rater|machine) [^\\x00]+"
 Rule = Annotated[str, Meta(max_length=220, pattern=f"^({_RULES})$")]
+Rupiah = Annotated[int, Meta(ge=0, le=HIGHEST_PRICE)]
 Verdict = Literal["0", "1", "2", "3", "4", "unsure", "correct_empty", "false_negative"]
 
 
@@ -177,6 +183,25 @@ class ImportForm(OfFiles, kw_only=True):
             meta=self.metadata or None,
             same_documents=self.same_documents,
         )
+
+
+class CatalogueForm(Struct, forbid_unknown_fields=True):
+    """Files add to the catalogue or bring it up to date, replace it, or remove what they have."""
+
+    mode: Literal["add", "replace", "remove"] = "add"
+
+
+class OfCatalogue(Struct, forbid_unknown_fields=True):
+    """The words ``q`` that an item has, the last one as a beginning, and what narrows listings."""
+
+    q: Annotated[str, Meta(max_length=LONGEST_WORDS)] = ""
+    type: Text | None = None
+    offer: Literal["sale", "rent"] | None = None
+    price_from: Rupiah | None = None
+    price_to: Rupiah | None = None
+    bedrooms: Id | None = None
+    start: Id = 0
+    limit: Annotated[int, Meta(ge=1, le=MOST_FOUND)] = 20
 
 
 class GateForm(OfFiles, kw_only=True):
@@ -283,6 +308,32 @@ class Imported(Runs):
 
     grades: dict[str, int]
     remarks: list[dict[str, Any]]
+
+
+class CatalogueCounts(Struct):
+    """What an import did to the catalogue, whose ``total`` is without what only runs returned."""
+
+    name: str
+    kind: str
+    total: int
+    removed: int
+    added: int
+    changed: int
+    unchanged: int
+    repeated: int
+
+
+class CatalogueOutcome(CatalogueCounts):
+    problems: list[dict[str, Any]]
+
+
+class CataloguePage(Struct):
+    """So many items fit, ``count`` of ``total``; each has the fields of its kind."""
+
+    count: int
+    total: int
+    is_imported: bool
+    items: list[dict[str, Any]]
 
 
 class JobRow(Struct):
@@ -415,6 +466,40 @@ def import_runs(form: ImportForm) -> Imported | JobRow:
     with access.reading() as (session, rater):
         listed = rows.run_rows(session, rater.study, result["runs"])
     return Imported(listed, result["grades"], _problem_rows(result["remarks"]))
+
+
+@operation("/catalogue", "import", method="POST")
+def import_catalogue(form: CatalogueForm) -> CatalogueOutcome:
+    """Take files of listings or documents into the catalogue, of any shape that results may have.
+
+    Items are known by their identity. Answers with how many were added, changed, left as they were,
+    removed or ``repeated`` in the files. A file that cannot be read changes nothing.
+    """
+    outcome = imports.import_files(
+        access.database(),
+        chosen_files(),
+        Mode(form.mode),
+        access.now(),
+        token_id=access.current_user().token_id,
+    )
+    counts = {name: getattr(outcome, name) for name in CatalogueCounts.__struct_fields__}
+    remarks = [problems.to_dict(problem, "program") for problem in outcome.problems]
+    return CatalogueOutcome(**counts, problems=remarks)
+
+
+@operation("/catalogue", "read")
+def search_catalogue(query: OfCatalogue) -> CataloguePage:
+    """Return how many items can be looked up, and a page of those that have all the words of ``q``.
+
+    What runs returned is among them. Where ``is_imported`` is false there is nothing else.
+    """
+    names = Filters.__struct_fields__
+    filters = Filters(**{name: getattr(query, name) for name in names})
+    with access.database().writing() as session:  # it takes in what runs returned
+        study = access.rater(session).study
+        matches = search(session, study, query.q, filters, start=query.start, most=query.limit)
+        session.commit()
+    return CataloguePage(**as_json(matches))
 
 
 @operation("/runs/<run_id>", "read")

@@ -1,0 +1,67 @@
+"""The page and the addresses of the catalogue."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.web.programs.program import Program
+
+LISTINGS = [
+    {"slug": "a", "name": "Rumah Johor", "price": 900_000_000, "bedrooms": 3},
+    {"slug": "b", "name": "Ruko Ringroad", "price": 2_000_000_000},
+]
+
+
+def drop(client: FlaskClient, data: bytes, mode: str = "add") -> TestResponse:
+    form = {"files": (BytesIO(data), "listings.json"), "mode": mode}
+    return client.post("/catalogue", data=form, content_type="multipart/form-data")
+
+
+def test_files_are_taken_in_on_the_page_and_what_they_did_is_shown(
+    client: FlaskClient, app: Flask
+) -> None:
+    taken = drop(client, json.dumps(LISTINGS).encode())
+    replaced = drop(client, json.dumps(LISTINGS[1:]).encode(), "replace")
+
+    assert (taken.status_code, replaced.status_code) == (200, 200)
+    assert "listings.json" in taken.text
+    items = Program(app, "read").get("/catalogue")["items"]
+    assert [item["slug"] for item in items] == ["b"]
+
+
+def test_a_file_that_cannot_be_read_changes_nothing_and_says_why(client: FlaskClient) -> None:
+    drop(client, json.dumps(LISTINGS).encode())
+
+    refused = drop(client, b'[{"bedrooms": 3}]', "replace")
+    none = client.post("/catalogue", data={"mode": "add"})
+
+    assert (refused.status_code, none.status_code) == (422, 422)
+    assert "listings.json" in refused.text
+    assert "2 items" in client.get("/catalogue").text
+
+
+def test_a_program_takes_files_in_and_searches_them(app: Flask) -> None:
+    program, reader = Program(app, "import"), Program(app, "read")
+    form = {"files": (BytesIO(json.dumps(LISTINGS).encode()), "listings.json")}
+
+    answer = program.ask("POST", "/catalogue", data=form, content_type="multipart/form-data")
+    page = reader.get("/catalogue", q="rum", price_to="1000000000")
+
+    outcome = answer.json
+    assert outcome is not None
+    assert (outcome["kind"], outcome["added"], outcome["total"]) == ("property", 2, 2)
+    assert (page["count"], page["total"], page["is_imported"]) == (1, 2, True)
+    assert page["items"][0]["title"] == "Rumah Johor"
+
+
+def test_a_search_of_a_program_finds_what_runs_returned(app: Flask, run_id: str) -> None:
+    page = Program(app, "read").get("/catalogue", limit="1")
+
+    assert run_id
+    assert (len(page["items"]), page["is_imported"]) == (1, False)
+    assert page["count"] == page["total"] > 1

@@ -1,0 +1,65 @@
+"""The page of the catalogue: how large it is, and files that are added, replace it or go."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, make_response, render_template
+from wtforms import Form
+
+from relevansi.i18n import gettext
+from relevansi.importers.runs import problems
+from relevansi.importers.runs.problems import ImportRefused
+from relevansi.services.catalogue import imports
+from relevansi.services.catalogue.imports import CatalogueImport, Mode
+from relevansi.web.frame import access, forms
+from relevansi.web.frame.forms import ChoiceField, UnusableForm
+from relevansi.web.runs.imports import chosen_files
+
+blueprint = Blueprint("catalogue", __name__, url_prefix="/catalogue")
+
+
+class CatalogueForm(Form):
+    mode = ChoiceField({mode.value: mode for mode in Mode}, default=Mode.ADD)
+
+
+@blueprint.get("")
+def show() -> Response:
+    return _answer()
+
+
+@blueprint.post("")
+def take() -> Response:
+    """Take the chosen files in, and report what they did; a refused one changes nothing."""
+    access.need_our_page()
+    form = forms.checked(CatalogueForm)
+    try:
+        files = chosen_files()
+        outcome = imports.import_files(access.database(), files, form.mode.data, access.now())
+    except UnusableForm as unfit:
+        return _answer(refusal=unfit.messages["files"])
+    except ImportRefused as refused:
+        return _answer(refusal=refused.advice())
+    return _answer(outcome)
+
+
+def _answer(outcome: CatalogueImport | None = None, refusal: str = "") -> Response:
+    with access.reading() as (session, _):
+        size = imports.size(session)
+    remarks = problems.remarks(outcome.problems, "page") if outcome else ()
+    counts: tuple[tuple[str, int], ...] = ()
+    if outcome:
+        counts = (
+            (gettext("Added"), outcome.added),
+            (gettext("Changed"), outcome.changed),
+            (gettext("Unchanged"), outcome.unchanged),
+            (gettext("Removed"), outcome.removed),
+            (gettext("Listed more than once"), outcome.repeated),
+        )
+    page = render_template(
+        "catalogue/page.html",
+        size=size,
+        outcome=outcome,
+        counts=counts,
+        refusal=refusal,
+        remarks=remarks,
+    )
+    return make_response(page, 422 if refusal else 200)
