@@ -641,6 +641,20 @@ def test_ids_under_an_unknown_name_are_asked_for_and_not_lost() -> None:
     assert read({"t.csv": rows}, columns={"text": "Text"}).runs
 
 
+def test_columns_with_the_numbers_of_ranks_are_a_list() -> None:
+    rows = "Pertanyaan;Metode;Hasil 1;Hasil 2;Hasil 3\nq;bm25;A b;;C d\nr;bm25;E f;;\n"
+
+    group = read({"t.csv": rows})
+
+    (run,) = group.runs
+    assert run.search_method == "bm25"
+    assert lists_of(run) == {"q": ["A b", "C d"], "r": ["E f"]}
+    assert [query.holes for query in run.queries] == [(2,), ()]
+    rows = "query,doc_id_1,text_1,doc_id_2,text_2\nq,d1,A,d2,B\n"
+    (run,) = read({"t.csv": rows}).runs
+    assert [(card.doc_id, card.text) for card in run.queries[0].cards] == [("d1", "A"), ("d2", "B")]
+
+
 def test_columns_without_a_name_are_nothing() -> None:
     (run,) = read({"t.csv": ",query,doc_id\n0,q,a\n1,q,b\n"}).runs
 

@@ -59,6 +59,7 @@ def codes(group: Group) -> set[str]:
         ({"docs": [{"_id": {"$oid": i}, "text": text} for i, text in BOTH]}, BOTH),
         *(({name: DOCS}, BOTH) for name in ("rows", "hits", "points", "data", "items", "ctxs")),
         ({"web": {"results": DOCS}}, BOTH),
+        ({"hits": [{"docid": i, "raw": json.dumps({"contents": text})} for i, text in BOTH]}, BOTH),
     ],
 )
 def test_results_are_read_however_they_lie_beside_their_question(
@@ -114,11 +115,22 @@ def test_keys_are_questions_or_systems(
         {"query": "boots", "sources": [{"content": TEXTS}]},  # results in whatever order
         {"query": "boots", "results": [[0, 0.9], [1, 0.8]]},  # places in a list nobody has
         {"query": ["boots", "red dress"], "results": DOCS},
+        {"queries": {"u1": "boots"}, "corpus": {"d7": "A"}, "relevant_docs": {"u1": ["d7"]}},
     ],
 )
 def test_what_may_mean_several_is_refused(value: Json) -> None:
     with pytest.raises(ImportRefused):
         read(value)
+
+
+def test_a_question_beside_its_id_keeps_its_text() -> None:
+    assert lists(read({"qid": "7", "query": "boots", "hits": DOCS})) == {"r": {"boots": BOTH}}
+
+
+def test_what_should_be_in_the_results_is_no_result() -> None:
+    value = {"query": "boots", "positive_passages": DOCS, "negative_passages": DOCS}
+
+    assert not read(value).runs
 
 
 def test_an_item_with_lists_of_texts_is_a_result_for_each() -> None:

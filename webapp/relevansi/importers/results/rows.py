@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from math import inf, isnan
 from types import MappingProxyType
@@ -13,6 +14,7 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
+from relevansi import json_text
 from relevansi.importers.runs.json_documents import storable_text
 from relevansi.kinds.document import Document, Scalar
 from relevansi.records import QueryState
@@ -94,8 +96,8 @@ QUESTION_ROLES = {
 }
 ITEM_ROLES = {
     "doc_id": "docno doc_id docid corpus_id passage_id pid chunk_id node_id id _id id_ object_id "
-    "objectid uuid document_id file_id doc_uri item_id product_id property_id sku hit_id "
-    "id_dokumen kode_dokumen no_dokumen id_properti kode_properti id_item kode "
+    "objectid uuid segment_id document_id file_id doc_uri item_id product_id property_id sku "
+    "hit_id id_dokumen kode_dokumen no_dokumen id_properti kode_properti id_item kode "
     "id_documento id_document identifiant dokument_id dokumentnummer 文档id 文件id 文書id "
     "ドキュメントid doc document dokumen documento dokument",
     "title": "title judul heading headline name subject filename product_name nama nama_properti "
@@ -103,7 +105,7 @@ ITEM_ROLES = {
     "titulo titre titel 标题 標題 タイトル",
     "text": "text content page_content passage contents body chunk snippet chunk_text doc_text "
     "document context abstract description extractive_answers extractive_segments snippets "
-    "hit_text teks isi dokumen deskripsi kutipan doc documento dokument "
+    "hit_text overview summary teks isi dokumen deskripsi kutipan ringkasan doc documento dokument "
     "texto contenido conteudo texte contenu inhalt 文本 内容 內容 正文 テキスト 本文",
     "url": "url link uri href source tautan enlace lien 链接 連結 リンク",
     "rank": "rank position pos ranking hit_rank peringkat urutan posisi doc_position "
@@ -168,17 +170,8 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
 # Objects within an item whose values are the item's own: what libraries and engines wrap it in.
 _WRAPPERS = (
     *("kwargs", "node", "document", "doc", "hit", "_source", "fields", "payload", "properties"),
-    *(
-        "entity",
-        "chunk",
-        "passage",
-        "attributes",
-        "segment",
-        "derivedStructData",
-        "metadata",
-        "meta",
-        "extra_info",
-    ),
+    *("entity", "chunk", "passage", "_additional", "raw", "attributes", "segment"),
+    *("derivedStructData", "metadata", "meta", "extra_info"),
 )
 _RANK_NAMES = frozenset(ITEM_ROLES["rank"].split())
 _MACHINERY = frozenset(
@@ -207,6 +200,9 @@ def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
             values[name] = value
     for name in _WRAPPERS:
         inner = raw.get(name)
+        if isinstance(inner, str) and inner.startswith("{"):
+            with suppress(ValueError, RecursionError):
+                inner = json_text.decoded(inner)
         if isinstance(inner, dict) and depth < 8:
             for key, value in flattened(inner, depth=depth + 1).items():
                 values.setdefault(key, value)

@@ -46,8 +46,8 @@ QUERY = (
     "query|question|user_input|inputs.question|inputs.query|inputs.input|input.question|"
     "input.query|input.value|inputs|input|request.query|request.q|request|prompt|search_query|"
     "search_text|params.query|params.q|q|search_parameters.q|searchParameters.q|"
-    "queries.request.searchTerms|queryContext.originalQuery|request.body.query|"
-    "example.inputs.question|pertanyaan"
+    "queries.request.searchTerms|queryContext.originalQuery|request.body.query|search|input.text|"
+    "example.inputs.question|pertanyaan|messages"
 )
 ANSWER = (
     "response|answer|outputs.answer|outputs.output|outputs.response|output.answer|"
@@ -60,7 +60,8 @@ USUAL_ITEMS = (
     "retrievedChunks|retrieved|outputs.documents|outputs.context|outputs.output|outputs.results|outputs|"
     "output.documents|output.context|retrieved_docs|retrieved_nodes|matches|rows|points|ctxs|"
     "candidates|citations|items|data|web.results|organic_results|organic|"
-    "webPages.value|doc_texts|texts|retrieved_context_ids|retrieved_doc_ids|doc_ids|document_ids|"
+    "webPages.value|metadata.retriever_resources|reference.chunks|context_data.sources|"
+    "retrieved_texts|doc_texts|texts|retrieved_context_ids|retrieved_ids|retrieved_doc_ids|doc_ids|document_ids|"
     "chunk_ids|ids"
 )
 
@@ -120,7 +121,7 @@ SHAPES = (
     Shape("Typesense", "typesense.json", "hits", query="request_params.q"),
     Shape("Vespa", "vespa.json", "root.children|response.root.children"),
     Shape("Qdrant", "qdrant.json", "points|result.points|result"),
-    Shape("Weaviate", "weaviate.json", "objects"),
+    Shape("Weaviate", "weaviate.json", "objects|data.Get.*"),
     Shape("Pinecone", "pinecone.json", "matches|result.hits"),
     Shape("Chroma", "chroma.json", "documents", query="query_texts", rank=""),
     Shape("Azure AI Search", "azure.json", "value"),
@@ -136,6 +137,7 @@ SHAPES = (
           sign="results.document.derivedStructData|results.document.structData|"
           "results.chunk.content"),
     Shape("Amazon Bedrock", "bedrock.json", "retrievalResults|citations.retrievedReferences",
+          doc_id="metadata.x-amz-bedrock-kb-chunk-id|location.s3Location.uri",
           text="content.text"),
     Shape("Cohere", "cohere.json", "results", sign="results.relevance_score"),
     Shape("OpenAI vector store", "vector_store.json", "data", query="search_query"),
@@ -159,6 +161,10 @@ _OF_RESULTS = re.compile(
 )
 _TEXTS = ("documents", "passages", "texts", "corpus")
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
+_GOLD = re.compile(
+    "relevant|expected|gold|ground_?truth|reference_|positive|negative|qrel", re.IGNORECASE
+)
+"""What begins the name of a list that says what should be in the results."""
 _CONVERSATIONS = ("messages", "output.messages", "outputs.messages", "values.messages")
 _LOOKED_AT = 50
 """Entries of a list that are looked at for an object that fits."""
@@ -224,12 +230,12 @@ def _entries(listed: list[object], name: str, beside: Mapping[str, object]) -> l
 
     An entry that has such lists itself is a result for each of their texts.
     """
-    own = _part_of(name) or "text"
+    own = part_of(name) or "text"
     are_ids = _ROLE_OF_PART.get(own) == "doc_id"
     columns: dict[str, list[object]] = {}
     roles = {_ROLE_OF_PART.get(own, own)}
     for other, cells in beside.items():
-        part = _part_of(other)
+        part = part_of(other)
         role = _ROLE_OF_PART.get(part, "")
         if role and role not in roles and isinstance(cells, list) and len(cells) == len(listed):
             roles.add(role)
@@ -264,7 +270,7 @@ def _rows_of_lists(value: Values) -> list[object] | None:
         lists = {name: inner[0] for name, inner in lists.items()}  # of one search among several
     for role in ("text", "doc_id"):
         for name, inner in lists.items():
-            if _ROLE_OF_PART.get(_part_of(name)) == role and not _has_objects(inner):
+            if _ROLE_OF_PART.get(part_of(name)) == role and not _has_objects(inner):
                 rows = _entries(inner, name, lists)
                 return rows if any(isinstance(row, dict) and len(row) > 1 for row in rows) else None
     return None
@@ -275,10 +281,10 @@ def _has_objects(listed: Sequence[object]) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _part_of(name: str) -> str:
+def part_of(name: str) -> str:
     """What a list of this name holds of each result, as an item names it; "" for nothing known.
 
-    >>> _part_of("ids"), _part_of("retrieved_context_ids"), _part_of("answers")
+    >>> part_of("ids"), part_of("retrieved_context_ids"), part_of("answers")
     ('id', 'id', '')
     """
     plain = plain_name(name)
@@ -306,7 +312,9 @@ def fits(shape: Shape, value: object) -> bool:
     listed, _ = _list_at(value, shape.items)
     if listed is None:
         return False
-    question = question_at(value, shape.query)[1] or text_at(value, shape.query_id)
+    question = question_at(value, shape.query)[1]
+    if QUERY in shape.query or shape.name == MAPPED:
+        question = question or text_at(value, shape.query_id)
     if not question or not listed:
         return bool(question)
     return any(_may_be_item(entry, shape) for entry in listed) or bool(_texts_beside(value, listed))
@@ -398,7 +406,11 @@ def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
             yield from listed
             return
         around = {name: value[name] for name in _SYSTEMS if isinstance(value.get(name), str)}
-        nested = {name: inner for name, inner in value.items() if isinstance(inner, dict | list)}
+        nested = {
+            name: inner
+            for name, inner in value.items()
+            if isinstance(inner, dict | list) and not _GOLD.match(name)
+        }
         are_systems = 1 < len(nested) == len(value) and _USUAL_NAMES.isdisjoint(
             map(str.lower, nested)
         )
@@ -447,6 +459,7 @@ def _conversation(value: object) -> object:
             return {**value, **before} if listed else value
         if speaker == "tool":
             inner = at(turn, "artifact") or literal(as_text(at(turn, "content")))
+            inner = _list_at(inner, USUAL_ITEMS)[0] if isinstance(inner, dict) else inner
             listed = [*inner, *listed] if isinstance(inner, list) else listed
         elif not answer:
             answer = as_text(at(turn, "content"))
@@ -503,7 +516,11 @@ def _of_systems(value: Values) -> list[Values] | None:
 
     The lists have objects of the same keys, under names that nobody uses for anything else.
     """
-    lists = {name: inner for name, inner in value.items() if isinstance(inner, list) and inner}
+    lists = {
+        name: inner
+        for name, inner in value.items()
+        if isinstance(inner, list) and inner and not _GOLD.match(name)
+    }
     firsts = [inner[0] for inner in lists.values()]
     are_alike = (
         len({tuple(entry) if isinstance(entry, dict) else () for entry in firsts} - {()}) == 1
@@ -587,13 +604,13 @@ def _lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
         if not isinstance(inner, list) or not inner or name == read or inner == value.get(read):
             continue
         first = inner[0]
-        if _part_of(name) and len(inner) == len(listed):
+        if part_of(name) and len(inner) == len(listed):
             continue
         if isinstance(first, dict):
             item = None if first.keys() & {"role", "type"} else _item(SHAPES[-1], first)[0]
             if item and (item.doc_id or item.text):
                 names.append(name)
-        elif isinstance(first, str) and _ROLE_OF_PART.get(_part_of(name)) == "doc_id":
+        elif isinstance(first, str) and _ROLE_OF_PART.get(part_of(name)) == "doc_id":
             names.append(name)
     return names
 
@@ -804,9 +821,6 @@ def guess(value: object) -> dict[str, str]:
         listed = [item for entry in objects for item in _objects_at(entry, path)]
         if any(isinstance(leaf, str) for item in listed for leaf in _leaves(item)):
             lists[path] = listed
-    for path in sorted(lists, key=len):
-        if nested := guess(lists[path]):
-            return nested
     if not lists:
         return {}
     roles = {path: _guess_of_items(listed) for path, listed in lists.items()}
@@ -815,10 +829,15 @@ def guess(value: object) -> dict[str, str]:
     texts: dict[str, list[str]] = {}
     for path in paths:
         inner = [at(entry, path) for entry in of_questions]
-        if path not in lists and not any(isinstance(value, list) and value[1:] for value in inner):
+        are_single = not any(isinstance(value, list) and value[1:] for value in inner)
+        if are_single and path not in lists and not path.startswith(f"{items}."):
             texts[path] = [*map(as_text, inner)]
-    columns = {"query": _guess_of_question(texts), "items": items, **roles[items]}
-    return columns if columns["query"] and "," not in "".join(columns.values()) else {}
+    query = _guess_of_question(texts)
+    nested = next(filter(None, (guess(lists[path]) for path in sorted(lists, key=len))), {})
+    if nested and (_asks(nested["query"]) or not _asks(query)):
+        return nested
+    columns = {"query": query, "items": items, **roles[items]}
+    return columns if query and "," not in "".join(columns.values()) else {}
 
 
 def _objects_at(value: object, path: str) -> list[Values]:
@@ -826,14 +845,20 @@ def _objects_at(value: object, path: str) -> list[Values]:
     return [item for item in inner if isinstance(item, dict)] if isinstance(inner, list) else []
 
 
+def _asks(path: str) -> int:
+    """How much a path is called as questions are: its last name, a name on the way, not at all."""
+    name = plain_name(path.rpartition(".")[2])
+    if _NAMES_ID.search(name):
+        return 0
+    return 2 if _ASKS.search(name) else int(bool(_ASKS.search(plain_name(path))))
+
+
 def _guess_of_question(texts: Mapping[str, list[str]]) -> str:
     """The path whose values look most like questions, "" for none; `texts` has those of each."""
 
-    def likeness(path: str) -> tuple[bool, bool, bool]:
-        name = plain_name(path.rpartition(".")[2])
-        asks = bool(_ASKS.search(name) and not _NAMES_ID.search(name))
+    def likeness(path: str) -> tuple[int, bool, bool]:
         are_words = len({*texts[path]}) > 1 and all(map(str.isalpha, texts[path]))
-        return asks, any(map(_WORDS.search, texts[path])), are_words
+        return _asks(path), any(map(_WORDS.search, texts[path])), are_words
 
     paths = [
         path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 
 from msgspec import Struct
@@ -188,7 +189,43 @@ def _parsed(file: File, names: Sequence[str], line: int, cells: Sequence[object]
             parsed = literal(cell) if isinstance(cell, str) else None
             values[name] = cell if parsed is None else parsed
     values.pop("", None)
+    columns = columns_of(tuple(names), {})
+    if role_of(columns) in ("result", "grade"):
+        return values
+    for role in ("query_id", "system", "answer", "category"):
+        if columns.get(role) in values:
+            values.setdefault(role, values[columns[role]])
+    numbered = _numbered(tuple(names))
+    filled = [
+        number
+        for ranked in numbered.values()
+        for number, name in enumerate(ranked, 1)
+        if as_text(values[name]).strip()
+    ]
+    for stem, ranked in numbered.items():
+        cells = [values.pop(name) for name in ranked]
+        values[stem] = [cell if as_text(cell) else None for cell in cells[: max(filled, default=0)]]
     return values
+
+
+_RANKED = {"result": "results", "hasil": "results", "hit": "results", "top": "results"}
+
+
+@lru_cache(maxsize=64)
+def _numbered(names: tuple[str, ...]) -> dict[str, list[str]]:
+    """The columns of each list that has a column for each rank from 1, by the list's name.
+
+    >>> _numbered(("query", "Result 1", "Result 2"))
+    {'results': ['Result 1', 'Result 2']}
+    """
+    lists: dict[str, list[str]] = {}
+    for name in names:
+        numbered = re.fullmatch(r"(\D+?)[ _.-]?(\d{1,3})", name.strip())
+        stem = plain_name(numbered[1]) if numbered else ""
+        key = _RANKED.get(stem) or (f"{stem}s" if shapes.part_of(stem) else "")
+        if numbered and key and int(numbered[2]) == len(lists.get(key, ())) + 1:
+            lists.setdefault(key, []).append(name)
+    return {key: columns for key, columns in lists.items() if len(columns) > 1}
 
 
 def _layout(
