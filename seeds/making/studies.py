@@ -22,7 +22,6 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.cli.frame import demo
 from relevansi.config import sqlite_url
 from relevansi.db import sqlite_files
 from relevansi.db.engine import Database
@@ -40,7 +39,7 @@ from relevansi.services.rating import particulars, pool, tasks
 from relevansi.services.rating.pool import POOL, Unit
 from relevansi.services.runs import results, stored_results, stored_runs
 from relevansi.services.runs.stored_runs import Labels
-from relevansi.services.study import studies
+from relevansi.services.study import demos, studies
 from seeds.making import evaluations, gold, machine_judges, phase_3, planning
 
 SEEDS = Path(__file__).parents[1]
@@ -60,7 +59,7 @@ def keep() -> None:
             make(made, documents=documents)
             sqlite_files.take(made, taken)
             data = lzma.compress(taken.read_bytes(), preset=9)
-            demo.packed_study(documents=documents).write_bytes(data)
+            demos.packed_study(documents=documents).write_bytes(data)
 
 
 def make(file: Path, *, documents: bool = False) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -21,7 +21,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     """Return the application on the database of `settings`, which is made if it is new."""
     from flask import Flask
 
-    from relevansi.config import Settings, resource, secret_key
+    from relevansi.config import Settings, resource
     from relevansi.web.frame import setup
 
     settings = settings or Settings.from_environment()
@@ -31,19 +31,10 @@ def create_app(settings: Settings | None = None) -> Flask:
         static_folder=str(resource("static")),
         instance_path=str(settings.instance),
     )
-    app.config.update(
-        SECRET_KEY=secret_key(settings.instance),
-        MAX_CONTENT_LENGTH=settings.max_upload_bytes,
-        JUDGE=settings.judge,
-        TRUSTED_PROXIES=settings.trusted_proxies,
-        PREFIX=settings.prefix,
-        AUTH_HEADER=settings.auth_header,
-        OWNERS=settings.owners,
-        LOG=settings.log,
-        IS_DEMO=settings.is_demo,
-        OTHER_DEMO=settings.other_demo,
-    )
+    app.config.update(_configuration(settings))
     setup.join(app, settings.database_url)
+    if app.config["FOLDER"] is not None:
+        _put_before_studies(app, settings)
     if sys.platform == "linux":
         import ctypes
 
@@ -51,6 +42,51 @@ def create_app(settings: Settings | None = None) -> Flask:
         with suppress(AttributeError):  # of another C library than glibc
             ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE_BUFFER)
     return app
+
+
+def _configuration(settings: Settings, path: str = "") -> dict[str, Any]:
+    """Return what Flask's configuration has of `settings`; `path` is that of one of several."""
+    from relevansi.config import secret_key
+    from relevansi.services.folders import folder
+
+    is_folder = settings.studies is not None and not settings.study
+    return {
+        "SECRET_KEY": folder.study_secret(secret_key(settings.instance), settings.study),
+        "MAX_CONTENT_LENGTH": settings.max_upload_bytes,
+        "JUDGE": settings.judge,
+        "TRUSTED_PROXIES": settings.trusted_proxies,
+        "PREFIX": settings.prefix,
+        "PATH": path,
+        "FOLDER": settings.studies if is_folder else None,
+        "STUDIES": None if is_folder else settings.studies,
+        "STUDY": settings.study,
+        "AUTH_HEADER": settings.auth_header,
+        "OWNERS": settings.owners,
+        "LOG": settings.log,
+        "IS_DEMO": settings.is_demo,
+        "OTHER_DEMO": settings.other_demo,
+    }
+
+
+def _put_before_studies(front: Flask, settings: Settings) -> None:
+    """Let `front` lead to every study of the folder, each an application of its own."""
+    from relevansi.services.folders import folder
+    from relevansi.web.folders.dispatch import Dispatcher
+    from relevansi.web.frame import setup
+
+    studies = settings.studies
+    assert studies is not None
+
+    def open_study(name: str) -> Flask:
+        is_demo = folder.is_demo(folder.find(studies, name))
+        study = settings.of_study(name, is_demo=is_demo)
+        app = setup.like(front, _configuration(study, f"/s/{name}"), study.database_url)
+        app.extensions["workers"].serve()
+        return app
+
+    dispatcher = Dispatcher(studies, front.wsgi_app, open_study)
+    front.extensions["studies"] = dispatcher
+    front.wsgi_app = dispatcher  # type: ignore[assignment,method-assign]
 
 
 def served() -> Flask:
@@ -61,8 +97,9 @@ def served() -> Flask:
     from relevansi.cli.frame.serving import tell_setup_link
     from relevansi.config import Settings
 
-    app, settings = create_app(), Settings.from_environment()
-    tell_setup_link(app.extensions["database"], settings, f"{settings.prefix}/")
+    settings = Settings.from_environment()
+    app = create_app(settings)
+    tell_setup_link(app, settings, f"{settings.prefix}/")
     app.extensions["workers"].serve()
     return app
 

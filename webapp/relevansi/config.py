@@ -80,6 +80,10 @@ class JudgeEndpoint:
 
 PREFIX = re.compile(r"[A-Za-z0-9_][\w.-]*(?:/[A-Za-z0-9_][\w.-]*)*", re.ASCII)
 """A path below which everything is served, without the slashes around it."""
+STUDY = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?", re.ASCII)
+"""The name of one of several studies: that of its file and in its address."""
+FOLDER = ".folder.sqlite"
+"""The database with the password of a folder of studies, which no study can be called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,9 @@ class Settings:
     ``database_url`` names its driver, ``instance`` is the absolute folder of everything the product
     writes by itself, which need not exist yet. Without ``judge`` no machine judges. What
     ``trusted_proxies`` (addresses and networks) say of who sends a request is believed. ``prefix``
-    is the path below which everything is served, as in "/relevansi"; usually none. ``auth_header``
+    is the path below which everything is served, as in "/relevansi"; usually none. ``studies``
+    is a folder with a database for each of several studies, ``study`` the name of the one that is
+    meant; without one ``database_url`` is that of the folder's own database. ``auth_header``
     is the header in which a trusted proxy names the person by address, empty where people sign in
     here; ``owners`` are the addresses of those who are the owner, in lower case. ``log`` is
     "json" where each request takes a line of the log.
@@ -102,6 +108,8 @@ class Settings:
     trusted_proxies: tuple[str, ...] = ()
     prefix: str = ""
     is_demo: bool = False
+    studies: Path | None = None
+    study: str = ""
     auth_header: str = ""
     owners: tuple[str, ...] = ()
     log: str = ""
@@ -111,7 +119,11 @@ class Settings:
         """The settings that `environ` asks for; an empty variable counts as absent."""
         folder = environ.get("RELEVANSI_INSTANCE")
         instance = Path(folder).expanduser().absolute() if folder else default_instance()
-        url = secret("RELEVANSI_DATABASE_URL", environ) or sqlite_url(instance / "relevansi.sqlite")
+        configured_url = secret("RELEVANSI_DATABASE_URL", environ)
+        studies, study = _studies(environ, configured_url)
+        if studies is not None:
+            configured_url = sqlite_url(studies / (f"{study}.sqlite" if study else FOLDER))
+        url = configured_url or sqlite_url(instance / "relevansi.sqlite")
         for name in SECRETS:
             secret(f"RELEVANSI_{name}", environ)  # unusable ones are told at the start
         limit = environ.get("RELEVANSI_MAX_UPLOAD_MB", "").strip() or "32"
@@ -143,6 +155,8 @@ class Settings:
         owners = environ.get("RELEVANSI_OWNERS", "").lower().split(",")
         settings = cls(
             *(with_driver(url), instance, int(limit) * 2**20, judge, proxies, prefix),
+            studies=studies,
+            study=study,
             auth_header=_auth_header(environ, is_believed=bool(proxies)),
             owners=tuple(filter(None, map(str.strip, owners))),
             log=log,
@@ -153,6 +167,12 @@ class Settings:
             )
         demos = (settings.demo_database_url, settings.documents_database_url)
         return replace(settings, is_demo=settings.database_url in demos)
+
+    def of_study(self, name: str, *, is_demo: bool = False) -> Settings:
+        """The settings of one study of the folder, served below its own path."""
+        assert self.studies is not None
+        url = sqlite_url(self.studies / f"{name}.sqlite")
+        return replace(self, database_url=url, study=name, is_demo=is_demo)
 
     @property
     def demo_database_url(self) -> str:
@@ -169,6 +189,23 @@ class Settings:
         """The command of the demo that is not in the database in use."""
         is_of_documents = self.database_url == self.documents_database_url
         return "relevansi demo" if is_of_documents else "relevansi demo --documents"
+
+
+def _studies(environ: Mapping[str, str], database_url: str) -> tuple[Path | None, str]:
+    folder, study = environ.get("RELEVANSI_STUDIES"), environ.get("RELEVANSI_STUDY", "")
+    if not folder:
+        if study:
+            raise UnusableSetting("RELEVANSI_STUDY is set, and RELEVANSI_STUDIES names no folder.")
+        return None, ""
+    if database_url:
+        raise UnusableSetting(
+            "RELEVANSI_STUDIES and RELEVANSI_DATABASE_URL are both set; unset one of them."
+        )
+    if study and not STUDY.fullmatch(study):
+        raise UnusableSetting(
+            f"RELEVANSI_STUDY is {study!r}; it takes up to 60 of a-z, 0-9 and -, such as pilot-2."
+        )
+    return Path(folder).expanduser().absolute(), study
 
 
 def _auth_header(environ: Mapping[str, str], *, is_believed: bool) -> str:

@@ -12,13 +12,13 @@ from pathlib import Path
 import click
 import pytest
 
-from relevansi.cli.frame import demo
 from relevansi.cli.frame.demo import prepared_demo
 from relevansi.config import sqlite_url
 from relevansi.db import sqlite_files
 from relevansi.db.engine import Database
 from relevansi.db.migrations import HEAD
 from relevansi.i18n import LANGUAGES, speaking
+from relevansi.services.study import demos
 from tests.demo import made
 
 
@@ -40,7 +40,7 @@ def test_the_demo_of_this_version_opens_without_a_word_and_another_names_the_swi
 
     prepared_demo()
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(demo, "mark", lambda **_: 7)
+    monkeypatch.setattr(demos, "mark", lambda **_: 7)
     prepared_demo()
 
     assert "relevansi demo --fresh" in capsys.readouterr().err
@@ -79,13 +79,13 @@ def test_that_of_documents_is_what_the_import_makes_of_its_seeds(
 ) -> None:
     with speaking(language):
         found = made(tmp_path / "made.sqlite", documents=True)
-        demo.restore(restored := tmp_path / "restored.sqlite", documents=True)
+        demos.restore(restored := tmp_path / "restored.sqlite", documents=True)
 
     assert rows(found) == rows(restored), "`nox -s demo` keeps the demos' studies anew"
 
 
 def test_a_restored_study_is_marked_and_closed_to_other_users(demo_file: Path) -> None:
-    assert sqlite_files.marked(demo_file) == demo.mark() > 0
+    assert sqlite_files.marked(demo_file) == demos.mark() > 0
     if os.name == "posix":  # Windows keeps rights in other ways
         assert demo_file.stat().st_mode & 0o077 == 0
 
@@ -93,11 +93,13 @@ def test_a_restored_study_is_marked_and_closed_to_other_users(demo_file: Path) -
 def test_a_study_that_cannot_be_read_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (cut_off := tmp_path / "study.sqlite.xz").write_bytes(demo.packed_study().read_bytes()[:10_000])
-    monkeypatch.setattr(demo, "packed_study", lambda **_: cut_off)
+    (cut_off := tmp_path / "study.sqlite.xz").write_bytes(
+        demos.packed_study().read_bytes()[:10_000]
+    )
+    monkeypatch.setattr(demos, "packed_study", lambda **_: cut_off)
     (instance := tmp_path / "instance").mkdir()
 
     with pytest.raises(lzma.LZMAError):
-        demo.restore(instance / "demo.sqlite")
+        demos.restore(instance / "demo.sqlite")
 
     assert list(instance.iterdir()) == []

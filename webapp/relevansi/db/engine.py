@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 from sqlalchemy import (
     Connection,
+    Dialect,
     Engine,
     ExceptionContext,
     Pool,
@@ -34,6 +35,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
+from sqlalchemy.util import LRUCache
 
 from relevansi.config import new_private_folder
 from relevansi.db import sqlite_files
@@ -112,14 +114,17 @@ class RestoreCutOff(Conflict):
 
 
 class Database:
-    """The configured database, shared by every thread of one process."""
+    """The configured database, shared by every thread of one process.
 
-    def __init__(self, url: str) -> None:
+    ``patience`` is how many seconds a reader of SQLite waits for a file that another one locks.
+    """
+
+    def __init__(self, url: str, *, patience: float = PATIENCE_SECONDS) -> None:
         self.url = make_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         if self.is_sqlite and self.url.database:
             new_private_folder(Path(self.url.database).absolute().parent)
-        self.engine = _sqlite_engine(url) if self.is_sqlite else _postgres_engine(url)
+        self.engine = _sqlite_engine(url, patience) if self.is_sqlite else _postgres_engine(url)
         self._to_write = self.engine.execution_options(begin="IMMEDIATE")
         # All statements of a reading see the database as the first one did: SQLite reads so anyway.
         level: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
@@ -311,13 +316,28 @@ def _postgres_engine(url: str) -> Engine:
     return engine
 
 
-def _sqlite_engine(url: str) -> Engine:
-    # The connection used last has the pages it read in memory: the next request takes it.
-    engine = create_engine(
-        url, pool_use_lifo=True, connect_args={"timeout": PATIENCE_SECONDS}, **_JSON
-    )
+SQLITE_HEAP = 16 * 2**20
+"""The bytes that SQLite keeps for pages it has read, of all databases of this process together."""
 
-    @event.listens_for(engine, "do_connect")
+
+@cache
+def _sqlite_dialect() -> Dialect:
+    """Return what speaks SQLite, the same for every database: compiled statements are of one."""
+    with create_engine("sqlite://", **_JSON).connect() as connection:
+        return connection.dialect
+
+
+_COMPILED: LRUCache[Any, Any] = LRUCache(500)
+"""The statements that were compiled for SQLite: several studies ask the same ones."""
+
+
+def _sqlite_engine(url: str, patience: float) -> Engine:
+    # The connection used last has the pages it read in memory: the next request takes it.
+    single = create_engine(url, pool_use_lifo=True, connect_args={"timeout": patience}, **_JSON)
+    shared = {"compiled_cache": _COMPILED}
+    engine = Engine(single.pool, _sqlite_dialect(), single.url, execution_options=shared)
+
+    @event.listens_for(single, "do_connect")
     def keep_private(_dialect: object, _record: object, cargs: Any, _cparams: object) -> None:
         make_private(Path(cargs[0]))
 
@@ -326,6 +346,7 @@ def _sqlite_engine(url: str) -> Engine:
         connection.isolation_level = None  # the driver must not begin transactions itself
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA soft_heap_limit = {SQLITE_HEAP}")
         connection.execute("PRAGMA secure_delete = ON")  # a removed person is in no free page
 
     @event.listens_for(engine, "begin")

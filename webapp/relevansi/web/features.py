@@ -124,6 +124,27 @@ def is_offered(endpoint: str | None) -> bool:
     return not kinds or kind_of_items() in ("", *kinds)
 
 
+OF_FOLDER = {"folder"}
+IN_FOLDER = {
+    *("static", "joined", "shell", "health", "telemetry", "language", "ratios", "guides"),
+    *("sign_in", "measures", "home"),
+}
+"""The blueprints of a folder of studies alone, and those of a study that the folder has too."""
+KEPT_OPEN = {"sign_in", "language", "ratios"}
+"""The blueprints whose forms an archived study takes: they change none of it."""
+
+
+def is_served(endpoint: str | None, *, of_folder: bool) -> bool:
+    """Whether a study, or the folder of several, has the page of an endpoint."""
+    section = (endpoint or "").partition(".")[0]
+    return section in {"", *OF_FOLDER, *IN_FOLDER} if of_folder else section not in OF_FOLDER
+
+
+def is_kept_open(endpoint: str | None) -> bool:
+    """Whether the forms of an endpoint are taken even while the study is archived."""
+    return (endpoint or "").partition(".")[0] in KEPT_OPEN
+
+
 def menu(name: str) -> tuple[MenuEntry, ...]:
     """Return the entries of a menu that are for the kind of items of the study in force."""
     return tuple(entry for entry in MENUS[name] if is_offered(entry.endpoint))

@@ -89,7 +89,7 @@ def _warn_of_server(message: str) -> None:
 
 
 def _opened() -> closing[Database]:
-    settings = Settings.from_environment()
+    settings = options.settings_of_study()
     private_folder(settings.instance)
     return closing(Database(settings.database_url))
 
@@ -119,7 +119,7 @@ def move_command(database_url: str) -> None:
     """
     from relevansi.services.backups import backups
 
-    old_url = Settings.from_environment().database_url
+    old_url = options.settings_of_study().database_url
     new = _target(old_url, with_driver(database_url))
     with closing(Database(old_url)) as source, closing(Database(new)) as target:
         if source.is_missing():

@@ -8,7 +8,8 @@ import locale
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -110,12 +111,46 @@ class _Commands(click.Group):
             if cmd_name in commands:
                 module = import_module(f"relevansi.cli.{name}")
                 command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
+                if not any(option.name == "study" for option in command.params):
+                    command.params += _options_of_folder()
                 return command
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section(gettext("Commands")):
             formatter.write_dl([(name, gettext(about)) for name, about in COMMANDS.items()])
+
+
+def _options_of_folder() -> list[click.Parameter]:
+    """Return the options by which any command is about one of several studies."""
+
+    def option(name: str, about: str) -> click.Option:
+        variable = f"RELEVANSI_{name.upper()}"
+
+        def put(context: click.Context, _option: click.Parameter, value: str | None) -> None:
+            if value is not None:
+                context.with_resource(_variable(variable, value))
+
+        return click.Option([f"--{name}"], help=about, expose_value=False, callback=put)
+
+    return [
+        option("studies", "The folder with a database for each of several studies."),
+        option("study", "The name of one of them."),
+    ]
+
+
+@contextmanager
+def _variable(name: str, value: str) -> Iterator[None]:
+    """Let the environment have a variable until the block ends."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 @click.group(

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import lzma
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 import click
 
 from relevansi.cli.collecting import demo_server
 from relevansi.cli.frame.output import say
 from relevansi.cli.frame.serving import LOOPBACK, serve
-from relevansi.config import Settings, private_folder, resource
+from relevansi.config import Settings, private_folder
 from relevansi.db import sqlite_files
 from relevansi.db.engine import Database, DatabaseOutOfDate, NewerDatabase
-from relevansi.i18n import DEFAULT_LANGUAGE, SOURCE_LANGUAGE, gettext, language
+from relevansi.i18n import gettext
 from relevansi.services.judging import live_metrics
+from relevansi.services.study import demos
 
 if TYPE_CHECKING:
     from relevansi.cli.frame.commands import AppFactory
@@ -59,7 +57,7 @@ def prepared_demo(*, documents: bool = False, fresh: bool = False) -> Settings:
         if fresh:
             sqlite_files.delete(file)
         if not file.exists():
-            restore(file, documents=documents)
+            demos.restore(file, documents=documents)
         try:
             demo.prepare()
         except DatabaseOutOfDate:
@@ -74,7 +72,7 @@ def prepared_demo(*, documents: bool = False, fresh: bool = False) -> Settings:
                     command=anew,
                 )
             ) from newer
-    if sqlite_files.marked(file) != mark(documents=documents):
+    if sqlite_files.marked(file) != demos.mark(documents=documents):
         say(
             gettext(
                 "The demo's study is of another version, with your ratings. "
@@ -84,26 +82,3 @@ def prepared_demo(*, documents: bool = False, fresh: bool = False) -> Settings:
             err=True,
         )
     return settings
-
-
-def packed_study(*, documents: bool = False) -> Path:
-    """Return the file with a demo's study; that of documents is there in two languages."""
-    if not documents:
-        return resource("seeds") / "demo" / "study.sqlite.xz"
-    code = language() if language() == DEFAULT_LANGUAGE else SOURCE_LANGUAGE
-    return resource("seeds") / "documents" / f"study.{code}.sqlite.xz"
-
-
-def restore(file: Path, *, documents: bool = False) -> None:
-    """Put the study of a demo into the place of `file`, as a whole or not at all."""
-    with TemporaryDirectory(dir=file.parent) as folder:
-        unpacked = Path(folder, file.name)
-        unpacked.write_bytes(lzma.decompress(packed_study(documents=documents).read_bytes()))
-        sqlite_files.set_mark(unpacked, mark(documents=documents))
-        sqlite_files.replace_database(unpacked, file, earlier=None)
-
-
-def mark(*, documents: bool = False) -> int:
-    """Return the number of the study that a demo of this version has, in any language."""
-    files = sorted(packed_study(documents=documents).parent.glob("study*.sqlite.xz"))
-    return crc32(b"".join(file.read_bytes() for file in files)) & 0x7FFF_FFFF

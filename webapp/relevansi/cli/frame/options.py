@@ -22,6 +22,7 @@ from relevansi.exporters.frame.latex import latex
 from relevansi.exporters.frame.tables import Document, Table, markdown
 from relevansi.failures import Refused
 from relevansi.i18n import gettext
+from relevansi.services.folders import folder
 from relevansi.services.study import studies
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -123,10 +124,21 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def settings_of_study() -> Settings:
+    """Return the settings of one study; of a folder of several the user says which."""
+    settings = Settings.from_environment()
+    if settings.studies is not None and not settings.study:
+        names = ", ".join(folder.names(settings.studies)) or "-"
+        raise click.UsageError(
+            gettext("Say which study: --study NAME. There are: %(names)s", names=names)
+        )
+    return settings
+
+
 @contextmanager
 def opened() -> Iterator[Database]:
     """Yield the configured database, made if it is new; close it afterwards."""
-    with closing(Database(Settings.from_environment().database_url)) as database:
+    with closing(Database(settings_of_study().database_url)) as database:
         database.prepare()
         yield database
 

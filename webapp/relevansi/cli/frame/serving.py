@@ -25,10 +25,11 @@ from urllib.parse import urlsplit
 import click
 
 from relevansi.cli.frame.output import say
-from relevansi.config import Settings, private_folder, secret_key
+from relevansi.config import FOLDER, Settings, private_folder
 from relevansi.db.engine import Database
 from relevansi.db.sqlite_files import cut_off_beside
 from relevansi.i18n import gettext
+from relevansi.services.folders.folder import names
 from relevansi.services.judging import live_metrics
 
 if TYPE_CHECKING:
@@ -77,19 +78,27 @@ def announced(settings: Settings, base_url: str, database: str) -> Iterator[None
 
 def find(settings: Settings) -> str | None:
     """Return the address of the latest server of the configured database that answers."""
-    with closing(Database(settings.database_url)) as database:
-        description = database.description
+    # A server of the whole folder has every study of it below its own path.
+    addresses = {_description(settings.database_url): ""}
+    if settings.studies is not None and settings.study:
+        addresses[str(settings.studies / FOLDER)] = f"s/{settings.study}/"
     servers = []
     for file in settings.instance.glob("served-*.json"):
         with suppress(OSError, ValueError, TypeError, KeyError):
             served = json.loads(file.read_text("utf-8"))
             if not _is_running(served["pid"]):
                 file.unlink()
-            elif served["database"] == description:
-                servers.append((served["started_at"], served["base_url"]))
+            elif served["database"] in addresses:
+                address = f"{served['base_url']}{addresses[served['database']]}"
+                servers.append((served["started_at"], address))
     return next(
         (address for _, address in sorted(servers, reverse=True) if _answers(address)), None
     )
+
+
+def _description(url: str) -> str:
+    with closing(Database(url)) as database:
+        return database.description
 
 
 def chosen(settings: Settings, base_url: str | None) -> tuple[str, str]:
@@ -152,11 +161,16 @@ def upgrade_command() -> None:
 
     Figures that are stored beside the judgments are computed anew.
     """
-    with closing(Database(Settings.from_environment().database_url)) as opened:
-        opened.upgrade()
-        live_metrics.recompute(opened)
-        name, version = opened.description, opened.version()
-    say(gettext("%(name)s is at version %(version)s.", name=name, version=version))
+    settings = Settings.from_environment()
+    urls = [settings.database_url]
+    if settings.studies is not None and not settings.study:
+        urls += [settings.of_study(name).database_url for name in names(settings.studies)]
+    for url in urls:
+        with closing(Database(url)) as opened:
+            opened.upgrade()
+            live_metrics.recompute(opened)
+            name, version = opened.description, opened.version()
+        say(gettext("%(name)s is at version %(version)s.", name=name, version=version))
 
 
 def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:
@@ -167,7 +181,11 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
     address = f"http://{host_part}:{listener.getsockname()[1]}{settings.prefix}/"
     database = app.extensions["database"]
     say(gettext("Relevansi is at %(address)s", address=address))
-    say(gettext("Database: %(name)s", name=database.description))
+    say(
+        gettext("Studies: %(name)s", name=app.config["FOLDER"])
+        if app.config["FOLDER"]
+        else gettext("Database: %(name)s", name=database.description)
+    )
     for folder in cut_off_beside(Path(database.description)) if database.is_sqlite else ():
         warning = gettext(
             "A backup or restore was cut off and left %(name)s behind. The database is whole; "
@@ -176,7 +194,7 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
         )
         say(warning, err=True)
     if host != LOOPBACK:
-        tell_setup_link(database, settings, address)
+        tell_setup_link(app, settings, address)
     say(gettext("Stop it with Ctrl+C."))
     if browser:
         import webbrowser
@@ -202,6 +220,8 @@ def _answer(app: Flask, listener: socket.socket) -> None:
     app.extensions["workers"].serve()
     server.run()
     server.close()
+    if "studies" in app.extensions:
+        app.extensions["studies"].finish(PATIENCE)
     app.extensions["workers"].finish(PATIENCE)
     app.extensions["database"].close()
 
@@ -211,15 +231,15 @@ def _stop(_number: int, _frame: object) -> NoReturn:
     raise SystemExit(0)
 
 
-def tell_setup_link(opened: Database, settings: Settings, address: str) -> None:
+def tell_setup_link(app: Flask, settings: Settings, address: str) -> None:
     """Print the link that sets the owner's first password, as long as there is none."""
     from relevansi.services.people import sign_in
     from relevansi.services.study import studies
 
-    with opened.reading() as session:
+    with app.extensions["database"].reading() as session:
         study = studies.current(session)
         if study is not None and study.password is None and not settings.auth_header:
-            key = sign_in.setup_key(study, secret_key(settings.instance))
+            key = sign_in.setup_key(study, str(app.secret_key))
             link = f"{address}sign-in?setup={key}"
             say(gettext("Set the owner's password first: %(link)s", link=link))
 

@@ -36,11 +36,13 @@ from relevansi.db.tables.phase_3 import Participant
 from relevansi.failures import Conflict, Refused
 from relevansi.i18n import mark
 from relevansi.records import Scale
+from relevansi.services.folders import folder
+from relevansi.services.folders.folder import Archived
 from relevansi.services.people import raters, sign_in, tokens
 from relevansi.services.phase_3 import participants
 from relevansi.services.phase_3.participants import ParticipantCookie
 from relevansi.services.study import studies
-from relevansi.web.features import Role, is_offered, role_for
+from relevansi.web.features import Role, is_kept_open, is_offered, is_served, role_for
 from relevansi.web.frame import htmx, session_cookie
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ FORWARDING = (
     *("HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_SERVER"),
 )
 """The headers that proxies add, by their names in the server's environ."""
+FAILURE = "relevansi.failure"
+"""The name in the environ of why a study of the folder cannot be opened; no header can have it."""
 RATER = "Relevansi-Rater"
 """The header in which page and server name the person that a page or click belongs to."""
 FILES = {"static", "joined.show"}  # the endpoints of files, which are the same for everybody
@@ -201,8 +205,16 @@ def reading() -> Iterator[tuple[Session, Rater]]:
 def writing() -> Iterator[tuple[Session, Rater]]:
     """Yield a session whose user commits, and the rater who asks."""
     need_our_page()
+    need_open_study()
     with database().writing() as session:
         yield session, rater(session)
+
+
+def need_open_study() -> None:
+    """Raise ``Archived`` where the study can only be read."""
+    studies_of_folder, name = current_app.config["STUDIES"], current_app.config["STUDY"]
+    if studies_of_folder is not None and folder.is_archived(studies_of_folder, name):
+        raise Archived
 
 
 def rater(session: Session) -> Rater:
@@ -258,6 +270,12 @@ def set_headers(response: Response) -> Response:
     return response
 
 
+def check_study() -> None:
+    """Raise why the study that was asked for cannot be opened."""
+    if failure := request.environ.get(FAILURE):
+        raise failure
+
+
 def check() -> None:
     """Look up who makes the request; raise the refusal if they may not."""
     if request.endpoint in {*FILES, "health.healthz"}:
@@ -276,8 +294,12 @@ def check() -> None:
     role = role_for(request.endpoint)
     if role != Role.ANYBODY:
         _admit(user, role)
-    if "\x00" in request.path:  # no name has a NUL, and PostgreSQL refuses a query with one
+    of_folder = current_app.config["FOLDER"] is not None
+    # No name has a NUL, and PostgreSQL refuses a query with one.
+    if "\x00" in request.path or not is_served(request.endpoint, of_folder=of_folder):
         raise NotFound
+    if request.method not in SAFE_METHODS and not is_kept_open(request.endpoint):
+        need_open_study()
 
 
 def _admit(user: CurrentUser, role: Role) -> None:
@@ -381,11 +403,18 @@ def _guest(session: Session, carried: dict[str, Any]) -> CurrentUser:
     return CurrentUser(guest_id=participant.id, key=key)
 
 
-@lru_cache(maxsize=1024)
 def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
-    """Return a name for one person in one study, the same wherever its database moves."""
+    """Return a name for one person in one study, the same wherever its database moves.
+
+    Two copies of a study in one folder share a browser's store, so there its name counts too.
+    """
+    return _key_in(study_id, study_made_at, kind, number, current_app.config["STUDY"])
+
+
+@lru_cache(maxsize=1024)
+def _key_in(study_id: int, study_made_at: datetime, kind: str, number: int, name: str) -> str:
     created_at = study_made_at.astimezone(UTC).isoformat()
-    identity = f"{study_id}/{created_at}/{kind}/{number}"
+    identity = f"{study_id}/{created_at}/{kind}/{number}{name and '/'}{name}"
     return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import gzip
 from contextlib import suppress
 from contextvars import copy_context
+from copy import copy
+from functools import partial
 from importlib.metadata import version
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING
 
-from flask import Flask, Response, request
+from flask import Config, Flask, Response, request
 from flask.logging import default_handler
 from jinja2 import FileSystemBytecodeCache, StrictUndefined
 from markupsafe import Markup
@@ -34,6 +36,7 @@ from relevansi.web.agreement import adjudications, agreement
 from relevansi.web.catalogue import catalogue
 from relevansi.web.comparisons import comparisons
 from relevansi.web.evaluations import evaluations
+from relevansi.web.folders import folder
 from relevansi.web.frame import (
     access,
     errors,
@@ -44,6 +47,7 @@ from relevansi.web.frame import (
     site,
     telemetry,
 )
+from relevansi.web.frame.telemetry import Telemetry
 from relevansi.web.frame.workers import Workers
 from relevansi.web.gold import constraints, gold
 from relevansi.web.machine_judges import judges
@@ -59,7 +63,7 @@ from relevansi.web.study import home, study
 from relevansi.web.workers import jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
     from jinja2.bccache import Bucket
@@ -73,7 +77,7 @@ BLUEPRINTS = (
         module.blueprint
         for module in (
             *(adjudications, agreement, api, card_decisions, catalogue, comparisons),
-            *(constraints, evaluations, findings, gold, history, home, imports),
+            *(constraints, evaluations, findings, folder, gold, history, home, imports),
             *(jobs, judges, judgments, offline),
             *(packs, participants, planning, rate, raters),
             *(runs, sign_in, study, tokens, user_studies),
@@ -113,20 +117,39 @@ class _StoredNumber(IntegerConverter):
         super().__init__(url_map, max=LARGEST_INTEGER)
 
 
-def join(app: Flask, database_url: str) -> None:
-    """Make `app` answer with every page, on the database at `database_url`."""
+def attach(app: Flask, database_url: str) -> None:
+    """Let `app` answer on the database at `database_url`, which is made if it is new."""
     database = app.extensions["database"] = Database(database_url)
     database.prepare()
     with database.writing() as session:
         studies.open_or_make(session, access.now())
         session.commit()
     session_cookie.set_up(app, database_url)
+    app.extensions["telemetry"] = Telemetry()
+    app.wsgi_app = _apart(_behind_proxies(app))  # type: ignore[assignment,method-assign]
+    app.extensions["workers"] = Workers(app)
+
+
+def like(first: Flask, config: Mapping[str, object], database_url: str) -> Flask:
+    """Return an application with another configuration and database, and the pages of `first`.
+
+    Both have the same routes and compiled templates, which take most of an application's memory.
+    """
+    app = copy(first)
+    app.config = Config(first.root_path, {**first.config, **config})
+    app.extensions = {}
+    attach(app, database_url)
+    return app
+
+
+def join(app: Flask, database_url: str) -> None:
+    """Make `app` answer with every page, on the database at `database_url`."""
+    attach(app, database_url)
     telemetry.set_up(app)
-    for step in (language.begin, access.check, access.limit_body):
+    for step in (language.begin, access.check_study, access.check, access.limit_body):
         app.before_request(step)
     app.after_request(access.set_headers)
     app.after_request(compress)
-    app.wsgi_app = _apart(_behind_proxies(app))  # type: ignore[assignment,method-assign]
     errors.explain(app)
     is_json = bool(app.config["LOG"])
     formatter = telemetry.JsonLineFormatter() if is_json else LogLineFormatter(LOG_LINE)
@@ -137,7 +160,6 @@ def join(app: Flask, database_url: str) -> None:
         app.register_blueprint(blueprint)
     if app.debug:
         app.register_blueprint(site.parts)
-    app.extensions["workers"] = Workers(app)
 
 
 def _behind_proxies(app: Flask) -> WSGIApplication:
@@ -145,7 +167,7 @@ def _behind_proxies(app: Flask) -> WSGIApplication:
 
     What anybody else says of that counts for nothing, and is logged the first time.
     """
-    answer = _below(app.config["PREFIX"], app.wsgi_app)
+    answer = _below(app.config["PREFIX"], app.config["PATH"], partial(Flask.wsgi_app, app))
     proxied = ProxyFix(answer, x_for=1, x_proto=1, x_prefix=1)
     header = app.config["AUTH_HEADER"].upper().replace("-", "_")
     name_of_person = f"HTTP_{header}" if header else ""
@@ -180,22 +202,27 @@ UNTRUSTED_PREFIX = (
 )
 
 
-def _below(prefix: str, answer: WSGIApplication) -> WSGIApplication:
+def _below(prefix: str, study: str, answer: WSGIApplication) -> WSGIApplication:
     """Return `answer` below a path: that of the setting, else what a trusted proxy says.
 
-    A proxy may pass the whole path on or take it off. ``/healthz`` answers without it too.
+    A proxy may pass the whole path on or take it off. ``/healthz`` answers without it too. Below it
+    is the path of the `study`, where there are several.
     """
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         path, stated = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "").strip("/")
-        base = f"/{stated}" if stated and PREFIX.fullmatch(stated) else prefix
+        is_stated = bool(stated and PREFIX.fullmatch(stated))
+        outer = f"/{stated}" if is_stated else prefix
+        base = outer + study
+        if is_stated and path != outer and not path.startswith(f"{outer}/"):
+            path = outer + path  # the proxy took it off
         if base and path == base:
             query = environ.get("QUERY_STRING")
             start("308 Permanent Redirect", [("Location", f"{base}/{'?' * bool(query)}{query}")])
             return []
         if base and path.startswith(f"{base}/"):
             path = path.removeprefix(base)
-        elif base and not stated and path != "/healthz":
+        elif base and path != "/healthz":
             return _refused(start, "404 Not Found", f"Relevansi is at {base}/ here.\n")
         environ |= {"SCRIPT_NAME": base, "PATH_INFO": path}
         return answer(environ, start)

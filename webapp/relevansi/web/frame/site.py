@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import SimpleNamespace
 
-from flask import Blueprint, Response, current_app, g, render_template, url_for
+from flask import Blueprint, Response, current_app, g, render_template, request, url_for
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import NotFound
@@ -116,12 +116,15 @@ def site() -> SimpleNamespace:
         guest = access.name_of_guest()
     except SQLAlchemyError:
         guest = ""
+    is_folder = current_app.config["FOLDER"] is not None
     menu = "owner" if user.is_owner else "rater"
     others = "raters" if rater else "participants" if guest else "index"
     return SimpleNamespace(
         rater=rater,
         is_owner=user.is_owner,
         is_local=user.is_local,
+        is_folder=is_folder,
+        way_to_folder=_way_to_folder() if user.is_owner else "",
         is_of_house=bool(current_app.config["AUTH_HEADER"]),
         language=language(),
         direction=direction(),
@@ -132,13 +135,19 @@ def site() -> SimpleNamespace:
         home=access.HOME_OF_GUESTS if guest else "home.show",
         guide="index" if user.is_owner else others,
         key=user.key,
-        menu=features.menu("owner") if user.is_owner else menu_of_rater,
+        menu=() if is_folder else features.menu("owner") if user.is_owner else menu_of_rater,
         current=partial(features.current, menu),
         ratios=notation.ratios(),
         ways=examples(),
         is_demo=current_app.config["IS_DEMO"],
         other_demo=current_app.config["OTHER_DEMO"],
     )
+
+
+def _way_to_folder() -> str:
+    """Return the address of the list of all studies; empty for a study that is served alone."""
+    path: str = current_app.config["PATH"]
+    return f"{request.script_root.removesuffix(path)}/" if path else ""
 
 
 def _rater() -> tuple[str, tuple[MenuEntry, ...]]:

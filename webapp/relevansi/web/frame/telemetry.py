@@ -101,7 +101,6 @@ class JsonLineFormatter(logging.Formatter):
 
 def set_up(app: Flask) -> None:
     """Let `app` count its requests, and log them where the setting says so."""
-    app.extensions["telemetry"] = Telemetry()
     app.before_request(_begin)
     app.after_request(_end)
     if app.config["LOG"]:

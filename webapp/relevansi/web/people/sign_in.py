@@ -201,7 +201,7 @@ def change() -> Response:
         cookie = sign_in.owner_cookie(session, rater.study)
         session.commit()
     _let_in(cookie)
-    return _to(form.next.data, "raters.index")
+    return _to(form.next.data, "home.show" if current_app.config["FOLDER"] else "raters.index")
 
 
 def is_ours(path: str) -> bool:

@@ -30,6 +30,7 @@ from relevansi.services.study.progress import (
     rater_progress,
 )
 from relevansi.web.features import is_offered
+from relevansi.web.folders import folder
 from relevansi.web.frame import access
 from relevansi.web.runs import run_figures
 from relevansi.web.runs.run_figures import FigureColumn
@@ -61,6 +62,8 @@ class MethodStrip(Struct, frozen=True):
 
 @blueprint.get("/")
 def show() -> str:
+    if current_app.config["FOLDER"] is not None:
+        return folder.page()
     with access.reading() as (session, rater):
         if not rater.is_owner:
             return render_template("study/home/rater.html", **_own_work(session, rater))

@@ -1,0 +1,1 @@
+"""The page of the studies of one folder, and the way to each of them."""
