@@ -32,13 +32,12 @@ KEYS = {"1": "y", "0": "t", "unsure": "r", "correct_empty": "y", "false_negative
 LABELS = {"1": 1, "0": 0, "unsure": None, "correct_empty": 1, "false_negative": 0}
 GRADES = range(6)
 MOST_SECONDS = 900
+REMARK = 'class="confirm"'
+"""The button beside a card that says what its rater answered while it had other content."""
 ASKED = """() => {
   if (document.querySelector("h1#finished")) return {finished: true};
   const all = (selector) => [...document.querySelectorAll("#question " + selector)];
-  const seen = {
-    task: document.querySelector("#question")?.dataset.query,
-    changed: all(".remark:not(:empty) .confirm").length,
-  };
+  const seen = { task: document.querySelector("#question")?.dataset.query };
   const at = document.activeElement?.closest(".card, #outcome, .grades");
   const isOpen = (place) => place.matches(".grades")
     ? !place.querySelector(":checked") : !place.dataset.verdict;
@@ -130,10 +129,15 @@ class Typist:
         asked = self._asked()
         if asked.get("finished"):
             return False
-        self._see(asked)
         if asked.get("places"):
             keys = self._decide(asked)
-            self.page.keyboard.type("".join(key.typed for key in keys))
+            if asked["kind"] == "card" and self._is_changed(asked):
+                keys = keys[:1]
+                with self.page.expect_response(lambda sent: sent.request.method == "POST") as sent:
+                    self.page.keyboard.type(keys[0].typed)
+                self.changed[self._unit(asked)] += sent.value.text().count(REMARK)
+            else:
+                self.page.keyboard.type("".join(key.typed for key in keys))
             self.keys += keys
         return True
 
@@ -170,10 +174,12 @@ class Typist:
             return {}  # on the way to another page
         return found
 
-    def _see(self, asked: dict[str, Any]) -> None:
-        for unit, task in self.given.items():
-            if task == asked.get("task"):
-                self.changed[unit] = max(self.changed[unit], asked["changed"])
+    def _is_changed(self, asked: dict[str, Any]) -> bool:
+        """Whether the question shows a property with other content too, which a click says."""
+        unit = self._unit(asked)
+        return any(
+            thing.version for thing in self.sample.things if (thing.question, thing.run) == unit
+        )
 
     def _decide(self, asked: dict[str, Any]) -> list[Key]:
         question, where = unit = self._unit(asked)
