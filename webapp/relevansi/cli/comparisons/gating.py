@@ -21,6 +21,7 @@ from relevansi.cli.frame.output import document_text, one_line
 from relevansi.cli.runs.importing import choices_of, reading_options
 from relevansi.config import secret
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
+from relevansi.exporters.exports import empty_answers
 from relevansi.exporters.frame.tables import Document, Section, Table, text_table
 from relevansi.i18n import gettext, mark
 from relevansi.importers.results.formats import Choices
@@ -308,6 +309,7 @@ def _could_show(unit: Unit, difference: GateDifference, report: GateReport) -> s
 def _sentences(report: GateReport) -> Iterator[str]:
     yield _answers(report.name, report.answers)
     yield _answers(report.baseline_name, report.baseline_answers)
+    yield from empty_answers.sentences(report.empty_answers)
     for _, finding in _findings(report):
         yield f"{finding}."
     if report.missing:

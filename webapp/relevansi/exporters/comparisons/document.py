@@ -20,6 +20,7 @@ from relevansi.exporters.comparisons.figure_names import (
     joined,
     unit_of,
 )
+from relevansi.exporters.exports import empty_answers
 from relevansi.exporters.frame.canvas import PRINT
 from relevansi.exporters.frame.charts import in_words
 from relevansi.exporters.frame.tables import (
@@ -43,6 +44,7 @@ from relevansi.metrics.comparisons.comparisons import (
 from relevansi.metrics.comparisons.differences import ComparedQuery, highest_value, leading
 from relevansi.metrics.comparisons.stability import StabilityLine
 from relevansi.metrics.intervals import CONFIDENCE, LEVEL
+from relevansi.metrics.judging.empty_answers import counted
 from relevansi.metrics.judging.figures import HEADLINES, averaged
 from relevansi.metrics.judging.graded import with_judged
 from relevansi.metrics.judging.registry import Unit
@@ -408,6 +410,8 @@ def _appendix(report: ComparisonReport) -> Iterator[Section]:
     )
     for part in report.parts.values():
         yield part.section(part.value)
+    if any(report.empty_answers.values()):
+        yield empty_answers.section(report)
     others = [name for name in comparison.headline if name == "composite"]
     is_tested = not answers.is_open(report)
     yield Section(
@@ -490,6 +494,8 @@ def how_rated(report: ComparisonReport) -> str:
                 n=notation.number(alpha.n),
             )
         )
+    every = [answer for of_run in report.empty_answers.values() for answer in of_run.values()]
+    sentences += empty_answers.sentences(counted(every))
     for contender in report.comparison.contenders:
         failed = contender.missing.failed
         sentences += [words.failed_calls(contender.run.name, failed)] if failed else []

@@ -18,6 +18,7 @@ from relevansi.exporters.comparisons.differences import (
     signed_ranks_json,
 )
 from relevansi.exporters.comparisons.words import parts_of, unsaid
+from relevansi.exporters.exports.empty_answers import answer_json, counts_json
 from relevansi.exporters.exports.metrics_tables import (
     blindness_json,
     spans_json,
@@ -37,6 +38,7 @@ from relevansi.metrics.comparisons.comparisons import (
 from relevansi.metrics.comparisons.differences import ComparedQuery
 from relevansi.metrics.comparisons.stability import StabilityLine
 from relevansi.metrics.intervals import CONFIDENCE, METHOD
+from relevansi.metrics.judging.empty_answers import EmptyAnswer, counted
 from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS, HEADLINES
 from relevansi.notation import file_day
 
@@ -90,7 +92,8 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     runs: [...], differences: [...], signed_rank: [...], stability, questions: [...]}``, and then
     each feature's own comparison, under its name.
     A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
-    {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is
+    {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}, empty_answers: what
+    looking gave; not of rated files}; ``interval`` is
     that of chance, ``bounds`` what the finished rating can still reach. A difference is
     {figure, false_negatives_at_zero, first, second, n, first_value, second_value, mean, interval,
     d_z, headline, reverses_headline, test, exact, p, p_error, p_holm, pairs, wins, ties, losses,
@@ -132,7 +135,10 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         },
         **({"composite": _COMPOSITE} if "composite" in comparison.headline else {}),
         **(_rankings(comparison) if comparison.headline != HEADLINES else {}),
-        "runs": [_contender(contender) for contender in comparison.contenders],
+        "runs": [
+            _contender(contender, report.empty_answers.get(contender.run.run))
+            for contender in comparison.contenders
+        ],
         "differences": [difference_json(difference) for difference in comparison.differences],
         "signed_rank": signed_ranks_json(comparison.differences),
         "stability": {
@@ -149,7 +155,9 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
                 "category": line.category,
                 "spread": line.spread,
                 "answers": {
-                    contender.run.run: _answer(query)
+                    contender.run.run: _answer(
+                        query, report.empty_answers.get(contender.run.run, {}).get(line.position)
+                    )
                     for contender, query in zip(comparison.contenders, line.answers, strict=True)
                 },
             }
@@ -178,7 +186,7 @@ def moment_json(when: datetime | None) -> str | None:
     return when.isoformat() if when else None
 
 
-def _contender(contender: Contender) -> dict[str, Any]:
+def _contender(contender: Contender, empty: Mapping[int, EmptyAnswer] | None) -> dict[str, Any]:
     run = contender.run
     return {
         "id": run.run,
@@ -188,6 +196,7 @@ def _contender(contender: Contender) -> dict[str, Any]:
         "rated": contender.rated,
         "partial": contender.missing.partial,
         "counts": {name: getattr(contender.totals, name) for name in COUNTS},
+        **({} if empty is None else {"empty_answers": counts_json(counted(empty.values()))}),
         "missing": {name: [*where] for name, where in asdict(contender.missing).items()},
         "figures": {
             name: _estimate(value) | ({"parts": parts_of(contender)} if name == "composite" else {})
@@ -224,7 +233,7 @@ def _line(line: StabilityLine) -> dict[str, Any]:
     }
 
 
-def _answer(query: ComparedQuery | None) -> dict[str, Any] | None:
+def _answer(query: ComparedQuery | None, empty: EmptyAnswer | None) -> dict[str, Any] | None:
     if query is None:
         return None
     summary, figures = query.summary, query.summary.figures
@@ -233,6 +242,7 @@ def _answer(query: ComparedQuery | None) -> dict[str, Any] | None:
         "state": summary.state.value,
         "complete": summary.complete,
         "empty_outcome": summary.empty_outcome.value if summary.empty_outcome else None,
+        **answer_json(empty),
         "results_count": summary.results_count,
         "precision_at_5": figures["mean_precision_at_5"].value,
         "overall_precision": figures["mean_overall_precision"].value,

@@ -1,13 +1,17 @@
-"""What looking gave for empty answers, in words and as JSON values."""
+"""What looking gave for empty answers: in words, as tables of a report, as JSON values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import asdict
+
 from relevansi import notation
+from relevansi.exporters.frame.tables import Cell, Column, Section, Table, whole_number, word
 from relevansi.i18n import gettext, ngettext
-from relevansi.metrics.judging.empty_answers import EmptyAnswer, EmptyAnswerCounts
+from relevansi.metrics.comparisons.comparisons import ComparisonReport
+from relevansi.metrics.judging.empty_answers import EmptyAnswer, EmptyAnswerCounts, counted
 
 
 def sentences(counts: EmptyAnswerCounts) -> Iterator[str]:
@@ -45,7 +49,7 @@ def sentences(counts: EmptyAnswerCounts) -> Iterator[str]:
 
 def counts_json(counts: EmptyAnswerCounts) -> dict[str, Any]:
     """Return counts by name; ``checked_share`` is the figure, null without a correct one."""
-    return {**counts._asdict(), "checked_share": counts.share_checked}
+    return {**asdict(counts), "checked_share": counts.share_checked}
 
 
 def answer_json(answer: EmptyAnswer | None) -> dict[str, Any]:
@@ -56,3 +60,69 @@ def answer_json(answer: EmptyAnswer | None) -> dict[str, Any]:
         "searches": answer.searches,
         "evidence": [item.identity for item in answer.evidence],
     }
+
+
+def section(report: ComparisonReport) -> Section:
+    """Return the empty answers of each compared run, and all evidence by name."""
+    names = report.comparison.names
+    counts = {run: counted(answers.values()) for run, answers in report.empty_answers.items()}
+    said = [(names[run], " ".join(sentences(of_run))) for run, of_run in counts.items()]
+    headings = (
+        gettext("Correct empty"),
+        gettext("after looking"),
+        gettext("Searches"),
+        gettext("Empty answers checked"),
+        gettext("False negatives"),
+        gettext("with evidence"),
+        gettext("Evidence"),
+    )
+    columns = (Column(gettext("Run")), *(Column(heading, numeric=True) for heading in headings))
+    rows = tuple(
+        (
+            word(names[run]),
+            *(
+                whole_number(number)
+                for number in (of_run.correct_empty, of_run.checked, of_run.searches)
+            ),
+            Cell(notation.figure(of_run.share_checked), (of_run.share_checked,)),
+            *(
+                whole_number(number)
+                for number in (of_run.false_negatives, of_run.with_evidence, of_run.evidence)
+            ),
+        )
+        for run, of_run in counts.items()
+    )
+    by_run = Table("empty_answers", gettext("Empty answers of each run"), columns, rows, ())
+    return Section(
+        "empty_answers",
+        gettext("Empty answers"),
+        tuple(f"{name}: {sentence}" for name, sentence in said if sentence),
+        tuple(table for table in (by_run, _evidence(report)) if table.rows),
+    )
+
+
+def _evidence(report: ComparisonReport) -> Table:
+    """Return what was looked up and fits a question that came back empty, each item once."""
+    questions = {line.position: line.question for line in report.comparison.questions}
+    items = {
+        (position, item.item_id): item
+        for answers in report.empty_answers.values()
+        for position, answer in answers.items()
+        for item in answer.evidence
+    }
+    columns = (
+        Column(gettext("No."), numeric=True),
+        Column(gettext("Question")),
+        Column("id"),
+        Column(gettext("What should have been shown")),
+    )
+    rows = tuple(
+        (
+            whole_number(position),
+            word(questions.get(position, "")),
+            word(item.identity),
+            word(item.name),
+        )
+        for (position, _), item in sorted(items.items())
+    )
+    return Table("evidence", gettext("Evidence of false negatives"), columns, rows, ())

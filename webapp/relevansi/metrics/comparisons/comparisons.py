@@ -26,6 +26,7 @@ from relevansi.metrics.comparisons.differences import (
 )
 from relevansi.metrics.comparisons.stability import Stability
 from relevansi.metrics.intervals import NO_INTERVAL, Interval, mean_interval
+from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.metrics.judging.figures import HEADLINES, Figure, Totals, figures
 from relevansi.metrics.judging.graded import with_judged
 from relevansi.metrics.judging.queries import QuerySummary
@@ -230,6 +231,7 @@ class ComparisonReport(Struct, frozen=True):
     ``parts`` are those of ``PARTS`` that there are. ``state`` is how far the runs are together.
     ``alpha`` is the raters' agreement on cards, where it was asked for.
     ``marks`` number the shapes of the runs by their ids, the same in the whole study.
+    ``empty_answers`` has what looking gave, by run and position; nothing of rated files.
     """
 
     study: str
@@ -250,3 +252,4 @@ class ComparisonReport(Struct, frozen=True):
     state: State | None = None
     marks: Mapping[str, int] = {}
     alpha: Coefficient | None = None
+    empty_answers: Mapping[str, Mapping[int, EmptyAnswer]] = {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from relevansi.records import EmptyOutcome
 
 CHECKED = "empty_answers_checked"
@@ -38,7 +40,7 @@ class EmptyAnswer(NamedTuple):
     evidence: tuple[Evidence, ...] = ()
 
 
-class EmptyAnswerCounts(NamedTuple):
+class EmptyAnswerCounts(Struct, frozen=True):
     """How many empty answers are right and missed, and how many of each rest on looking.
 
     ``checked`` correct ones were given after looking, by ``searches``; ``with_evidence`` false

@@ -24,6 +24,7 @@ from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Conflict, Missing, Refused
 from relevansi.i18n import mark
 from relevansi.kinds import from_row
+from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.records import EmptyOutcome, Item, Scale
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.events import NotToJudge
@@ -57,13 +58,15 @@ class Vote(Struct, frozen=True):
     """One rater's verdict, and their notes on the question's answers.
 
     ``number`` (from 1) is drawn anew for every judged item, so that no rater's habits can
-    be followed; ``name`` is ``None`` while names are hidden.
+    be followed; ``name`` is ``None`` while names are hidden. Of an empty list, ``looked_up`` is
+    what the rater's searches before the verdict gave; ``None`` on a card.
     """
 
     number: int
     name: str | None
     verdict: str
     notes: tuple[str, ...]
+    looked_up: EmptyAnswer | None = None
 
 
 class Dispute(Struct, frozen=True):
@@ -159,7 +162,7 @@ def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
 def votes(session: Session, study: Study, dispute: Dispute) -> tuple[Vote, ...]:
     """Return the votes on a judged item: in the raters' order with names, else in a drawn one."""
     is_shown = names_shown(session, study)
-    names = {rater.id: rater.name for rater in studies.raters(session, study)}
+    raters = {rater.id: rater for rater in studies.raters(session, study)}
     notes = _notes(session, dispute)
 
     def drawn(rater_id: int) -> bytes:
@@ -168,14 +171,26 @@ def votes(session: Session, study: Study, dispute: Dispute) -> tuple[Vote, ...]:
     return tuple(
         Vote(
             number=number,
-            name=names[rater_id] if is_shown else None,
+            name=raters[rater_id].name if is_shown else None,
             verdict=dispute.cast[rater_id],
             notes=tuple(dict.fromkeys(notes.get(rater_id, ()))),
+            looked_up=_looked_up(session, study, dispute, raters[rater_id]),
         )
         for number, rater_id in enumerate(
             sorted(dispute.cast, key=None if is_shown else drawn), start=1
         )
     )
+
+
+def _looked_up(
+    session: Session, study: Study, dispute: Dispute, rater: Rater
+) -> EmptyAnswer | None:
+    """Return what a rater looked up before their verdict on an empty list."""
+    if dispute.card is not None:
+        return None
+    emptiness = select(JudgedItem.id).where(JudgedItem.id == dispute.item_id)
+    rule = reports.of_rater(rater)
+    return reports.looked_up(session, study, emptiness, rule).get(dispute.item_id)
 
 
 def conversation(session: Session, dispute: Dispute) -> tuple[EarlierTurn, ...]:

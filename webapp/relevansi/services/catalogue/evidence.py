@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Row, Select, func, select
 from sqlalchemy.orm import Session
 
 from relevansi.db.engine import tables
 from relevansi.db.tables.catalogue import Search
 from relevansi.db.tables.judging import Adjudication, Event, JudgedItem, Judgment, StoredItem
 from relevansi.db.tables.people import Rater
-from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.kinds import KINDS, from_row
 from relevansi.metrics.judging.empty_answers import EmptyAnswer, Evidence
-from relevansi.records import EmptyOutcome, QueryState, Relevance, Scale
+from relevansi.records import EmptyOutcome, Item, Relevance, Scale
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.verdicts import Scope
 
@@ -31,12 +31,12 @@ def pinned(scope: Scope) -> Select[int]:
 def of_questions(
     session: Session,
     study: Study,
-    scope: Scope,
+    questions: Select[int],
     raters: Sequence[Rater],
     *,
     adjudicated: bool = False,
 ) -> dict[int, tuple[Evidence, ...]]:
-    """Return the evidence on the questions of the queries in `scope`, by question.
+    """Return the evidence on `questions`, by the id of each.
 
     That are the items which one of `raters` pinned and judges relevant, and whose verdict merged
     from all of them (`adjudicated`: else settled) is relevant: a tie leaves an item out. In the
@@ -53,40 +53,44 @@ def of_questions(
         .join_from(JudgedItem, StoredItem)
         .join(Judgment, Judgment.judged_item_id == JudgedItem.id)
         .outerjoin(Adjudication, Adjudication.judged_item_id == JudgedItem.id)
-        .where(JudgedItem.id.in_(by_raters), JudgedItem.id.in_(verdicts.pool_of(scope)))
+        .where(JudgedItem.id.in_(by_raters), JudgedItem.question_id.in_(questions))
         .where(Judgment.rater_id.in_(ids), Judgment.verdict.is_not(None))
         .order_by(JudgedItem.id)
     )
-    items, votes, is_pinned = {}, defaultdict[int, list[str]](list), set[int]()
-    kind, merging = KINDS[study.kind], verdicts.merging_of(study)
-    relevances = Scale.stored(study.scale).relevances
+    items = defaultdict[int, list[Any]](list)
     for row in tables(session).execute(rows):
-        items[row.id] = row
-        votes[row.id].append(row.verdict)
-        if row.is_evidence and relevances[row.verdict] is Relevance.RELEVANT:
-            is_pinned.add(row.id)
+        items[row.id].append(row)
+    merging = verdicts.merging_of(study)
+    relevances = Scale.stored(study.scale).relevances
     evidence: dict[int, tuple[Evidence, ...]] = {}
-    for item_id, row in items.items():
-        verdict = (adjudicated and row.settled) or merging(tuple(votes[item_id]))
-        if item_id in is_pinned and relevances[verdict] is Relevance.RELEVANT:
-            identity = row.identity
-            if kind.of_collection:
-                identity = kind.docno(row.identity, row.content)
-            name = from_row(row.card).name if row.card else identity
-            item = Evidence(item_id, identity, name, row.run_id)
-            evidence[row.question_id] = (*evidence.get(row.question_id, ()), item)
+    for votes in items.values():
+        merged = merging(tuple(row.verdict for row in votes))
+        verdict = (adjudicated and votes[0].settled) or merged
+        pinned_by = (row.verdict for row in votes if row.is_evidence)
+        if relevances[verdict] is Relevance.RELEVANT and any(
+            relevances[own] is Relevance.RELEVANT for own in pinned_by
+        ):
+            item = _named(KINDS[study.kind], votes[0])
+            question_id = votes[0].question_id
+            evidence[question_id] = (*evidence.get(question_id, ()), item)
     return evidence
+
+
+def _named(kind: type[Item], row: Row[Any]) -> Evidence:
+    identity = kind.docno(row.identity, row.content) if kind.of_collection else row.identity
+    name = from_row(row.card).name if row.card else identity
+    return Evidence(row.id, identity, name, row.run_id)
 
 
 def empty_answers(
     session: Session,
     study: Study,
-    scope: Scope,
+    emptiness: Select[int | None],
     raters: Sequence[Rater],
     *,
     adjudicated: bool = False,
 ) -> dict[int, EmptyAnswer]:
-    """Return what looking gave for the empty queries in `scope`, by key; none unclassified.
+    """Return what looking gave for the judged items of `emptiness`, by id; none unclassified.
 
     The outcome is merged from `raters` (`adjudicated`: else settled). The searches are those of
     raters whose own outcome it is, for the question, no later than the server received their
@@ -94,50 +98,42 @@ def empty_answers(
     """
     searched = (
         (Search.rater_id == Judgment.rater_id)
-        & (Search.question_id == Query.question_id)
+        & (Search.question_id == JudgedItem.question_id)
         & (Search.at <= Event.received_at)
     )
     columns = (
-        *(Query.id, Query.question_id, Query.run_id, Query.emptiness_id),
+        *(JudgedItem.id, JudgedItem.question_id, JudgedItem.run_id),
         *(Judgment.rater_id, Judgment.verdict, Adjudication.verdict.label("settled")),
     )
     rows = (
         select(*columns, func.count(Search.id).label("searches"))
-        .join_from(Query, Judgment, Judgment.judged_item_id == Query.emptiness_id)
+        .join_from(JudgedItem, Judgment)
         .outerjoin(Event, verdicts.made_by(Judgment))
         .outerjoin(Search, searched)
-        .outerjoin(Adjudication, Adjudication.judged_item_id == Query.emptiness_id)
-        .where(scope, Query.state == QueryState.EMPTY, Judgment.verdict.is_not(None))
+        .outerjoin(Adjudication, Adjudication.judged_item_id == JudgedItem.id)
+        .where(JudgedItem.id.in_(emptiness), Judgment.verdict.is_not(None))
         .where(Judgment.rater_id.in_([rater.id for rater in raters]))
         .group_by(*columns)
-        .order_by(Query.id)
+        .order_by(JudgedItem.id)
     )
-    by_query = defaultdict(list)
+    by_item = defaultdict[int, list[Any]](list)
     for row in tables(session).execute(rows):
-        by_query[row.id].append(row)
-    if not by_query:
+        by_item[row.id].append(row)
+    if not by_item:
         return {}
-    evidence = of_questions(session, study, scope, raters, adjudicated=adjudicated)
+    questions = select(JudgedItem.question_id).where(JudgedItem.id.in_(emptiness))
+    evidence = of_questions(session, study, questions, raters, adjudicated=adjudicated)
     merging = verdicts.merging_of(study)
     answers = {}
-    for key, votes in by_query.items():
-        first = votes[0]
-        cast = tuple(row.verdict for row in votes)
-        if verdict := (adjudicated and first.settled) or merging(cast):
-            outcome = EmptyOutcome(verdict)
+    for item_id, votes in by_item.items():
+        merged = merging(tuple(row.verdict for row in votes))
+        if verdict := (adjudicated and votes[0].settled) or merged:
+            outcome, items = EmptyOutcome(verdict), evidence.get(votes[0].question_id, ())
             is_missed = outcome is EmptyOutcome.FALSE_NEGATIVE
-            answers[key] = EmptyAnswer(
-                first.emptiness_id,
+            answers[item_id] = EmptyAnswer(
+                item_id,
                 outcome,
                 sum(row.searches for row in votes if row.verdict == verdict),
-                of_answer(evidence, first.question_id, first.run_id) if is_missed else (),
+                tuple(item for item in items if is_missed and item.run_id == votes[0].run_id),
             )
     return answers
-
-
-def of_answer(
-    evidence: Mapping[int, tuple[Evidence, ...]], question_id: int, run_id: str
-) -> tuple[Evidence, ...]:
-    """Return the `evidence` on a question that is about the answer of one run."""
-    items = evidence.get(question_id, ())
-    return tuple(item for item in items if item.run_id in {None, run_id})

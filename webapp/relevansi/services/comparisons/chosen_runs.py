@@ -19,6 +19,7 @@ from relevansi.failures import Refused
 from relevansi.i18n import gettext, mark
 from relevansi.kinds import listed_item as shown_item
 from relevansi.metrics.comparisons.differences import ComparedQuery
+from relevansi.metrics.judging.empty_answers import EmptyAnswer, Evidence
 from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.records import Item, QueryState
 from relevansi.services.judging import verdicts
@@ -227,11 +228,13 @@ class ListedItem(NamedTuple):
 class Side(Struct, frozen=True):
     """One run's answer to the question; ``answer`` is ``None`` where it was not run.
 
-    ``holes`` are the ranks whose results could not be read.
+    ``holes`` are the ranks whose results could not be read. ``empty_answer`` is what looking gave
+    for an empty list with an outcome.
     """
 
     name: str
     answer: ComparedQuery | None = None
+    empty_answer: EmptyAnswer | None = None
     response: str = ""
     notes: str = ""
     results: tuple[ListedItem, ...] = ()
@@ -241,7 +244,8 @@ class Side(Struct, frozen=True):
 class ComparedQuestion(Struct, frozen=True):
     """A question at its position in the set, with one side per run and its neighbours.
 
-    The neighbours are asked of raters; ``is_asked`` says whether it is too.
+    The neighbours are asked of raters; ``is_asked`` says whether it is too. ``evidence`` are the
+    items that raters looked up and that fit the question.
     """
 
     position: int
@@ -251,6 +255,7 @@ class ComparedQuestion(Struct, frozen=True):
     previous: int | None
     next: int | None
     is_asked: bool = True
+    evidence: tuple[Evidence, ...] = ()
 
 
 def find(
@@ -288,6 +293,7 @@ def find(
         listed_item[run].append(result)
     votes = {} if rule.rater is not None else reports.votes(session, study, scope)
     holes = verdicts.holes(session, scope)
+    empty_answers = reports.empty_answers(session, study, scope, rule)
     question = next(iter(queries.values())).question
     sides = {run: Side(name) for run, name in names.items()}
     for run, query in queries.items():
@@ -298,6 +304,7 @@ def find(
                 *(position, query.query_id, question.text, question.category, summary),
                 n_holes=len(holes.get(query.id, ())),
             ),
+            empty_answer=empty_answers.get(query.id),
             response=query.response,
             notes=merged.notes.get(query.id, ""),
             results=tuple(
@@ -320,4 +327,9 @@ def find(
         previous=max((place for place in places_put_to_raters if place < position), default=None),
         next=min((place for place in places_put_to_raters if place > position), default=None),
         is_asked=positions[position],
+        evidence=tuple(
+            item
+            for item in reports.evidence_on(session, study, question.id, rule)
+            if item.run_id in {None, *queries}
+        ),
     )

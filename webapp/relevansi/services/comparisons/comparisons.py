@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.metadata import version
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.runs import Query, Run
-from relevansi.db.tables.study import Study
+from relevansi.db.tables.study import Question, Study
 from relevansi.exporters.comparisons.document import Part
 from relevansi.exporters.frame import charts
 from relevansi.exporters.gold import constraint_reports
@@ -19,6 +20,7 @@ from relevansi.metrics.agreement.agreement import Coefficient
 from relevansi.metrics.agreement.report import ItemKind
 from relevansi.metrics.comparisons.comparisons import PARTS, ComparisonReport, compare
 from relevansi.metrics.comparisons.stability import stability
+from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.records import Scale, Tell, nobody
 from relevansi.services.agreement import agreement
@@ -29,6 +31,7 @@ from relevansi.services.planning import machine_help, samples, settled
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import assignments, studies
+from relevansi.services.study.question_sets import is_put_to_raters
 
 
 def report(
@@ -87,6 +90,7 @@ def report(
         state=reports.state(session, study, Query.run_id.in_(run_ids), rule),
         parts=parts,
         marks=marks(session, study, chosen),
+        empty_answers=_empty_answers(session, study, chosen, rule),
         alpha=_alpha(session, study) if with_agreement and rule.rater is None else None,
     )
 
@@ -106,6 +110,19 @@ def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> d
         for name, (value, writer) in zip(PARTS, values, strict=True)
         if value is not None
     }
+
+
+def _empty_answers(
+    session: Session, study: Study, runs: Sequence[Run], rule: Rule
+) -> dict[str, dict[int, EmptyAnswer]]:
+    """Return what looking gave for the empty answers of each run, by the place of the question."""
+    scope = Query.run_id.in_([run.id for run in runs]) & is_put_to_raters(Query.question_id)
+    answers = reports.empty_answers(session, study, scope, rule)
+    places = select(Query.id, Query.run_id, Question.position).join(Question)
+    by_run: dict[str, dict[int, EmptyAnswer]] = {run.id: {} for run in runs}
+    for key, run_id, position in session.execute(places.where(Query.id.in_(answers))):
+        by_run[run_id][position] = answers[key]
+    return by_run
 
 
 def _alpha(session: Session, study: Study) -> Coefficient | None:

@@ -38,6 +38,7 @@ from relevansi.metrics.comparisons.gate import (
     depth_of,
     gate_figures,
 )
+from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts, counted
 from relevansi.metrics.judging.graded import headline_of, ranking_names, usual_headline
 from relevansi.records import QueryState, ReadRun, Scale
 from relevansi.services.comparisons import chosen_runs
@@ -47,6 +48,7 @@ from relevansi.services.judging.judged_items import Pool
 from relevansi.services.judging.verdicts import TAIL, AskedQuery, Scope, Verdicts, with_pool
 from relevansi.services.runs import file_formats, imports, reports, results, runs
 from relevansi.services.runs.file_formats import RESULTS, RUN, FileDecision, OpenedFile
+from relevansi.services.runs.reports import Rule
 from relevansi.services.study import question_sets, studies
 
 EXIT_CODES = {Outcome.PASSED: 0, Outcome.OPEN: 3, Outcome.FAILED: 1}
@@ -117,7 +119,8 @@ class GateReport(Struct, frozen=True):
     ``unjudged`` are the run's results without a verdict, and ``n_below_pool`` those below the depth
     that raters see. ``merging`` of several raters is by "majority" or "median". ``n_grades`` are
     grades in the files, which do not count: a run does not judge itself. ``turns_blind``: since the
-    run was stored, raters rate blind.
+    run was stored, raters rate blind. ``empty_answers`` says what looking gave for the run's empty
+    lists and missing questions.
     """
 
     outcome: Outcome
@@ -140,6 +143,7 @@ class GateReport(Struct, frozen=True):
     n_grades: int = 0
     turns_blind: bool = False
     alpha: float = ALPHA
+    empty_answers: EmptyAnswerCounts = EmptyAnswerCounts()
 
 
 def floors_in(texts: Iterable[str]) -> dict[str, float]:
@@ -308,9 +312,10 @@ def gate(
         for question in questions_asked
         if question.id in gated_lists or not request.allow_missing
     ]
+    ours = [gated_lists.get(question) or empty_lists[question] for question in questions]
     pairs = [
-        (answer(gated_lists.get(question) or empty_lists[question]), answer(theirs[question]))
-        for question in questions
+        (answer(listed), answer(theirs[question]))
+        for question, listed in zip(questions, ours, strict=True)
     ]
     figures = tuple(gate_figures(pairs, deciding, request))
     outcome = _worst(figures)
@@ -336,7 +341,16 @@ def gate(
         n_added=len(gated.read.queries) - len(gated_lists.keys() & theirs.keys()),
         n_grades=gated.n_grades,
         turns_blind=turns_blind,
+        empty_answers=_empty_answers(session, study, rule, ours),
     )
+
+
+def _empty_answers(
+    session: Session, study: Study, rule: Rule, lists: Iterable[RankedList]
+) -> EmptyAnswerCounts:
+    empty = {listed.query.emptiness for listed in lists if listed.query.state is QueryState.EMPTY}
+    items = select(JudgedItem.id).where(JudgedItem.id.in_(empty - {None}))
+    return counted(reports.looked_up(session, study, items, rule).values())
 
 
 def _worst(figures: Iterable[GateFigure]) -> Outcome:

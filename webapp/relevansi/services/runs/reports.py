@@ -11,7 +11,7 @@ from statistics import median
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from relevansi import failures
@@ -23,7 +23,7 @@ from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Conflict, Missing, Refused
 from relevansi.i18n import mark
 from relevansi.kinds import KINDS
-from relevansi.metrics.judging.empty_answers import EmptyAnswer
+from relevansi.metrics.judging.empty_answers import EmptyAnswer, Evidence
 from relevansi.metrics.judging.figures import (
     GivenVerdict,
     QueryRow,
@@ -190,9 +190,32 @@ def empty_answers(
     session: Session, study: Study, scope: Scope, rule: Rule
 ) -> dict[int, EmptyAnswer]:
     """Return what looking gave for the empty queries in `scope` under `rule`, by key."""
+    empty = scope & (Query.state == QueryState.EMPTY)
+    items = select(Query.emptiness_id).where(empty)
+    answers = looked_up(session, study, items, rule)
+    keys = session.execute(select(Query.id, Query.emptiness_id).where(empty))
+    return {key: answers[item_id] for key, item_id in keys if item_id in answers}
+
+
+def looked_up(
+    session: Session, study: Study, emptiness: Select[int | None], rule: Rule
+) -> dict[int, EmptyAnswer]:
+    """Return what looking gave for judged items of `emptiness` under `rule`, by their ids."""
     raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
     adjudicated = rule.name == ADJUDICATED
-    return evidence.empty_answers(session, study, scope, raters, adjudicated=adjudicated)
+    return evidence.empty_answers(session, study, emptiness, raters, adjudicated=adjudicated)
+
+
+def evidence_on(
+    session: Session, study: Study, question_id: int, rule: Rule
+) -> tuple[Evidence, ...]:
+    """Return the items that were looked up and fit a question under `rule`."""
+    raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
+    questions = select(Question.id).where(Question.id == question_id)
+    adjudicated = rule.name == ADJUDICATED
+    return evidence.of_questions(session, study, questions, raters, adjudicated=adjudicated).get(
+        question_id, ()
+    )
 
 
 def blindness(session: Session, study: Study, scope: Scope, rule: Rule) -> Blindness:
@@ -346,15 +369,20 @@ def in_study(study: Study) -> Scope:
 
 
 def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, str]]:
-    """Return the votes on every judged item in `scope`, by ascending id; some have none."""
-    item_ids = session.scalars(verdicts.judged_items(scope))
+    """Return the votes on every judged item in `scope`, by ascending id; some have none.
+
+    What was pinned as evidence on the questions is among the items.
+    """
+    pinned = {*session.scalars(evidence.pinned(scope))}
+    item_ids = {*session.scalars(verdicts.judged_items(scope)), *pinned}
     votes_by_item: dict[int, dict[int, str]] = {
         item_id: {} for item_id in sorted(item_id for item_id in item_ids if item_id is not None)
     }
     raters = [rater.id for rater in studies.raters(session, study)]
-    for rater_id, verdicts_of_rater in verdicts.by_rater(session, scope, raters).items():
-        for item_id, verdict in verdicts_of_rater.by_item.items():
-            votes_by_item[item_id][rater_id] = verdict
+    by_rater = verdicts.by_rater(session, scope, raters, pooled=bool(pinned))
+    for rater_id, verdicts_of_rater in by_rater.items():
+        for item_id in verdicts_of_rater.by_item.keys() & votes_by_item.keys():
+            votes_by_item[item_id][rater_id] = verdicts_of_rater.by_item[item_id]
     return votes_by_item
 
 

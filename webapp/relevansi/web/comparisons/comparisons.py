@@ -20,6 +20,7 @@ from relevansi.exporters.comparisons import answers, breakdowns, document, pictu
 from relevansi.exporters.comparisons.breakdowns import FILTERS, RankedItem
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.files import FORMATS, file_name
+from relevansi.exporters.exports import empty_answers
 from relevansi.exporters.frame import tables
 from relevansi.i18n import gettext
 from relevansi.importers.runs.problems import ImportRefused, message
@@ -321,9 +322,12 @@ def _details_tab(report: ComparisonReport, _address: Address) -> dict[str, Any]:
         "constraint_labels": CONSTRAINT_LABELS,
         "pca": breakdowns.constraints_met(report, checked) if checked else {},
         "sections": [
-            part.section(part.value)
-            for name, part in report.parts.items()
-            if name in {"sample", "machine_help"}
+            *(
+                part.section(part.value)
+                for name, part in report.parts.items()
+                if name in {"sample", "machine_help"}
+            ),
+            *([empty_answers.section(report)] if any(report.empty_answers.values()) else []),
         ],
         "configuration": document.configuration(report).rows,
     }

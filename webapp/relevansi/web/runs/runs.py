@@ -16,9 +16,11 @@ from flask import (
 )
 
 from relevansi import labels, notation
+from relevansi.exporters.exports import empty_answers
 from relevansi.exporters.exports.metrics_tables import (
     blindness_sentence,
     chapters,
+    empty_counts,
     metrics_json,
     read_together,
     rounding,
@@ -199,6 +201,7 @@ def show(run_id: str) -> str:
         questions=table,
         notes=[*_unasked(report, run.overview.counts, study.pool_depth), *_exposed(exposure)],
         blindness=blindness_sentence(report.blindness),
+        looked_up=[*empty_answers.sentences(empty_counts(report))],
         cannot_tell=report.cannot_tell,
         formats=FORMATS,
         is_original=report.is_original,
