@@ -64,9 +64,9 @@ def test_a_pack_of_a_version_without_searches_is_equal_to_its_rows(
 
     def of_results(data: bytes) -> bytes:
         head, *rows = csv.reader(io.StringIO(data.decode()))
-        place = head.index("evidence")
-        listed = [head, *(row for row in rows if row[3])]
-        return csv_bytes([*row[:place], *row[place + 1 :]] for row in listed)
+        places = [n for n, name in enumerate(head) if name not in {"evidence", "reason"}]
+        listed = [head, *(row for row in rows if row[head.index("rank")])]
+        return csv_bytes([row[place] for place in places] for row in listed)
 
     data = without(packed(session, study, rater, looked_up.run_id), "study/searches.json")
     folder = f"runs/{looked_up.run_id}"
