@@ -789,7 +789,7 @@ document.addEventListener("click", (event) => {
 function showStep(step) {
   openStep(step);
   const place = step === "cards" ? (openCards()[0] ?? cards()[0]) : step === "empty" ? one("#outcome") : one(`#grades-${step}`);
-  enter(place);
+  if (place) enter(place); // else it comes with the answer to the last verdict
 }
 
 /** Open the menu at the ways on, past the places of the app. */

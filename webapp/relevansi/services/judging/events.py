@@ -386,9 +386,7 @@ def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Placed
         values["changed_at"] = last.received_at
         written[model, tuple(values)].append(key | values)
     for (model, columns), rows in written.items():
-        unchanged = (
-            ("changed_at",) if {"reason", "is_evidence"} & {*columns} else ()
-        )  # it is the verdict's
+        unchanged = () if "verdict" in columns or model is not Judgment else ("changed_at",)
         upserted = upsert(model, connection.dialect.name, columns, unchanged)
         connection.execute(upserted, rows)
 
