@@ -19,14 +19,13 @@ from jinja2 import Environment
 from jinja2.ext import InternationalizationExtension, extract_from_ast
 
 import relevansi
-from relevansi import i18n
+from relevansi import i18n, labels
 from relevansi.app import create_app
 from relevansi.config import Settings, resource, sqlite_url
 from relevansi.i18n import gettext, ngettext, speaking
 from relevansi.importers.runs import problems
 from relevansi.kinds import KINDS
 from relevansi.metrics.judging.registry import MEASURES
-from relevansi.services.study import studies
 from tests.page import Page
 from tests.web.conftest import in_english
 from tests.web.reached import reached
@@ -205,7 +204,7 @@ def test_every_word_of_the_demo_s_pages_is_in_a_catalogue(
     """So a further language is one catalogue."""
     monkeypatch.setattr(i18n, "_catalogue", lambda *_code: Bracketed())
     # Else the names that a new study has would stay bracketed for later tests.
-    monkeypatch.setattr(studies, "_first_names", studies._first_names.__wrapped__)
+    monkeypatch.setattr(labels, "_in_every_language", labels._in_every_language.__wrapped__)
     file = Path(shutil.copy(demo_file, tmp_path / "demo.sqlite"))
     app = create_app(Settings(sqlite_url(file), tmp_path, is_demo=True))
     client = in_english(app)

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextvars import ContextVar
+from functools import cache
 
-from relevansi.i18n import gettext, kind_of_items, mark, ngettext, speak_of
+from relevansi.i18n import (
+    LANGUAGES,
+    gettext,
+    kind_of_items,
+    mark,
+    ngettext,
+    speak_of,
+    speaking,
+)
 from relevansi.kinds import KINDS
 from relevansi.kinds.property import Card
 from relevansi.records import BINARY, CannotTell, Scale, State
 
+OWNER_NAME = mark("Owner")
 METHODS = {"api_only": "API Only", "vector_only": "Vector Only", "hybrid": "Hybrid"}
 """The search methods of the original evaluation, in its order: names, the same everywhere."""
 
@@ -170,6 +180,25 @@ def run(search_method: str | None, llm: str | None) -> str:
     return f"{name} · {llm or gettext('LLM not stated')}"
 
 
+def owner(name: str) -> str:
+    """Return a rater's name; the one every owner has at first in the reader's language."""
+    return first_name(name, OWNER_NAME)
+
+
+def first_name(name: str, default: str) -> str:
+    """Return `name`, or `default` in the reader's language where it is that in any language."""
+    return gettext(default) if name in _in_every_language(default) else name
+
+
+@cache
+def _in_every_language(text: str) -> frozenset[str]:
+    texts = set()
+    for code in LANGUAGES:
+        with speaking(code):
+            texts.add(gettext(text))
+    return frozenset(texts)
+
+
 def rule(name: str, merged: str | None = None) -> str:
     """Return a rule in words: a rater or a machine alone, the majority, or adjudicated.
 
@@ -179,7 +208,7 @@ def rule(name: str, merged: str | None = None) -> str:
     if kind == "machine" and rater:
         return gettext("%(name)s (machine) alone", name=rater)
     if kind == "rater" and rater:
-        return gettext("%(name)s alone", name=rater)
+        return gettext("%(name)s alone", name=owner(rater))
     rules = OF_MEDIAN if (merged or merging()) == "median" and name in OF_MEDIAN else RULES
     return gettext(rules[name]) if name in rules else name
 

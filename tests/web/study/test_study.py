@@ -240,7 +240,7 @@ def test_with_verdicts_the_scale_is_shown_but_its_words_change(
 def placed(client: FlaskClient, **places: str) -> dict[str, object]:
     """Return the form with the figures at the places as shown, and some moved or added."""
     page = settings(client, "scale")
-    names, shown = (page.values(f"[name={name}]") for name in ("figure", "place"))
+    names, shown = page.values("[name=figure]"), page.values("[name=place] [selected]")
     moved = [places.get(name, place) for name, place in zip(names, shown, strict=True)]
     return FORM | {"figure": names, "place": moved}
 
@@ -263,10 +263,8 @@ def test_figures_are_put_in_order(client: FlaskClient, web_database: Database) -
     assert wrong.status_code == 422
     assert "best" in page.one("#further-error").text
     assert page.one("#further")["value"] == "P@5, best"
-    assert (
-        dict(zip(page.values("[name=figure]"), page.values("[name=place]"), strict=True))["mrr"]
-        == "7"
-    )
+    places = page.values("[name=place] [selected]")
+    assert dict(zip(page.values("[name=figure]"), places, strict=True))["mrr"] == "7"
     assert chosen(**dict.fromkeys(("mrr", "P@5", "RBP", "nDCG@20"), "")) is None
 
 

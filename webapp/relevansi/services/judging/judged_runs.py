@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from relevansi import labels
 from relevansi.db.tables.judging import Judgment
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Run
@@ -126,7 +127,7 @@ class RunsUnderRules:
         raters = [rule.rater] if rule.rater is not None else self._judging()
         return tuple(
             (
-                studies.shown_owner(r.name) if r.is_owner else studies.rater_name(r),
+                labels.owner(r.name) if r.is_owner else studies.rater_name(r),
                 sum(item in self._items for item in self._of(r).by_item),
             )
             for r in raters

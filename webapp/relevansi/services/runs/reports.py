@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from relevansi import failures
+from relevansi import failures, labels
 from relevansi.db.tables.judging import Adjudication, Event, StoredSummary
 from relevansi.db.tables.machine_judges import MachineJudge
 from relevansi.db.tables.people import Rater
@@ -326,7 +326,7 @@ def _behind(session: Session, study: Study, scope: Scope) -> dict[str, int]:
             units = (*(task.unit for task in share.first_time), *share.free)
             questions &= {unit.question_id for unit in units}
         if questions:
-            behind[studies.shown_owner(rater.name)] = len(questions)
+            behind[labels.owner(rater.name)] = len(questions)
     return behind
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from datetime import datetime
-from functools import cache
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -21,7 +20,7 @@ from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Study
 from relevansi.failures import Conflict, Refused
-from relevansi.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, language, mark, speaking, texts_of
+from relevansi.i18n import SOURCE_LANGUAGE, gettext, language, mark, texts_of
 from relevansi.kinds import KINDS
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.graded import (
@@ -37,7 +36,6 @@ from relevansi.services.judging import changes, live_metrics
 from relevansi.services.judging.verdicts import Scope
 
 STUDY_NAME = mark("My study")
-OWNER_NAME = mark("Owner")
 Merging = Literal["median", "majority"]
 
 
@@ -51,20 +49,7 @@ def current(session: Session) -> Study | None:
 
 def shown_name(study: Study) -> str:
     """Return the study's name; in the reader's language while it is the one it was made with."""
-    return gettext(STUDY_NAME) if study.name in _first_names(STUDY_NAME) else study.name
-
-
-def shown_owner(name: str) -> str:
-    return gettext(OWNER_NAME) if name in _first_names(OWNER_NAME) else name
-
-
-@cache
-def _first_names(default: str) -> frozenset[str]:
-    names = set()
-    for code in LANGUAGES:
-        with speaking(code):
-            names.add(gettext(default))
-    return frozenset(names)
+    return labels.first_name(study.name, STUDY_NAME)
 
 
 def open_or_make(session: Session, now: datetime) -> Study:
@@ -77,7 +62,7 @@ def open_or_make(session: Session, now: datetime) -> Study:
         study = Study(name=gettext(STUDY_NAME), starter_guidelines=True, created_at=now)
         session.add(study)
         session.flush()
-        add_rater(session, study, gettext(OWNER_NAME), now, is_owner=True)
+        add_rater(session, study, gettext(labels.OWNER_NAME), now, is_owner=True)
     return study
 
 

@@ -311,10 +311,8 @@ def _set_up_templates(app: Flask) -> None:
         (notation, ("figure", "number", "four", "p_value", "short_rupiah", "price", "full_price")),
         (notation, ("size", "distance", "duration", "percent", "difference", "interval")),
         (markdown, ("line", "link", "picture", "render", "is_long", "intro", "shortened")),
-        (
-            labels,
-            ("method", "category", "field", "judgment", "cannot_tell", "verdict", "sign", "reason"),
-        ),
+        (labels, ("method", "category", "field", "judgment", "cannot_tell", "verdict")),
+        (labels, ("sign", "reason", "owner")),
     ):
         environment.filters |= {name: getattr(module, name) for name in names}
     environment.filters |= {"excerpt": excerpt, "word_count": word_count}

@@ -18,11 +18,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import NotFound
 from werkzeug.security import safe_join
 
-from relevansi import notation
+from relevansi import labels, notation
 from relevansi.db import outages
 from relevansi.exporters.frame.scripts import as_one, imported
 from relevansi.i18n import LANGUAGES, direction, language, own_name, speaking
-from relevansi.services.study import studies
 from relevansi.web import features
 from relevansi.web.features import MenuEntry
 from relevansi.web.frame import access
@@ -154,7 +153,7 @@ def _rater() -> tuple[str, tuple[MenuEntry, ...]]:
     """Return the rater's name and menu; both are empty when the database is away."""
     try:
         with access.reading() as (_session, rater):
-            name = studies.shown_owner(rater.name) if rater.is_owner else rater.name
+            name = labels.owner(rater.name) if rater.is_owner else rater.name
             return name, features.menu("rater")
     except (SQLAlchemyError, NotSignedIn):
         return "", ()

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 from wtforms import BooleanField, Form
 
+from relevansi import labels
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import LongWork
 from relevansi.db.tables.study import Study
@@ -258,7 +259,7 @@ def _set_up(session: Session, owner: Rater, form: WaitingForm) -> None:
     switches = studies.switches(owner.study)
     if form.study_name.data:  # asked for with the first run
         switches = replace(switches, name=form.study_name.data)
-        studies.rename_rater(session, owner, studies.shown_owner(owner.name), access.now())
+        studies.rename_rater(session, owner, labels.owner(owner.name), access.now())
     if form.open.data:
         switches = replace(switches, blind=False)
     studies.set_switches(session, owner.study, switches, access.now())

@@ -9,6 +9,7 @@ from flask import Blueprint, current_app, render_template
 from msgspec import Struct
 from sqlalchemy.orm import Session
 
+from relevansi import labels
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Run
 from relevansi.db.tables.study import Study
@@ -110,7 +111,7 @@ def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str
 
 def _is_behind(reader: RaterProgress, rule: Rule, behind: Any) -> bool:
     """Whether the reader has something of their own to rate that the state waits for."""
-    return reader.clicks_left > 0 if rule.rater else studies.shown_owner(reader.name) in behind
+    return reader.clicks_left > 0 if rule.rater else labels.owner(reader.name) in behind
 
 
 def _first_open(session: Session, rater: Rater, listed: Sequence[Run]) -> tuple[str, int] | None:
