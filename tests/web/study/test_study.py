@@ -289,9 +289,9 @@ def test_the_preview_is_a_part_or_a_page_and_runs_nothing(client: FlaskClient) -
     page = Page(client.post("/study/guidelines", data=FORM))
 
     assert part.is_part
-    assert part.one("#preview h4").text.startswith("Aturan")
+    assert part.one("#preview h2").text.startswith("Aturan")
     assert not part.has("script, img, [href^=javascript]")
-    assert page.texts("#preview h4") == ["Aturan"]
+    assert page.texts("#preview h2") == ["Aturan"]
     assert "Aturan" not in settings(client, "guidelines")  # nothing was stored
     assert client.get("/study/guidelines").location == "/study/?part=guidelines"
     for code, word in (("id", "Tidak yakin"), ("en", "Cannot tell")):
@@ -392,7 +392,7 @@ def _two_raters(client: FlaskClient, web_database: Database) -> str:
     ("rule", "value", "words"),
     [
         ("rater Ani & Co", "0.00", "Ani & Co alone"),
-        ("rater Pemilik", "1.00", "Pemilik alone"),
+        ("rater Pemilik", "1.00", "Owner alone"),
         ("majority", "0.00–1.00", "Majority of all raters"),
         ("adjudicated", "0.00–1.00", "Adjudicated, else the majority"),
         ("", "0.00–1.00", "Majority of all raters"),

@@ -24,7 +24,7 @@ MOST_RENDERED = 100_000
 MOST_IN_A_LINE = 300
 TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote"),
-    *("ul", "ol", "li", "h3", "h4", "h5", "h6", "a"),
+    *("ul", "ol", "li", "h2", "h3", "h4", "h5", "h6", "a"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "title"}}

@@ -29,10 +29,11 @@ from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices, exam
 from relevansi.importers.results.rows import MAPPED_ROLES
 from relevansi.importers.runs import problems
 from relevansi.importers.runs.problems import ImportRefused
+from relevansi.records import ReadQuery
 from relevansi.services.evaluations.evaluations import EvaluationKind
 from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
 from relevansi.services.runs import file_formats, results, runs, samples, waiting_files
-from relevansi.services.runs.file_formats import FORMATS, RATED_CSV, RESULTS, FileDecision
+from relevansi.services.runs.file_formats import FORMATS, RATED_CSV, RESULTS, RUN, FileDecision
 from relevansi.services.runs.imports import ImportReport
 from relevansi.services.runs.results import ResultsReport
 from relevansi.services.runs.waiting_files import UnknownUpload
@@ -120,6 +121,8 @@ class WaitingFileForm(Form):
 
 
 MOST_FILES = 100  # at once
+SECONDS_PER_CARD = 7
+"""So long a verdict takes, before anybody gave one; about as long as in the demo."""
 blueprint = Blueprint("imports", __name__)
 
 
@@ -141,6 +144,7 @@ def show() -> Response:
             turns_blind=file_formats.turns_blind(session, rater.study, reports),
             study_name=studies.shown_name(rater.study) if becomes else "",
             becomes=becomes,
+            queries=_new_queries(session, rater.study, files),
         )
 
 
@@ -323,6 +327,27 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
     }
 
 
+def _new_queries(
+    session: Session, study: Study, files: Sequence[Mapping[str, Any]]
+) -> list[ReadQuery]:
+    """Return the questions with cards of the runs that wait; none where reading them takes long."""
+    waiting = [
+        waiting_files.find(session, study, file["token"])
+        for file in files
+        if file["format"] is RUN and not file["is_refused"] and _n_new_runs(file)
+    ]
+    if waiting_files.is_long(upload.questions for upload in waiting):
+        return []
+    reports = [waiting_files.opened(upload).read for upload in waiting]
+    return [
+        query
+        for report in reports
+        if isinstance(report, ImportReport)
+        for query in report.read.queries
+        if query.cards
+    ]
+
+
 def _n_storable(file: Mapping[str, Any]) -> int:
     if file["is_refused"] or not file["report"].brings_something:
         return 0
@@ -339,6 +364,10 @@ def _n_new_runs(file: Mapping[str, Any]) -> int:
 
 def _answer(files: Sequence[Any], notice: str, status: int = 200, **more: Any) -> Response:
     page = {"works": (), "turns_blind": False, "study_name": "", "becomes": "", **more}
+    queries = page.setdefault("queries", [])
+    items = [(query.query_id, card.identity) for query in queries for card in query.cards]
+    page |= {"n_cards": len(items), "n_distinct": len({*items})}
+    page["seconds_per_card"] = SECONDS_PER_CARD
     page |= {"files": files, "notice": notice, "storable": sum(map(_n_storable, files))}
     page |= {"n_runs": sum(map(_n_new_runs, files))}
     return htmx.respond(
