@@ -62,6 +62,9 @@ def test_nothing_but_what_is_listed_here_is_open_to_others_than_the_owner(app: F
         assert role_for(rule.endpoint) == expected, rule.rule
 
 
+SEARCHING = {"rate.next_one", "rate.look"}
+
+
 @pytest.mark.parametrize("role", ["owner", "rater", "stranger"])
 def test_an_open_door_lets_in_whom_it_names(served: Flask, role: str) -> None:
     assert refused_at_open_doors(served, enter(served, role), role) == []
@@ -77,8 +80,8 @@ def test_a_closed_door_refuses_changes_nothing_and_tells_nothing(
 @pytest.mark.parametrize(
     ("role", "ask_first"),
     [
-        ("owner", {"rate.next_one", "findings.take_away", "findings.data"}),
-        ("rater", {"rate.next_one"}),
+        ("owner", {*SEARCHING, "judgments.look", "findings.take_away", "findings.data"}),
+        ("rater", SEARCHING),
     ],
 )
 def test_a_link_from_elsewhere_stores_nothing(

@@ -19,6 +19,7 @@ from tests.page import Page
 from tests.web.conftest import PART
 from tests.web.phase_3.participants import NOBODY, WAIT, ask, opened, taking_part
 from tests.web.rating.blind_study import set_study
+from tests.web.rating.looking import fill, look, pins
 
 
 def states(database: Database) -> list[str]:
@@ -67,6 +68,26 @@ def test_an_empty_answer_asks_whether_that_is_right(app: Flask, web_database: Da
     assert "Not rated in full" in client.get("/ask/").text
     client.post(f"{address}/rating", data={"quality": "0"})
     assert "Not rated in full" not in client.get("/ask/").text
+
+
+def test_participants_look_things_up_only_where_the_owner_lets_them(
+    app: Flask, web_database: Database
+) -> None:
+    nothing = bots.status(200, {"response": "Maaf, tidak ada.", "properties": []})
+    with bots.serving(nothing) as bot:
+        client = taking_part(app, opened(web_database, bot.address))
+        address = ask(app, client, "Kastil di Medan?")
+    assert not Page(client.get(address)).has("#look")
+    assert client.get(f"{address}/look").status_code == 400
+    set_study(web_database, looks_up_in_phase_3=True)
+    fill(web_database, "a")
+    found = look(client, address, "house")
+    data = {"evidence": "1", "listing": pins(found)[0]}
+    answer = client.post(f"{address}/evidence", data=data, headers=PART)
+    assert Page(answer).partials["#evidence"].count("li") == 1
+    assert Page(client.get(address)).one("#outcome")["data-verdict"] == "false_negative"
+    client.post("/ask/undo")
+    assert Page(client.get(address)).one("#outcome")["data-verdict"] == ""
 
 
 def test_a_click_is_answered_with_what_it_changed(app: Flask, web_database: Database) -> None:

@@ -10,33 +10,13 @@ from sqlalchemy import select
 
 from relevansi.db.engine import Database
 from relevansi.db.tables.catalogue import Search
-from relevansi.kinds.property import Card
-from relevansi.services.catalogue import catalogue
 from tests.page import Page
 from tests.services.runs.runs import card, query
 from tests.stored_studies import open_study
-from tests.web.conftest import stored
+from tests.web.conftest import PART, stored
 from tests.web.rating.blind_study import begin, place, set_study, three_runs
+from tests.web.rating.looking import fill, look, pins
 from tests.web.visitors import invited
-
-PART = {"HX-Request-Type": "partial"}
-
-
-def fill(database: Database, *names: str, price: int | None = None) -> None:
-    items = [
-        Card(title=f"House {name}", slug=name, location="Medan", price=price) for name in names
-    ]
-    with open_study(database) as (session, _study):
-        entries = [catalogue.entry(item) for item in items]
-        catalogue.write(session, entries, is_imported=True)
-
-
-def look(client: FlaskClient, at: str, words: str, **filters: str) -> Page:
-    return Page(client.get(f"{at}/look", query_string={"words": words, **filters}, headers=PART))
-
-
-def pins(page: Page) -> list[str]:
-    return page.values(".hit [name=listing]")
 
 
 def evidence(client: FlaskClient, at: str) -> list[str]:

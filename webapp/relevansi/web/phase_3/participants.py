@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -37,7 +38,7 @@ from relevansi.services.phase_3.own_questions import (
     UnknownQuestion,
 )
 from relevansi.services.phase_3.participants import LONGEST_PSEUDONYM, PhaseClosed, PseudonymTaken
-from relevansi.services.rating import pages, particulars
+from relevansi.services.rating import looking, pages, particulars
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.study import studies
 from relevansi.web.frame import access, forms, htmx, session_cookie
@@ -56,7 +57,9 @@ from relevansi.web.frame.htmx import see_other
 from relevansi.web.frame.workers import workers
 from relevansi.web.people import raters
 from relevansi.web.rating import clicks
+from relevansi.web.rating import looking as lookups
 from relevansi.web.rating.clicks import RatingForm, VerdictForm
+from relevansi.web.rating.looking import LookUp
 
 
 @contextmanager
@@ -332,6 +335,44 @@ def rate(position: int) -> Response:
     return _clicked(position, form=form) if htmx.wants_part() else _to(position, "rate")
 
 
+@questions_blueprint.get("/<int:position>/look")
+def look(position: int) -> Response:
+    """Search the catalogue where the owner lets participants."""
+    with writing() as (session, participant):
+        rater, run_id = _rater(participant)
+        place = looking.of_answer(session, rater, run_id, position, in_phase_3=True)
+        looked = lookups.looked_up(session, rater, place, _looked(session, participant, position))
+        session.commit()
+    if htmx.wants_part():
+        return lookups.part(looked)
+    page = "phase_3/own_questions/answer.html"
+    return make_response(render_template(page, **{**_rated(position), "looked": looked}))
+
+
+@questions_blueprint.post("/<int:position>/evidence")
+def pin(position: int) -> Response:
+    with writing() as (session, participant):
+        rater, run_id = _rater(participant)
+        place = looking.of_answer(session, rater, run_id, position, in_phase_3=True)
+        lookups.pin(session, rater, place)
+        session.commit()
+    if not htmx.wants_part():
+        return see_other(url_for("own_questions.look", position=position, _anchor="look"))
+    with reading() as (session, participant):
+        looked = _looked(session, participant, position)
+    return lookups.pinned(_clicked(position), looked)
+
+
+def _looked(session: Session, participant: Participant, position: int) -> LookUp | None:
+    rater, run_id = _rater(participant)
+    find = partial(looking.of_answer, session, rater, run_id, position, in_phase_3=True)
+    return lookups.shown(session, rater, find, partial(_address, position))
+
+
+def _address(position: int, action: str, **values: Any) -> str:
+    return url_for(f"own_questions.{action}", position=position, **values)
+
+
 @questions_blueprint.post("/undo")
 def undo() -> Response:
     with writing() as (session, participant):
@@ -391,6 +432,7 @@ def _rated(position: int) -> dict[str, Any]:
             page = replace(page, suggested_quality=None)
         background = particulars.of_answer(session, rater.study, run_id, position)
         questions_left = own_questions.allowance(session, participant)
+        looked = _looked(session, participant, position)
     g.pictures = page.show_pictures
     open_parts = []
     if line.open_judgments and line.answer_state == "empty":
@@ -407,6 +449,7 @@ def _rated(position: int) -> dict[str, Any]:
         "longest": LONGEST,
         "whole": "whole" in request.args,
         "background": background,
+        "looked": looked,
     }
 
 
