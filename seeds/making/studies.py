@@ -30,9 +30,11 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.i18n import DEFAULT_LANGUAGE, language, speaking
+from relevansi.importers.catalogue import items
 from relevansi.importers.runs import json_runs
 from relevansi.records import Click, Relevance
 from relevansi.services.agreement import adjudications
+from relevansi.services.catalogue import catalogue
 from relevansi.services.judging import events
 from relevansi.services.judging.events import Target, TargetChange
 from relevansi.services.rating import particulars, pool, tasks
@@ -127,6 +129,12 @@ def load(session: Session, folder: Path, now: datetime) -> Study:
 def load_demo(session: Session, folder: Path, now: datetime) -> Study:
     """Add the finished study of the demo: the sample, and what every feature has beside it."""
     study = load(session, folder, now)
+    listings = items.read(items.opened([folder / "catalogue.json"]), study.kind)
+    entries = [
+        catalogue.entry(item, details, stated_type=stated_type)
+        for item, details, stated_type in listings
+    ]
+    catalogue.write(session, entries, is_imported=True)
     add(session, study, folder / "demo", now)
     settle(session, study, now)
     for part in (gold, evaluations, machine_judges, phase_3, planning):

@@ -87,7 +87,7 @@ def test_every_row_of_every_table_comes_back_and_new_ones_are_numbered_on(
         fill(session)
         session.commit()
     file = tmp_path / "full.backup"
-    about = backups.back_up(database, file, NOW)
+    about = backups.back_up(database, file, NOW, with_catalogue=True)
     (tmp_path / "elsewhere").mkdir()
     is_sqlite = database.is_sqlite is not crossed
     other = on_sqlite(tmp_path / "elsewhere") if is_sqlite else on_postgres(postgres, "restored")

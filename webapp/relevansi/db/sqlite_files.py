@@ -22,6 +22,9 @@ PRIMARY_CODE = 0xFF
 UNREADABLE_TEXT = "Could not decode to UTF-8"
 """The words of Python's error, without a SQLite code, for a text overwritten on the disk."""
 
+WORDS_COMMAND = "INSERT INTO catalogue_words (catalogue_words) VALUES"
+"""How the catalogue's index of words is told to fill or empty itself."""
+
 KEPT = "before-restore"
 """The beginning of the name under which an earlier database is kept."""
 
@@ -78,6 +81,20 @@ def take(source: Path, file: Path) -> None:
     check(file)
 
 
+def leave_out_catalogue(file: Path) -> int:
+    """Empty the catalogue in `file`, which gets smaller, and return how many items it had."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        if "catalogue_items" not in _tables(connection):
+            return 0
+        count: int = connection.execute("DELETE FROM catalogue_items").rowcount
+        if count:
+            connection.execute(
+                "INSERT INTO catalogue_words (catalogue_words) VALUES ('delete-all')"
+            )
+            connection.execute("VACUUM")
+    return count
+
+
 def check(file: Path) -> None:
     """Return if every page, index and reference in `file` is sound; raises ``DamagedDatabase``."""
     if problems := faults(file, most=1):
@@ -127,7 +144,7 @@ def copy_rows(file: Path, target: Path) -> None:
             insert = f'INSERT INTO "{table}" ({_quoted(columns)}) VALUES ({places})'  # noqa: S608
             copy.executemany(insert, rows)
         if _tables(copy, "virtual"):
-            copy.execute("INSERT INTO catalogue_words (catalogue_words) VALUES ('rebuild')")
+            copy.execute(f"{WORDS_COMMAND} ('rebuild')")
         copy.execute("COMMIT")
 
 

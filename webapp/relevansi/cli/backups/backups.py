@@ -32,8 +32,9 @@ PIECE = 2**20
 @click.command("backup")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--replace", is_flag=True, help="Overwrite the file if it is there.")
-def backup_command(file: Path, *, replace: bool) -> None:
-    """Write the whole database to FILE, as it is at one moment; the server may run on.
+@click.option("--catalogue", is_flag=True, help="Take the catalogue along, which may be large.")
+def backup_command(file: Path, *, replace: bool, catalogue: bool) -> None:
+    """Write the database without its catalogue to FILE, at one moment; the server may run on.
 
     With - for FILE it goes to the standard output. The file holds names, notes and hashed
     passwords: keep it as you keep the database.
@@ -44,11 +45,25 @@ def backup_command(file: Path, *, replace: bool) -> None:
     with _opened() as opened, ExitStack() as ending:
         if piped:
             file = Path(ending.enter_context(tempfile.TemporaryDirectory())) / "relevansi.backup"
-        about = backups.back_up(opened, file, options.now(), replace=replace)
+        about = backups.back_up(
+            opened, file, options.now(), replace=replace, with_catalogue=catalogue
+        )
+        left_out = 0
+        if not catalogue:
+            with opened.reading() as session:
+                left_out = backups.counts(session, ["catalogue_items"]).get("catalogue_items", 0)
         if piped:
             with file.open("rb") as backup:
                 output.write_pieces(iter(lambda: backup.read(PIECE), b""))
     say(_summary(about) if piped else f"{file}: {_summary(about)}", err=piped)
+    if left_out:
+        say(
+            gettext(
+                "The catalogue (%(n)s items) is not in it: keep its files, or add --catalogue.",
+                n=left_out,
+            ),
+            err=piped,
+        )
 
 
 @click.command("restore")

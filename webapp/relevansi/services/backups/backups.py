@@ -65,6 +65,7 @@ from relevansi.db.tables.study import Study
 from relevansi.failures import Conflict, Missing, Refused
 from relevansi.i18n import mark
 from relevansi.records import CannotTell, EmptyOutcome, QueryState, Scale
+from relevansi.services.catalogue import catalogue
 from relevansi.services.judging import live_metrics
 
 OTHER_BACKUP = mark("Restore another backup.")
@@ -156,9 +157,17 @@ class About(Struct, frozen=True):
     counts: Mapping[str, Count]
 
 
-def back_up(database: Database, file: Path, now: datetime, *, replace: bool = False) -> About:
+def back_up(
+    database: Database,
+    file: Path,
+    now: datetime,
+    *,
+    replace: bool = False,
+    with_catalogue: bool = False,
+) -> About:
     """Write everything in the database, as it is at one moment, to `file`.
 
+    The catalogue, of which the owner has the files, only `with_catalogue`.
     Raises ``BackupExists`` unless `replace`, ``NoDatabaseYet`` and
     ``sqlite_files.DamagedDatabase``.
     """
@@ -168,7 +177,7 @@ def back_up(database: Database, file: Path, now: datetime, *, replace: bool = Fa
         raise NoDatabaseYet(database.description)
     with folder_beside(file) as folder:
         content = folder / CONTENT
-        schema_version, counts = _take_content(database, content)
+        schema_version, counts = _take_content(database, content, with_catalogue=with_catalogue)
         about = About(
             kind=KIND,
             product=version("relevansi"),
@@ -242,7 +251,9 @@ def restore(
         return about, put_in_place(database, content, name_of_earlier)
 
 
-def _take_content(database: Database, content: Path) -> tuple[str, dict[str, int]]:
+def _take_content(
+    database: Database, content: Path, *, with_catalogue: bool
+) -> tuple[str, dict[str, int]]:
     if database.is_sqlite:
         sqlite_files.take(Path(database.description), content)
     elif database.version() is not None:
@@ -253,6 +264,8 @@ def _take_content(database: Database, content: Path) -> tuple[str, dict[str, int
                 move(source, target)
                 target.commit()
         sqlite_files.close(content)
+    if not with_catalogue:
+        sqlite_files.leave_out_catalogue(content)
     with _open(content) as copy:
         schema_version, counts = copy.version(), _counts(copy)
     if schema_version is None:
@@ -443,6 +456,7 @@ def move(
         raise TargetNotEmpty(", ".join(filled))
     for table in tables():
         _copy(source, target, table, tell_rows)
+    catalogue.index_all(target)
     _continue_numbering(target)
     return {table.name: _compare(source, target, table, tell_rows) for table in tables()}
 

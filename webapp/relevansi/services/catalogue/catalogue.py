@@ -227,6 +227,15 @@ def remove(session: Session, ids: Sequence[int]) -> None:
         connection.execute(delete(CatalogueItem).where(CatalogueItem.id.in_(portion)))
 
 
+def index_all(session: Session) -> None:
+    """Fill the index of words anew, for items that came otherwise than by ``write``."""
+    connection = tables(session)
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql(
+            "INSERT INTO catalogue_words (catalogue_words) VALUES ('rebuild')"
+        )
+
+
 # PostgreSQL keeps the index of words itself. That of SQLite has to be told the text it forgets.
 _THESE = "FROM catalogue_items WHERE id IN (SELECT value FROM json_each(?))"
 _INDEX = f"INSERT INTO catalogue_words (rowid, text) SELECT id, text {_THESE}"
