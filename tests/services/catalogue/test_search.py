@@ -22,6 +22,7 @@ from relevansi.services.catalogue.search import (
 )
 from relevansi.services.runs import runs, stored_runs
 from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.runs.runs import card, query, run
 
@@ -189,3 +190,24 @@ def test_an_item_is_found_by_its_id_until_it_goes(session: Session, study: Study
     with pytest.raises(NoCatalogueItem):
         find(session, match.id)
     assert slugs(session, study, "ruko") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "filters", "exists"),
+    [
+        # Question 9: a house in the centre below a billion, of which one run found none.
+        ("petisah", Filters(type="house", offer="sale", price_to=10**9), True),
+        # Question 12: a warehouse in KIM, which is in Mabar.
+        ("mabar", Filters(type="warehouse"), False),
+    ],
+)
+def test_the_demo_has_what_an_empty_answer_missed_and_lacks_what_there_is_not(
+    demo_session: Session, words: str, filters: Filters, *, exists: bool
+) -> None:
+    study = studies.current(demo_session)
+    assert study is not None
+
+    matches = search(demo_session, study, words, filters)
+
+    assert (matches.is_imported, matches.total) == (True, 316)
+    assert bool(matches.count) is exists
