@@ -234,6 +234,39 @@ def grown_by_columns(name: str) -> Grown:
     return Grown(name, value, _lines, places)
 
 
+def grown_otherwise(name: str) -> Grown:
+    """Lists beside each other, pairs, questions as keys, columns of ranks."""
+    value: Any = []
+    for question, ids, texts in zip(QUESTIONS, IDS, TEXTS, strict=True):
+        documents = [{"id": i, "text": text} for i, text in zip(ids, texts, strict=True)]
+        of_question = {
+            "beside.jsonl": {"query": question, "ids": [*ids], "documents": [*texts]},
+            "pairs.jsonl": {
+                "query": question,
+                "results": [*map(list, zip(ids, texts, strict=True))],
+            },
+            "keys.json": documents,
+            "wide.csv": [question, *texts],
+        }
+        value.append(of_question[name])
+    if name == "wide.csv":
+        value.insert(0, ["query", "result 1", "result 2", "result 3"])
+        places: list[tuple[Path, Row]] = [
+            ((1 + number, column), (number, column - 1 if column else None))
+            for number in range(2)
+            for column in range(4)
+        ]
+        return Grown(name, value, lambda rows: _table(rows, ","), places)
+    if name == "keys.json":
+        value = dict(zip(QUESTIONS, value, strict=True))
+    places = []
+    for number, key in enumerate(value if isinstance(value, dict) else range(2)):
+        for inner in paths(value[key]):
+            place = next((step for step in inner if isinstance(step, int)), None)
+            places.append(((key, *inner), (number, place)))
+    return Grown(name, value, _document if name == "keys.json" else _lines, places)
+
+
 def grown_table(name: str) -> Grown:
     """The example as rows of texts; the first one is the header, if the format has any."""
     value: list[list[str]] = []
@@ -310,6 +343,7 @@ def joined() -> Joined:
 def _all() -> Iterator[Grown | Joined]:
     yield from map(grown_json, LISTS)
     yield from map(grown_by_columns, ("columns.json", "scores.json", "chroma.json", "spans.jsonl"))
+    yield from map(grown_otherwise, ("beside.jsonl", "pairs.jsonl", "keys.json", "wide.csv"))
     yield from map(grown_table, (*TABLES, "table.xlsx"))
     yield grown_rows()
     yield joined()

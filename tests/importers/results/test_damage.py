@@ -100,6 +100,12 @@ def test_a_damaged_value_changes_no_other_row(name: str, data: st.DataObject) ->
     [
         pytest.param("r2r.json", (0, "results"), None, id="the first list is none"),
         pytest.param("columns.json", ("query", "1"), None, id="no question in a later row"),
+        pytest.param(
+            "chroma.json",
+            (0, "ids", 0, 0),
+            {"results": None, "query": False},
+            id="an empty list of a question within another one",
+        ),
         pytest.param("table.csv", (2, 2), "0", id="the ranks of one system are from 0"),
         pytest.param("table.xlsx", (4, 1), None, id="a blank question below another id"),
         pytest.param("table.jsonl", (0, "query"), MISSING, id="the first row asks nothing"),

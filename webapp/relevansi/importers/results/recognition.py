@@ -200,8 +200,8 @@ def _json(file: File, chosen: Columns) -> Source:
 
 def _shape(values: Sequence[object], mapped: Shape | None) -> Shape | None:
     """The shape of values as they stand, else with their columns turned into rows."""
-    direct = shapes.shape_of([*map(shapes.prepared, values)], mapped)
-    return direct or shapes.shape_of([*map(shapes.columnar, values)], mapped)
+    rows = map(shapes.columnar, values)
+    return shapes.shape_of([*map(shapes.prepared, values), *rows], mapped)
 
 
 def _of_shape(file: File, shape: Shape, _beside: Beside) -> Iterator[Row]:
