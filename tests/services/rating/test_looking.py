@@ -219,7 +219,7 @@ def test_only_empty_answers_are_looked_up_unless_the_study_has_it_so(
     with pytest.raises(NotToLookUp):
         looking.of_answer(session, rater, run_id, 2)
     with pytest.raises(NotToLookUp):
-        looking.of_answer(session, rater, run_id, 1, in_phase_3=True)
+        looking.of_answer(session, rater, run_id, 1, is_allowed=False)
 
 
 @pytest.mark.usefixtures("runs")

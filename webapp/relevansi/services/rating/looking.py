@@ -89,16 +89,20 @@ class Place(NamedTuple):
 
 
 def of_answer(
-    session: Session, rater: Rater, run_id: str, query_id: int, *, in_phase_3: bool = False
+    session: Session, rater: Rater, run_id: str, query_id: int, *, is_allowed: bool | None = None
 ) -> Place:
-    """Return the place of a run's answer; raises ``NotToLookUp`` where the study has it so."""
+    """Return the place of a run's answer; raises ``NotToLookUp`` where nothing is looked up.
+
+    `is_allowed` is stated of participants of phase 3, whose questions are a study of their own.
+    """
     of_study = Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id
     query = session.scalar(select(Query).join(Run).where(*of_study))
     if query is None:
         raise UnknownQuery(run_id, query_id)
     is_empty = query.state == QueryState.EMPTY
-    study = rater.study
-    if not (study.looks_up_in_phase_3 if in_phase_3 else is_empty or study.looks_up):
+    if is_allowed is None:
+        is_allowed = is_empty or rater.study.looks_up
+    if not is_allowed:
         raise NotToLookUp
     question = session.get_one(Question, query.question_id)
     scope = run_id if question.context_dependent else None

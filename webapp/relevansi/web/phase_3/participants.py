@@ -39,6 +39,7 @@ from relevansi.services.phase_3.own_questions import (
 )
 from relevansi.services.phase_3.participants import LONGEST_PSEUDONYM, PhaseClosed, PseudonymTaken
 from relevansi.services.rating import looking, pages, particulars
+from relevansi.services.rating.looking import Place
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.study import studies
 from relevansi.web.frame import access, forms, htmx, session_cookie
@@ -339,9 +340,11 @@ def rate(position: int) -> Response:
 def look(position: int) -> Response:
     """Search the catalogue where the owner lets participants."""
     with writing() as (session, participant):
-        rater, run_id = _rater(participant)
-        place = looking.of_answer(session, rater, run_id, position, in_phase_3=True)
-        looked = lookups.looked_up(session, rater, place, _looked(session, participant, position))
+        place, looked = (
+            _place(session, participant, position),
+            _looked(session, participant, position),
+        )
+        looked = lookups.looked_up(session, own_questions.rater(participant), place, looked)
         session.commit()
     if htmx.wants_part():
         return lookups.part(looked)
@@ -352,9 +355,8 @@ def look(position: int) -> Response:
 @questions_blueprint.post("/<int:position>/evidence")
 def pin(position: int) -> Response:
     with writing() as (session, participant):
-        rater, run_id = _rater(participant)
-        place = looking.of_answer(session, rater, run_id, position, in_phase_3=True)
-        lookups.pin(session, rater, place)
+        place = _place(session, participant, position)
+        lookups.pin(session, own_questions.rater(participant), place)
         session.commit()
     if not htmx.wants_part():
         return see_other(url_for("own_questions.look", position=position, _anchor="look"))
@@ -364,9 +366,15 @@ def pin(position: int) -> Response:
 
 
 def _looked(session: Session, participant: Participant, position: int) -> LookUp | None:
-    rater, run_id = _rater(participant)
-    find = partial(looking.of_answer, session, rater, run_id, position, in_phase_3=True)
+    find = partial(_place, session, participant, position)
+    rater = own_questions.rater(participant)
     return lookups.shown(session, rater, find, partial(_address, position))
+
+
+def _place(session: Session, participant: Participant, position: int) -> Place:
+    rater, run_id = _rater(participant)
+    is_allowed = participant.study.looks_up_in_phase_3
+    return looking.of_answer(session, rater, run_id, position, is_allowed=is_allowed)
 
 
 def _address(position: int, action: str, **values: Any) -> str:
