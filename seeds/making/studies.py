@@ -238,6 +238,15 @@ def rate(
         for rank, verdict in rating.verdicts.items():
             target = Target("verdict", things[query.id, rank], page, task_id)
             say(target, verdict, f"{rating.name}-{rank}")
+            if blind and verdict == Relevance.NOT_RELEVANT:
+                why = REASONS.get(query.question.category, USUAL_REASONS)
+                reason, last = why[(query.query_id + rank) % len(why)], changes[-1]
+                if reason:
+                    at = last.click.received_at + pace / 2
+                    click = Click(f"{rating.name}-{rank}", at)
+                    changes.append(
+                        TargetChange(target._replace(field=events.REASON), reason, click)
+                    )
         say(Target("quality", None, query.id, task_id), rating.quality, rating.name)
         say(Target("notes", None, query.id, task_id), rating.notes, rating.name)
         emptiness = Target("verdict", query.emptiness_id, page, task_id)
@@ -248,6 +257,16 @@ def rate(
 
 
 PACE = timedelta(seconds=7)
+REASONS = {
+    "location_simple": ("location", "location", "type", None),
+    "location_price": ("price", "location", "price", None),
+    "location_price_spec": ("specification", "price", "location", None),
+    "property_type": ("type", "type", "location", None),
+    "feature_search": ("specification", "specification", "other: tidak disebut di iklan", None),
+    "nearby_price": ("location", "price", None),
+}
+USUAL_REASONS = ("location", "price", "specification", "gone", None)
+"""What the demo's blind raters say of cards that are not relevant, by category of the question."""
 VERDICTS = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE}
 """Any other character is a card that has its verdict from another run."""
 

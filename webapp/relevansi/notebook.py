@@ -54,7 +54,7 @@ RUN = (
 RESULT = "run query_id question external_id rank item identity title relevance unsure"
 QUESTION = "question position external_id text category context_dependent items unjudged"
 ITEM = "item question run identity content verdicts"
-JUDGMENT = "item question rater verdict relevant at"
+JUDGMENT = "item question rater verdict relevant reason at"
 FIGURE = "run figure value lower upper n"
 OF_QUESTION = "run query_id external_id text category figure value lower upper"
 DIFFERENCE = (
@@ -242,7 +242,8 @@ class Study:
         """Return the verdicts in force, a row for each rater and item; of all people or of one.
 
         ``verdict`` (str) is a grade, "unsure", or of an empty list "correct_empty" or
-        "false_negative"; ``relevant`` (boolean) reads a grade at the threshold of the study.
+        "false_negative"; ``relevant`` (boolean) reads a grade at the threshold of the study;
+        ``reason`` (str) says why the item is not relevant, where the rater gave one.
         """
         return _table(JUDGMENT, self._rows("/judgments", rater=rater, run=run, question=question))
 

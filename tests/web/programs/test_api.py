@@ -105,6 +105,20 @@ def test_a_question_that_its_file_calls_0_is_in_the_first_page(
     assert second["next"] is None
 
 
+def test_a_program_gives_a_reason_beside_a_verdict(program: Program, run_id: str) -> None:
+    """Only beside one that is not relevant, and only a reason of the study."""
+    item = program.get(f"/runs/{run_id}/results")["data"][0]["item"]
+    about: dict[str, Any] = {"event_id": "e1", "item": item, "verdict": "0"}
+    assert program.post("/judgments", **about, reason="price")["reason"] == "price"
+    kept = program.post("/judgments", **{**about, "event_id": "e2"})
+    assert kept["reason"] == "price"
+    for wrong in ({"verdict": "1", "reason": "price"}, {"reason": "prise"}):
+        program.post("/judgments", status=400, **{**about, "event_id": "e3", **wrong})
+    assert program.get("/judgments")["data"][0]["reason"] == "price"
+    taken_back = program.post("/judgments", **{**about, "event_id": "e4"}, reason=None)
+    assert taken_back["reason"] is None
+
+
 def test_what_nobody_judged_is_listed_first_ranks_first(
     client: FlaskClient, program: Program, run_id: str
 ) -> None:

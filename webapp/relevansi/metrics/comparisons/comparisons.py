@@ -214,7 +214,7 @@ def _interval(run: ComparedRun, figure: str) -> Interval:
     return mean_interval(values, highest=highest_value(figure))
 
 
-PARTS = ("constraints", "settled", "sample", "machine_help")
+PARTS = ("constraints", "settled", "sample", "machine_help", "reasons")
 """The features' own comparisons of the same runs, by their names in files."""
 
 

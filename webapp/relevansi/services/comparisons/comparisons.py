@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Question, Study
+from relevansi.exporters.comparisons import reasons as reason_words
 from relevansi.exporters.comparisons.document import Part
 from relevansi.exporters.frame import charts
 from relevansi.exporters.gold import constraint_reports
@@ -24,6 +25,7 @@ from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.records import Scale, Tell, nobody
 from relevansi.services.agreement import agreement
+from relevansi.services.comparisons import reasons
 from relevansi.services.comparisons.chosen_runs import comparable, names_of, phase_of
 from relevansi.services.gold import constraints
 from relevansi.services.judging.judged_runs import RunsUnderRules
@@ -104,6 +106,7 @@ def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> d
         (settled.settled_orders(session, study, runs, ordered_names, rule), settled_words),
         (samples.of_runs(session, study, set_id, runs, rule), sample_words),
         (machine_help.compared(session, study, runs, rule), help_words),
+        (reasons.compared(session, study, runs, names, rule), reason_words),
     )
     return {
         name: Part(name, value, writer.section, writer.part_json)

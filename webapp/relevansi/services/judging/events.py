@@ -722,6 +722,14 @@ def give_reason(
     return record(session, rater, target, checked, click)
 
 
+def give_reason_of_item(
+    session: Session, rater: Rater, item_id: int, reason: str | None, click: Click
+) -> None:
+    """Record why an item, which ``judge_item`` judged, is not relevant; raises as above."""
+    checked = reasons.checked(reason, rater.study.kind, rater.study.reasons)
+    record(session, rater, Target(REASON, item_id), checked, click)
+
+
 class JudgedResult(NamedTuple):
     """A card's verdict in force, the summary of its query, and the study's settings for both."""
 

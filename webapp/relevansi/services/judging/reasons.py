@@ -63,6 +63,12 @@ def checked(reason: str | None, kind: str, listed: Sequence[str] | None) -> str 
     raise UnknownReason(text[:LONGEST_REASON])
 
 
+def check_beside(verdict: str | None, reason: str | None, scale: Scale) -> None:
+    """Raise ``ReasonWithoutVerdict`` for a reason beside a verdict that it cannot belong to."""
+    if reason and in_force(reason, verdict, scale) is None:
+        raise ReasonWithoutVerdict
+
+
 def as_stored(reason: str | None) -> str | None:
     r"""Return a reason in one line; "other: " without words is "other".
 

@@ -23,7 +23,7 @@ from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.kinds import from_row, listed_item
 from relevansi.metrics.judging.figures import figures, totals
 from relevansi.records import LARGEST_INTEGER, Number, Scale, State
-from relevansi.services.judging import verdicts
+from relevansi.services.judging import reasons, verdicts
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
@@ -144,7 +144,7 @@ class JudgmentRow(Struct):
 
     ``verdict`` is a grade, "unsure", or of an empty list "correct_empty" or "false_negative"; null
     once it was taken back. ``relevant`` reads it at the threshold of the scale, null for "unsure"
-    and empty lists.
+    and empty lists. ``reason`` says why the item is not relevant, where the rater gave one.
     """
 
     item: int
@@ -152,6 +152,7 @@ class JudgmentRow(Struct):
     rater: str
     verdict: str | None
     relevant: bool | None
+    reason: str | None
     at: datetime | None
 
 
@@ -285,13 +286,16 @@ def judgment_rows(session: Session, study: Study, filters: OfJudgments) -> Page[
     rows = (
         judgments.join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
         .with_only_columns(Judgment.judged_item_id, JudgedItem.question_id, Rater.name)
-        .add_columns(Judgment.verdict, Judgment.changed_at)
+        .add_columns(Judgment.verdict, Judgment.reason, Judgment.changed_at)
         .where(Judgment.judged_item_id.in_(ids))
         .order_by(Judgment.judged_item_id, Rater.id)
     )
     page_rows = [
-        JudgmentRow(item, of, name, verdict, _relevant(scale, verdict), at)
-        for item, of, name, verdict, at in session.execute(rows)
+        JudgmentRow(
+            *(item, of, name, verdict, _relevant(scale, verdict)),
+            *(reasons.in_force(reason, verdict, scale), at),
+        )
+        for item, of, name, verdict, reason, at in session.execute(rows)
     ]
     return Page(page_rows, following)
 
@@ -324,8 +328,10 @@ def judgment_row(session: Session, rater: Rater, item: int) -> JudgmentRow:
     """Return a rater's own verdict on an item, as it stands."""
     row, judged_item = session.get(Judgment, (rater.id, item)), session.get_one(JudgedItem, item)
     verdict, at = (row.verdict, row.changed_at) if row else (None, None)
-    relevant = _relevant(Scale.stored(rater.study.scale), verdict)
-    return JudgmentRow(item, judged_item.question_id, rater.name, verdict, relevant, at)
+    scale = Scale.stored(rater.study.scale)
+    reason = reasons.in_force(row.reason if row else None, verdict, scale)
+    about = (item, judged_item.question_id, rater.name)
+    return JudgmentRow(*about, verdict, _relevant(scale, verdict), reason, at)
 
 
 def rating_row(session: Session, rater: Rater, run_id: str, query_id: int) -> RatingRow:

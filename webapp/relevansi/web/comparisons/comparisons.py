@@ -325,7 +325,7 @@ def _details_tab(report: ComparisonReport, _address: Address) -> dict[str, Any]:
             *(
                 part.section(part.value)
                 for name, part in report.parts.items()
-                if name in {"sample", "machine_help"}
+                if name in {"sample", "machine_help", "reasons"}
             ),
             *([empty_answers.section(report)] if any(report.empty_answers.values()) else []),
         ],

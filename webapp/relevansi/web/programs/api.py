@@ -47,7 +47,7 @@ from relevansi.services.catalogue.search import MOST as MOST_FOUND
 from relevansi.services.comparisons import chosen_runs, comparisons, gate
 from relevansi.services.comparisons.gate import GateReport
 from relevansi.services.exports import exports
-from relevansi.services.judging import events
+from relevansi.services.judging import events, reasons
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.offline import runs as offline_runs
 from relevansi.services.programs import rows
@@ -84,6 +84,7 @@ EventId = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[!-~]+$")]
 _RULES = "majority|adjudicated|(rater|machine) [^\\x00]+"
 Rule = Annotated[str, Meta(max_length=220, pattern=f"^({_RULES})$")]
 Rupiah = Annotated[int, Meta(ge=0, le=HIGHEST_PRICE)]
+Reason = Annotated[str, Meta(max_length=206, pattern="^[^\\x00]*$")]
 Verdict = Literal["0", "1", "2", "3", "4", "unsure", "correct_empty", "false_negative"]
 
 
@@ -257,15 +258,21 @@ class Clicked(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class NewJudgment(Clicked, kw_only=True):
-    """A verdict on an item: a grade, "unsure", an outcome of an empty list; null takes it back."""
+    """A verdict on an item: a grade, "unsure", an outcome of an empty list; null takes it back.
+
+    ``reason`` says why the item is not relevant: one of the study's, or "other: " with words; null
+    takes it back, and what is left out stays as it is.
+    """
 
     item: Id
     verdict: Verdict | None
+    reason: Reason | UnsetType | None = UNSET
 
 
 class NewCardJudgment(Clicked, kw_only=True):
     card: Text
     verdict: Verdict | None
+    reason: Reason | UnsetType | None = UNSET
 
 
 class NewRating(Clicked):
@@ -364,6 +371,7 @@ class TaskCard(Struct):
     number: int
     fields: dict[str, Any]
     verdict: str | None
+    reason: str | None
 
 
 class TaskAnswer(Struct):
@@ -607,6 +615,9 @@ def judge_item(body: NewJudgment) -> JudgmentRow:
     """Judge an item as oneself; the same event twice changes nothing."""
     with access.writing() as (session, rater):
         events.judge_item(session, rater, body.item, body.verdict, body.click())
+        if not isinstance(body.reason, UnsetType):
+            reasons.check_beside(body.verdict, body.reason, Scale.stored(rater.study.scale))
+            events.give_reason_of_item(session, rater, body.item, body.reason, body.click())
         session.commit()
         return rows.judgment_row(session, rater, body.item)
 
@@ -700,6 +711,9 @@ def judge_card(task_id: str, body: NewCardJudgment) -> Task:
     """Judge a card of a question that the rater was given."""
     with access.writing() as (session, rater):
         tasks.judge(session, rater, task_id, body.card, body.verdict, body.click())
+        if not isinstance(body.reason, UnsetType):
+            reasons.check_beside(body.verdict, body.reason, Scale.stored(rater.study.scale))
+            tasks.give_reason(session, rater, task_id, body.card, body.reason, body.click())
         page = pages.blind_page(session, rater, task_id)
         session.commit()
     return _task(page)
@@ -766,7 +780,10 @@ def _task(page: BlindPage) -> Task:
         scale=page.scale,
         stage=page.stage,
         cards=[
-            TaskCard(card.key, card.number, _blind_fields(card.card), card.relevance)
+            TaskCard(
+                *(card.key, card.number, _blind_fields(card.card), card.relevance),
+                reasons.in_force(card.reason, card.relevance, page.scale),
+            )
             for card in page.cards
         ],
         asks_emptiness=page.asks_emptiness,

@@ -1,0 +1,105 @@
+"""Why items of compared runs are not relevant: how often each reason was given, and its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from operator import attrgetter
+from statistics import median
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from relevansi.metrics.judging.figures import LONGEST_PAUSE, GivenVerdict
+
+FEWEST_TIMED = 5
+"""Verdicts with a known time, below which their median says nothing."""
+
+
+class ReasonCounts(Struct, frozen=True):
+    """How often each reason was given for what a run lists; ``without`` counts verdicts with none.
+
+    Each rater's verdict "not relevant" on an item that the run lists counts once, however often
+    the item is listed. ``by_category`` has the reasons by the category of the question.
+    """
+
+    run: str
+    name: str
+    given: Mapping[str, int]
+    without: int
+    by_category: Mapping[str, Mapping[str, int]]
+
+    @property
+    def total(self) -> int:
+        return sum(self.given.values())
+
+
+class Contradiction(NamedTuple):
+    """A reason that the gold constraints do not bear out: all that it could be about are met."""
+
+    run: str
+    name: str
+    position: int
+    title: str
+    reason: str
+    raters: int
+
+
+class TimeSpent(NamedTuple):
+    """The median seconds from verdicts to the next verdict, ``None`` for fewer than five."""
+
+    median: float | None
+    n: int
+
+
+class ReasonComparison(Struct, frozen=True):
+    """The reasons of compared runs, in the study's order; ``raters`` counts those who gave any.
+
+    ``contradictions`` is ``None`` without gold questions.
+    """
+
+    reasons: tuple[str, ...]
+    contenders: tuple[ReasonCounts, ...]
+    raters: int
+    seconds_with: TimeSpent
+    seconds_without: TimeSpent
+    contradictions: tuple[Contradiction, ...] | None = None
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        listed = (category for each in self.contenders for category in each.by_category)
+        return tuple(dict.fromkeys(listed))
+
+
+def seconds_after(verdicts: Iterable[GivenVerdict]) -> dict[tuple[int, int], float]:
+    """Return the seconds to the rater's next verdict in the same browser, by rater and item.
+
+    What is given beside a verdict comes after it, so its time is in these. The last verdict, and
+    one before a break, has none; of several on one item the last counts.
+
+    >>> from datetime import UTC, datetime
+    >>> at = [datetime(2026, 1, 1, 9, minute, second, tzinfo=UTC) for minute, second in
+    ...       ((0, 0), (0, 4), (6, 0), (6, 10))]
+    >>> seconds_after([GivenVerdict(key, 7, "a", when) for key, when in enumerate(at)])
+    {(7, 0): 4.0, (7, 2): 10.0}
+    """
+    gaps: dict[tuple[int, int], float] = {}
+    ordered = sorted(verdicts, key=attrgetter("rater", "device", "at"))
+    for verdict, following in pairwise(ordered):
+        key = verdict.rater, verdict.key
+        gaps.pop(key, None)
+        gap = (following.at - verdict.at).total_seconds()
+        is_same = (verdict.rater, verdict.device) == (following.rater, following.device)
+        if is_same and gap <= LONGEST_PAUSE:
+            gaps[key] = gap
+    return gaps
+
+
+def time_spent(seconds: Iterable[float]) -> TimeSpent:
+    """Return the median of some times.
+
+    >>> time_spent([4, 6, 5, 9, 5]), time_spent([1, 2])
+    (TimeSpent(median=5, n=5), TimeSpent(median=None, n=2))
+    """
+    times = [*seconds]
+    return TimeSpent(median(times) if len(times) >= FEWEST_TIMED else None, len(times))

@@ -1,0 +1,129 @@
+"""The reasons of raters for what compared runs list, beside the gold constraints on it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import starmap
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from relevansi.db.tables.judging import Event
+from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.study import Question, Study
+from relevansi.metrics.comparisons.reasons import (
+    Contradiction,
+    ReasonComparison,
+    ReasonCounts,
+    seconds_after,
+    time_spent,
+)
+from relevansi.metrics.gold.constraint_rules import Outcome
+from relevansi.metrics.judging.figures import GivenVerdict
+from relevansi.services.gold import constraints
+from relevansi.services.judging import reasons, verdicts
+from relevansi.services.runs.reasons import Rejection, rejections
+from relevansi.services.runs.reports import Rule
+from relevansi.services.study import studies
+from relevansi.services.study.question_sets import is_put_to_raters
+
+CHECKED: Mapping[str, tuple[str, ...]] = {
+    "location": ("location",),
+    "price": ("price",),
+    "type": ("property_type", "listing_type"),
+    "specification": ("bedrooms", "floors"),
+}
+"""The constraints that a reason could be about."""
+
+
+def compared(
+    session: Session, study: Study, runs: Sequence[Run], names: Mapping[str, str], rule: Rule
+) -> ReasonComparison | None:
+    """Return the reasons for what `runs` list, ``None`` where none was given.
+
+    They are those of the rater of `rule`, else of all people: each verdict of each rater counts
+    once for every run that lists its item, whatever the merged label is.
+    """
+    ids = [run.id for run in runs]
+    scope = Query.run_id.in_(ids) & is_put_to_raters(Query.question_id)
+    people = [rule.rater] if rule.rater else studies.raters(session, study)
+    rater_ids = [rater.id for rater in people]
+    rejected = rejections(session, study, verdicts.judged_items(scope), rater_ids)
+    given = [each for each in rejected if each.reason is not None]
+    if not given:
+        return None
+    listed = select(Query.run_id, Result.judged_item_id, Question.category).distinct()
+    listed = listed.join_from(Result, Query, Query.id == Result.query_key)
+    listed = listed.join(Question, Question.id == Query.question_id).where(scope)
+    categories: dict[str, dict[int, str]] = defaultdict(dict)
+    for run_id, item_id, category in session.execute(listed):
+        categories[run_id][item_id or 0] = category
+    counts = Counter(reasons.key_of(each.reason or "") for each in given)
+    ordered = [key for key in reasons.offered(study.kind, study.reasons) if key in counts]
+    clicks = select(Event.judged_item_id, Event.rater_id, Event.device, Event.client_time).where(
+        *(Event.rater_id.in_(rater_ids), Event.field == "verdict", Event.cause == "click"),
+        *(Event.client_time.is_not(None), Event.judged_item_id.in_(verdicts.pool_of(scope))),
+    )
+    seconds = seconds_after(starmap(GivenVerdict, session.execute(clicks)))
+    timed = [(each.reason, seconds.get((each.rater_id, each.item_id))) for each in rejected]
+    return ReasonComparison(
+        reasons=tuple(dict.fromkeys((*ordered, *(key for key, _ in counts.most_common())))),
+        contenders=tuple(_counts(run.id, names[run.id], rejected, categories) for run in runs),
+        raters=len({each.rater_id for each in given}),
+        seconds_with=time_spent(gap for reason, gap in timed if reason and gap is not None),
+        seconds_without=time_spent(gap for reason, gap in timed if not reason and gap is not None),
+        contradictions=_contradictions(session, study, runs, names, given),
+    )
+
+
+def _counts(
+    run_id: str,
+    name: str,
+    rejected: Sequence[Rejection],
+    categories: Mapping[str, Mapping[int, str]],
+) -> ReasonCounts:
+    category_of = categories.get(run_id, {})
+    listed = [each for each in rejected if each.item_id in category_of]
+    by_category: dict[str, Counter[str]] = defaultdict(Counter)
+    for _, item_id, reason in listed:
+        if reason is not None:
+            by_category[category_of[item_id]][reasons.key_of(reason)] += 1
+    given: Counter[str] = sum(by_category.values(), Counter())
+    return ReasonCounts(run_id, name, given, len(listed) - given.total(), by_category)
+
+
+def _contradictions(
+    session: Session,
+    study: Study,
+    runs: Sequence[Run],
+    names: Mapping[str, str],
+    given: Sequence[Rejection],
+) -> tuple[Contradiction, ...] | None:
+    reasons_of: dict[int, Counter[str]] = defaultdict(Counter)
+    for _, item_id, reason in given:
+        if reason is not None and reason in CHECKED:
+            reasons_of[item_id][reason] += 1
+    contradictions: list[Contradiction] = []
+    for run in runs:
+        checked = constraints.checked_run(session, study, run.id)
+        if checked.report is None:
+            return None
+        for line in checked.report.queries:
+            query = checked.queries.get(line.question.query_id)
+            if query is None:
+                continue
+            for card in constraints.check_cards(line.cards, query, ()):
+                item_id = (card.result.judged_item_id if card.result else None) or 0
+                for reason, raters in _unmet(reasons_of.get(item_id, {}), card):
+                    about = (line.question.query_id, card.title, reason, raters)
+                    contradictions.append(Contradiction(run.id, names[run.id], *about))
+    return tuple(contradictions)
+
+
+def _unmet(counts: Mapping[str, int], card: constraints.CheckedCard) -> Iterator[tuple[str, int]]:
+    """Yield each reason with its raters where every constraint that it could be about is met."""
+    for reason, raters in counts.items():
+        checks = [check for check in card.relevant_checks if check.constraint in CHECKED[reason]]
+        if checks and all(check.outcome is Outcome.PASS for check in checks):
+            yield reason, raters
