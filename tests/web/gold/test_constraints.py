@@ -254,6 +254,7 @@ def test_runs_are_compared_under_v2(client: FlaskClient, both: tuple[str, str]) 
     assert "Price 0.67 0.00" in shown
     assert shown.text.count("F1 0.67 met not met has data 1 TP 1 FN no data 0 FP 1 TN FN: 2") == 2
     assert f"/constraints/{both[1]}" in shown.links()
+    assert "2 cards wait for a decision by hand: Question 2" in shown
     document = client.get(f"{report}report.json{address(both)}").get_json()
     first, second = document["constraints"]["runs"]
     assert (first["mean_cpr"], second["mean_cpr"]) == (0.45, 0.75)

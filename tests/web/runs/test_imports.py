@@ -76,6 +76,8 @@ def test_a_dropped_file_is_reported_on_and_stored_only_when_it_is_confirmed(
     report = drop(client, run_file(), headers=headers)
     assert report.status_code == 200
     assert Page(report).is_part == bool(headers)
+    question = json.loads(run_file())["results"][0]["question"]
+    assert question in Page(report).one(".as-rated")
     (token,) = tokens(report)
     client.post("/runs/import", data={"token": token, "action": "discard"})
     assert client.get(f"/runs/import?token={token}").status_code == 404
