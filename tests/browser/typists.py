@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import cycle
@@ -32,8 +31,6 @@ KEYS = {"1": "y", "0": "t", "unsure": "r", "correct_empty": "y", "false_negative
 LABELS = {"1": 1, "0": 0, "unsure": None, "correct_empty": 1, "false_negative": 0}
 GRADES = range(6)
 MOST_SECONDS = 900
-REMARK = 'class="confirm"'
-"""The button beside a card that says what its rater answered while it had other content."""
 ASKED = """() => {
   if (document.querySelector("h1#finished")) return {finished: true};
   const all = (selector) => [...document.querySelectorAll("#question " + selector)];
@@ -122,7 +119,6 @@ class Typist:
     sample: Sample
     keys: list[Key] = field(default_factory=list)
     given: dict[Unit, str] = field(default_factory=dict)
-    changed: Counter[Unit] = field(default_factory=Counter)
     cards: dict[str, Thing] = field(default_factory=dict)
 
     def turn(self) -> bool:
@@ -131,13 +127,7 @@ class Typist:
             return False
         if asked.get("places"):
             keys = self._decide(asked)
-            if asked["kind"] == "card" and self._is_changed(asked):
-                keys = keys[:1]
-                with self.page.expect_response(lambda sent: sent.request.method == "POST") as sent:
-                    self.page.keyboard.type(keys[0].typed)
-                self.changed[self._unit(asked)] += sent.value.text().count(REMARK)
-            else:
-                self.page.keyboard.type("".join(key.typed for key in keys))
+            self.page.keyboard.type("".join(key.typed for key in keys))
             self.keys += keys
         return True
 
@@ -173,13 +163,6 @@ class Typist:
         except Error:
             return {}  # on the way to another page
         return found
-
-    def _is_changed(self, asked: dict[str, Any]) -> bool:
-        """Whether the question shows a property with other content too, which a click says."""
-        unit = self._unit(asked)
-        return any(
-            thing.version for thing in self.sample.things if (thing.question, thing.run) == unit
-        )
 
     def _decide(self, asked: dict[str, Any]) -> list[Key]:
         question, where = unit = self._unit(asked)

@@ -12,7 +12,6 @@ import json
 import math
 import re
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -163,13 +162,11 @@ def test_every_distinct_thing_is_asked_of_each_rater_once(rated: Rated) -> None:
     And the quality of every answer, of empty ones and of the failed call too.
     """
     things, answers = rated.sample.things, rated.sample.answers
-    versions = Counter((thing.question, thing.run) for thing in things if thing.version)
-    assert versions
+    assert any(thing.version for thing in things)
     for typist in rated.typists:
         first = [key.about for key in typist.keys if not key.again]
         assert len(first) == len(set(first)) == len(things) + len(answers), typist.name
         assert set(first) == things | set(answers)
-        assert all(typist.changed[unit] >= count for unit, count in versions.items())
 
 
 def test_the_study_says_what_pooling_saved(rated: Rated) -> None:
@@ -246,7 +243,10 @@ def test_verdicts_come_out_at_every_rank_where_their_property_stands(rated: Rate
             assert [_said(result["relevance"]) for result in query["results"]] == wanted, rule
             assert [next(lines)["relevance"] or None for _ in wanted] == wanted, rule
             assert query["quality"] == grades.get(answer), rule
-            assert query["empty_outcome"] == (said.get(answer.empty) if answer.empty else None)
+            outcome = said.get(answer.empty) if answer.empty else None
+            assert query["empty_outcome"] == outcome
+            if answer.empty:
+                assert next(lines)["relevance"] == outcome
         assert next(lines, None) is None
 
 
