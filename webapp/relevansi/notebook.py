@@ -42,7 +42,7 @@ KINDS = {
     "Int64": "relevance",
     "float64": "value lower upper first_value second_value mean p p_holm"
     " latency_mean latency_p50 latency_p95",
-    "bool": "unsure context_dependent false_negatives_at_zero",
+    "bool": "unsure context_dependent evidence false_negatives_at_zero",
     "boolean": "relevant",
     "datetime64[us, UTC]": "at imported_at",
 }
@@ -54,7 +54,7 @@ RUN = (
 RESULT = "run query_id question external_id rank item identity title relevance unsure"
 QUESTION = "question position external_id text category context_dependent items unjudged"
 ITEM = "item question run identity content verdicts"
-JUDGMENT = "item question rater verdict relevant reason at"
+JUDGMENT = "item question rater verdict relevant reason at evidence"
 FIGURE = "run figure value lower upper n"
 OF_QUESTION = "run query_id external_id text category figure value lower upper"
 DIFFERENCE = (
@@ -243,7 +243,8 @@ class Study:
 
         ``verdict`` (str) is a grade, "unsure", or of an empty list "correct_empty" or
         "false_negative"; ``relevant`` (boolean) reads a grade at the threshold of the study;
-        ``reason`` (str) says why the item is not relevant, where the rater gave one.
+        ``reason`` (str) says why the item is not relevant, where the rater gave one; ``evidence``
+        (bool): the rater looked the item up, and it fits.
         """
         return _table(JUDGMENT, self._rows("/judgments", rater=rater, run=run, question=question))
 

@@ -23,6 +23,7 @@ from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.kinds import from_row, listed_item
 from relevansi.metrics.judging.figures import figures, totals
 from relevansi.records import LARGEST_INTEGER, Number, Scale, State
+from relevansi.services.catalogue import evidence
 from relevansi.services.judging import reasons, verdicts
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Rule
@@ -145,6 +146,7 @@ class JudgmentRow(Struct):
     ``verdict`` is a grade, "unsure", or of an empty list "correct_empty" or "false_negative"; null
     once it was taken back. ``relevant`` reads it at the threshold of the scale, null for "unsure"
     and empty lists. ``reason`` says why the item is not relevant, where the rater gave one.
+    ``evidence``: the rater looked the item up, and it fits.
     """
 
     item: int
@@ -154,6 +156,7 @@ class JudgmentRow(Struct):
     relevant: bool | None
     reason: str | None
     at: datetime | None
+    evidence: bool
 
 
 class RatingRow(Struct):
@@ -286,16 +289,16 @@ def judgment_rows(session: Session, study: Study, filters: OfJudgments) -> Page[
     rows = (
         judgments.join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
         .with_only_columns(Judgment.judged_item_id, JudgedItem.question_id, Rater.name)
-        .add_columns(Judgment.verdict, Judgment.reason, Judgment.changed_at)
+        .add_columns(Judgment.verdict, Judgment.reason, Judgment.changed_at, Judgment.is_evidence)
         .where(Judgment.judged_item_id.in_(ids))
         .order_by(Judgment.judged_item_id, Rater.id)
     )
     page_rows = [
         JudgmentRow(
             *(item, of, name, verdict, _relevant(scale, verdict)),
-            *(reasons.in_force(reason, verdict, scale), at),
+            *(reasons.in_force(reason, verdict, scale), at, pinned),
         )
-        for item, of, name, verdict, reason, at in session.execute(rows)
+        for item, of, name, verdict, reason, at, pinned in session.execute(rows)
     ]
     return Page(page_rows, following)
 
@@ -330,8 +333,9 @@ def judgment_row(session: Session, rater: Rater, item: int) -> JudgmentRow:
     verdict, at = (row.verdict, row.changed_at) if row else (None, None)
     scale = Scale.stored(rater.study.scale)
     reason = reasons.in_force(row.reason if row else None, verdict, scale)
+    pinned = row is not None and row.is_evidence
     about = (item, judged_item.question_id, rater.name)
-    return JudgmentRow(*about, verdict, _relevant(scale, verdict), reason, at)
+    return JudgmentRow(*about, verdict, _relevant(scale, verdict), reason, at, pinned)
 
 
 def rating_row(session: Session, rater: Rater, run_id: str, query_id: int) -> RatingRow:
@@ -367,7 +371,8 @@ def _items(session: Session, study: Study, filters: OfItems | OfJudgments) -> Se
         rows = rows.where(JudgedItem.question_id == filters.question)
     if filters.run is not None:
         of_run = Query.run_id == runs.find(session, study, filters.run).id
-        rows = rows.where(JudgedItem.id.in_(verdicts.judged_items(of_run)))
+        in_run = JudgedItem.id.in_(verdicts.judged_items(of_run))
+        rows = rows.where(in_run | JudgedItem.id.in_(evidence.pinned(of_run)))
     return rows
 
 
