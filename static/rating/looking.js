@@ -19,8 +19,9 @@ export function openLook() {
 
 function enter() {
   isWanted = false;
-  field().focus();
+  field().focus({ preventScroll: true });
   field().select();
+  field().scrollIntoView({ block: one("#missing") ? "center" : "nearest" });
 }
 
 /** Act on the result in focus: j and k go through them, y pins. Return whether the key was one of these. */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from fractions import Fraction
 
 import pytest
 from sqlalchemy import select
@@ -14,6 +15,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.kinds.property import Card
+from relevansi.metrics.gold.constraint_rules import Constraints, Range
 from relevansi.records import EmptyOutcome, Scale
 from relevansi.services.catalogue import catalogue
 from relevansi.services.catalogue.search import Filters
@@ -21,7 +23,7 @@ from relevansi.services.judging import events, live_metrics
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.people import raters
 from relevansi.services.rating import looking, pages, pool, shares, tasks
-from relevansi.services.rating.looking import NotToLookUp, Place
+from relevansi.services.rating.looking import NotToLookUp, Place, TooManySearches
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query
@@ -269,3 +271,44 @@ def test_a_pin_in_a_repeat_sets_the_outcome_of_the_repeat_alone(
     tasks.undo(session, ani, click("u", minute=61))
     assert pages.blind_page(session, ani, task.id).empty_outcome is None
     assert outcome(session, ani, place) == FALSE_NEGATIVE  # of the first time
+
+
+def test_a_deleted_rater_takes_searches_and_evidence_along(session: Session, study: Study) -> None:
+    stored(session, study, "hybrid", query(1), query(2, card("x")))
+    set_study(session, study, blind=True, repeat_percent=0)
+    ani, budi = (raters.add(session, study, name, NOW) for name in ("Ani", "Budi"))
+    page = Robot(session, ani).next_page()
+    assert page is not None
+    place = looking.of_task(session, ani, page.task_id)
+    looking.look(session, ani, place, "house", Filters(), NOW)
+    looking.pin(session, ani, place, listed(session, "a"), click("p"))
+    asked = Robot(session, budi).next_page()
+    assert asked is not None
+    assert [shown.card.title for shown in asked.cards] == ["House a"]
+    raters.delete_rater(session, ani, NOW)
+    assert session.scalars(select(Search)).all() == []
+    assert pages.blind_page(session, budi, asked.task_id).cards == ()
+
+
+def test_constraints_of_the_gold_question_become_filters() -> None:
+    """A target of 800 million within 10 %, three bedrooms: 720 to 880 million."""
+    million = Fraction(1_000_000)
+    constraints = Constraints(
+        property_type="ruko",
+        listing_type="sale",
+        price=Range(target=800 * million, tolerance=Fraction(1, 10)),
+        bedrooms=Range(exact=Fraction(3)),
+    )
+    assert looking.filters_of(constraints) == Filters(
+        "shophouse", "sale", 720_000_000, 880_000_000, 3
+    )
+
+
+def test_more_searches_than_a_minute_has_room_for_are_refused(
+    session: Session, rater: Rater, place: Place
+) -> None:
+    for number in range(looking.MOST_A_MINUTE):
+        looking.look(session, rater, place, f"{number} x", Filters(), NOW)
+    with pytest.raises(TooManySearches):
+        looking.look(session, rater, place, "one more", Filters(), NOW)
+    looking.look(session, rater, place, "one more", Filters(), NOW + timedelta(minutes=2))

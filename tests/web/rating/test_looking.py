@@ -14,6 +14,7 @@ from tests.page import Page
 from tests.services.runs.runs import card, query
 from tests.stored_studies import open_study
 from tests.web.conftest import PART, stored
+from tests.web.documents import collection, imported
 from tests.web.rating.blind_study import begin, place, set_study, three_runs
 from tests.web.rating.looking import fill, look, pins
 from tests.web.visitors import invited
@@ -123,3 +124,16 @@ def _shape(markup: str, title: str) -> str:
     """Return the HTML of a card without its title, key, number and price."""
     plain = re.sub(r"[0-9a-f]{16}", "KEY", markup.replace(f">{title}<", ">TITLE<"))
     return re.sub(r"Rp[^<\"]*|(?<=[-\"> ])[0-9]+(?=[\"< ])", "N", plain).strip()
+
+
+def test_texts_are_looked_up_in_a_study_of_documents(
+    client: FlaskClient, web_database: Database
+) -> None:
+    imported(web_database, *collection(questions=2))
+    set_study(web_database, blind=True, repeat_percent=0)
+    at = begin(client)
+    found = look(client, at, "copper d2x1")
+    assert found.has(".hit")
+    assert not found.has(".facet")
+    client.post(f"{at}/evidence", data={"evidence": "1", "listing": pins(found)[0]})
+    assert len(evidence(client, at)) == 1
