@@ -188,7 +188,7 @@ def _sign_in_refused(page: Page, study: Study) -> None:
     study.served.people[OWNER].post("/sign-in", password=PASSWORD)
     study.served.open_as(page, "a stranger", "/sign-in")
     page.fill("input[name=password]", "salah")
-    page.locator("form.settings button").click()
+    page.locator("form[action*=sign-in] button").click()
     expect(page.locator("#password-error")).to_be_visible()
 
 
@@ -205,7 +205,9 @@ def _new_link(page: Page, study: Study) -> None:
 
 def _remove_rater(page: Page, study: Study) -> None:
     study.served.open_as(page, OWNER, "/raters/")
-    page.locator("a[href$='/remove']").first.click()
+    row = page.locator(".rater-line", has=page.locator("a[href$='/remove']")).first
+    row.locator("summary").click()
+    row.locator("a[href$='/remove']").click()
     expect(page).to_have_url(re.compile("/remove$"))
 
 
