@@ -202,7 +202,7 @@ def test_what_the_field_opens_with_is_no_search_and_has_results_where_there_are_
     session: Session, study: Study, rater: Rater
 ) -> None:
     listed(session, "a")
-    run_id = stored(session, study, "hybrid", query(1, text="Is there a house near the beach?"))
+    run_id = stored(session, study, "hybrid", query(1, text="Carikan a house near the beach"))
     place = looking.of_answer(session, rater, run_id, 1)
     begun = looking.begin(session, rater, place)
     assert (begun.words, begun.matches.count) == ("house", 1)

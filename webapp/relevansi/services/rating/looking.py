@@ -46,7 +46,8 @@ LAST_START = 1_000
 TYPING = timedelta(seconds=30)
 """So long after its beginning a search may become another by a few letters."""
 FEW_LETTERS = 8
-MOST_TRIES = 5
+MOST_TRIES = 8
+"""Words of a question that are looked for before its search opens."""
 MOST_A_MINUTE = 60
 """Searches of one rater, beside those that become others while they are typed."""
 
@@ -161,20 +162,22 @@ def look(
 def begin(session: Session, rater: Rater, place: Place) -> Look:
     """Return what the search field opens with, which is no search of the rater's.
 
-    It is their latest search of the question, else the question's content words, without the last
-    ones where nothing has them all, and the constraints of the gold question where the owner shows
-    them.
+    It is their latest search of the question, else those of the question's first content words that
+    something in the catalogue has ("find me" has nothing), without the last ones where nothing has
+    them all; and the constraints of the gold question where the owner shows them.
     """
     last = _latest(session, rater, place)
     if last is not None:
         words, filters = last.words, Filters(**last.filters)
     else:
-        words = content_words(place.question.text)[:LONGEST_WORDS]
+        content = content_words(place.question.text)[:LONGEST_WORDS].split()[:MOST_TRIES]
+        words = " ".join(
+            word for word in content if _search(session, rater, word, Filters(), 0).count
+        )
         filters = _constraints(session, rater, place)
     matches = _search(session, rater, words, filters, 0)
-    tries = 0
-    while last is None and not matches.count and " " in words and tries < MOST_TRIES:
-        words, tries = words.rpartition(" ")[0], tries + 1
+    while last is None and not matches.count and words:
+        words = words.rpartition(" ")[0]
         matches = _search(session, rater, words, filters, 0)
     return Look(words, filters, 0, matches)
 
