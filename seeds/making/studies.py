@@ -42,7 +42,7 @@ from relevansi.services.rating.pool import POOL, Unit
 from relevansi.services.runs import results, stored_results, stored_runs
 from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import demos, studies
-from seeds.making import evaluations, gold, machine_judges, phase_3, planning
+from seeds.making import evaluations, gold, machine_judges, phase_3, planning, reasons
 
 SEEDS = Path(__file__).parents[1]
 BEGUN_AT = datetime(2026, 2, 9, 2, tzinfo=UTC)
@@ -137,7 +137,7 @@ def load_demo(session: Session, folder: Path, now: datetime) -> Study:
     catalogue.write(session, entries, is_imported=True)
     add(session, study, folder / "demo", now)
     settle(session, study, now)
-    for part in (gold, evaluations, machine_judges, phase_3, planning):
+    for part in (gold, reasons, evaluations, machine_judges, phase_3, planning):
         part.add(session, study, folder / "demo", now)
     return study
 
@@ -238,15 +238,6 @@ def rate(
         for rank, verdict in rating.verdicts.items():
             target = Target("verdict", things[query.id, rank], page, task_id)
             say(target, verdict, f"{rating.name}-{rank}")
-            if blind and verdict == Relevance.NOT_RELEVANT:
-                why = REASONS.get(query.question.category, USUAL_REASONS)
-                reason, last = why[(query.query_id + rank) % len(why)], changes[-1]
-                if reason:
-                    at = last.click.received_at + pace / 2
-                    click = Click(f"{rating.name}-{rank}", at)
-                    changes.append(
-                        TargetChange(target._replace(field=events.REASON), reason, click)
-                    )
         say(Target("quality", None, query.id, task_id), rating.quality, rating.name)
         say(Target("notes", None, query.id, task_id), rating.notes, rating.name)
         emptiness = Target("verdict", query.emptiness_id, page, task_id)
@@ -257,16 +248,6 @@ def rate(
 
 
 PACE = timedelta(seconds=7)
-REASONS = {
-    "location_simple": ("location", "location", "type", None),
-    "location_price": ("price", "location", "price", None),
-    "location_price_spec": ("specification", "price", "location", None),
-    "property_type": ("type", "type", "location", None),
-    "feature_search": ("specification", "specification", "other: tidak disebut di iklan", None),
-    "nearby_price": ("location", "price", None),
-}
-USUAL_REASONS = ("location", "price", "specification", "gone", None)
-"""What the demo's blind raters say of cards that are not relevant, by category of the question."""
 VERDICTS = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE}
 """Any other character is a card that has its verdict from another run."""
 

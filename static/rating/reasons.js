@@ -68,6 +68,7 @@ export function openReasons(about) {
   words().hidden = true;
   chips().hidden = false;
   one(".tag", form).setAttribute("aria-expanded", true);
+  chips().scrollIntoView({ block: "nearest" }); // out from under what sticks at the bottom
   return all("button", chips()).map(({ textContent }) => textContent.trim()).join(", ");
 }
 
