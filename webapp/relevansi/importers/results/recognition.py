@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from relevansi.i18n import mark
-from relevansi.importers.results import records, shapes, table_rows, tables, trec
+from relevansi.importers.results import guesses, records, shapes, table_rows, tables, trec
 from relevansi.importers.results.files import File
 from relevansi.importers.results.records import at
 from relevansi.importers.results.rows import (
@@ -271,9 +271,9 @@ def _filled_values(row: Values) -> Values:
 
 def unknown_json(file: File, values: Sequence[object]) -> UnknownNames:
     """The refusal of JSON of an unknown shape, with the guess in the form of the option."""
-    columns, value = shapes.guess(values), values[0] if values else None
-    keys = {"keys": shapes.described(value)}
-    code, option = ("results_json_guessed", shapes.as_option(columns))
+    columns, value = guesses.guess(values), values[0] if values else None
+    keys = {"keys": guesses.described(value)}
+    code, option = ("results_json_guessed", guesses.as_option(columns))
     if not columns:
         code, option = "results_json_unknown", ""
     refused = UnknownNames(error(code, file.name, keys | ({"map": option} if option else {})))
@@ -281,10 +281,10 @@ def unknown_json(file: File, values: Sequence[object]) -> UnknownNames:
     if columns:
         shape = shapes.mapped(columns)
         record = next(shapes.records(value, shape), value) if shape else value
-        paths = shapes.paths_of(record, into_lists=True)
+        paths = guesses.paths_of(record, into_lists=True)
         items = at(record, columns["items"])
         entry = items[0] if isinstance(items, list) and items else {}
-        refused.names = paths | shapes.paths_of(entry)
+        refused.names = paths | guesses.paths_of(entry)
         looked_at = replace(file, problems=[], counts=file.counts.copy())
         if shape:
             refused.sample = [*islice(shapes.read(looked_at, [(1, value)], shape), 2)]
@@ -376,28 +376,28 @@ def _read_scores(file: File, role: str, _beside: Beside) -> Iterator[Row]:
         by_system = {"": value} if _are_scores(value) else value
         for system, lists in by_system.items():  # type: ignore[attr-defined]
             for number, (name, scores) in enumerate(lists.items(), 1):
-                asked = Row(
+                question = Row(
                     line if scores else number,
                     query="" if role == "grades" or " " not in name else name,
                     query_id=name if role == "grades" or " " not in name else "",
                     system=system,
                 )
-                yield from _scored(file, role, asked, name, scores)
+                yield from _scored(file, role, question, name, scores)
 
 
-def _scored(file: File, role: str, asked: Row, name: str, scores: object) -> Iterator[Row]:
+def _scored(file: File, role: str, question: Row, name: str, scores: object) -> Iterator[Row]:
     if not isinstance(scores, dict):
         details = {"place": name, "found": kind_of(scores)}
-        file.refuse("results_scores_wrong", line=asked.line, **details)
+        file.refuse("results_scores_wrong", line=question.line, **details)
     if not scores and role == "results":
-        yield asked
+        yield question
     for doc_id, score in scores.items():
         number = None if isinstance(score, str | bool) else as_number(score)
         if number is None:
             details = {"place": f"{name}.{doc_id}", "found": kind_of(score)}
-            file.refuse("results_scores_wrong", line=asked.line, **details)
+            file.refuse("results_scores_wrong", line=question.line, **details)
         file.budget.spend("records", file)
         if role == "grades":
-            yield replace(asked, role="grade", item=doc_id, grade=score)
+            yield replace(question, role="grade", item=doc_id, grade=score)
         else:
-            yield replace(asked, item=doc_id, score=number)
+            yield replace(question, item=doc_id, score=number)

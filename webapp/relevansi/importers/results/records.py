@@ -1,17 +1,19 @@
-"""JSON files as streams of values: one value, one a line, or one after the other."""
+"""JSON files as streams of values: one value, one a line, or one after the other; their lists."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain
 from json import JSONDecodeError
 from typing import Any, NoReturn
 
 from relevansi import json_text
 from relevansi.importers.results.files import File
-from relevansi.importers.results.rows import Values
+from relevansi.importers.results.rows import BARE_ID, ITEM_ROLES, Values, guessed, plain_name
 from relevansi.json_text import RepeatedKey
 
 _LONGEST_LITERAL = 2**20
@@ -207,3 +209,86 @@ def _of_lists(value: Values) -> list[Values] | None:
     columns = {name: inner for name, inner in lists.items() if len(inner) == len(texts[0])}
     cells = zip(*columns.values(), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in cells] if len(columns) > 1 else None
+
+
+_OF_RESULTS = re.compile(
+    "^(?:retrieved|result|source|hit|doc|document|context|chunk|passage|node)_"
+)
+
+
+def entries_of(listed: list[object], name: str, beside: Mapping[str, object]) -> list[object]:
+    """The entries of a list with what equally long lists beside it state of them: ids, scores.
+
+    An entry that has such lists itself is a result for each of their texts.
+    """
+    part = part_of(name) or "text"
+    are_ids = ROLE_OF_PART.get(part) == "doc_id"
+    columns: dict[str, list[object]] = {}
+    roles = {ROLE_OF_PART.get(part, part)}
+    for column, cells in beside.items():
+        cell_part = part_of(column)
+        role = ROLE_OF_PART.get(cell_part, "")
+        if role and role not in roles and isinstance(cells, list) and len(cells) == len(listed):
+            roles.add(role)
+            columns[cell_part] = cells
+    texts = [entry for entry in listed if isinstance(entry, str)]
+    is_plain = bool(texts) and not any(isinstance(entry, dict) for entry in listed)
+    if is_plain and not columns and all(map(BARE_ID.fullmatch, texts)):
+        part = "doc_id"
+    rows: list[object] = []
+    for place, entry in enumerate(listed):
+        if isinstance(entry, dict):
+            of_entry = guessed(tuple(entry), of_item=True)
+            cells = {p: c[place] for p, c in columns.items() if ROLE_OF_PART[p] not in of_entry}
+            inner = entry.get(of_entry.get("text", ""))
+            has_id = isinstance(entry.get(of_entry.get("doc_id", "")), str | int)
+            several = rows_of_lists(entry) if isinstance(inner, list) and not has_id else None
+            rows += several or [cells | entry]
+        elif isinstance(entry, list) and entry:
+            rows.append(entry)
+        elif columns or are_ids or (part == "doc_id" and isinstance(entry, str)):
+            cells = {p: c[place] for p, c in columns.items()}
+            rows.append({part: entry, **cells})
+        else:
+            rows.append(entry)
+    return rows
+
+
+def rows_of_lists(value: Values) -> list[object] | None:
+    """The results that an object of equally long lists states: ``ids``, ``texts``, ``scores``."""
+    lists = {name: inner for name, inner in value.items() if isinstance(inner, list)}
+    if lists and all(len(inner) == 1 and isinstance(inner[0], list) for inner in lists.values()):
+        lists = {name: inner[0] for name, inner in lists.items()}  # of one search among several
+    for role in ("text", "doc_id"):
+        for name, inner in lists.items():
+            if ROLE_OF_PART.get(part_of(name)) == role and not _has_objects(inner):
+                rows = entries_of(inner, name, lists)
+                return rows if any(isinstance(row, dict) and len(row) > 1 for row in rows) else None
+    return None
+
+
+def _has_objects(listed: Sequence[object]) -> bool:
+    return any(isinstance(entry, dict | list) for entry in listed)
+
+
+@lru_cache(maxsize=1024)
+def part_of(name: str) -> str:
+    """What a list of this name holds of each result, as an item names it; "" for nothing known.
+
+    >>> part_of("ids"), part_of("retrieved_context_ids"), part_of("answers")
+    ('id', 'id', '')
+    """
+    plain = plain_name(name)
+    while plain:
+        parts = (plain, plain.removesuffix("s"), re.sub("ies$", "y", plain))
+        part = next((part for part in parts if part in ROLE_OF_PART), "")
+        if part or not _OF_RESULTS.match(plain):
+            return part
+        plain = _OF_RESULTS.sub("", plain)
+    return ""
+
+
+ROLE_OF_PART = {name: role for role, names in ITEM_ROLES.items() for name in names.split()} | {
+    "metadata": "metadata",
+    "distance": "distance",
+}

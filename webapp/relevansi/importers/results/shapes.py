@@ -9,9 +9,8 @@ read by its usual names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from math import isnan, nan
 
 from msgspec import Struct
@@ -20,7 +19,16 @@ from msgspec.structs import replace
 from relevansi.i18n import mark
 from relevansi.importers.results import spans
 from relevansi.importers.results.files import File
-from relevansi.importers.results.records import at, literal, rows_of_columns
+from relevansi.importers.results.guesses import described
+from relevansi.importers.results.records import (
+    ROLE_OF_PART,
+    at,
+    entries_of,
+    literal,
+    part_of,
+    rows_of_columns,
+    rows_of_lists,
+)
 from relevansi.importers.results.rows import (
     BARE_ID,
     ITEM_ROLES,
@@ -36,7 +44,6 @@ from relevansi.importers.results.rows import (
     flattened,
     guessed,
     item_of,
-    plain_name,
 )
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.kinds.document import Document
@@ -156,9 +163,6 @@ _ENVELOPES = (
     *("retrieval", "search", "web"),
 )
 """Where the answer of an engine may stand beside its question."""
-_OF_RESULTS = re.compile(
-    "^(?:retrieved|result|source|hit|doc|document|context|chunk|passage|node)_"
-)
 _TEXTS = ("documents", "passages", "texts", "corpus")
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
 _GOLD = re.compile(
@@ -214,93 +218,15 @@ def _list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
             parsed = literal(inner)
             inner = parsed if isinstance(parsed, list) else inner
         if isinstance(inner, dict):
-            inner = _rows_of_lists(inner) or inner
+            inner = rows_of_lists(inner) or inner
         if isinstance(inner, list):
             outer, _, name = path.rpartition(".")
             beside = at(value, outer)
-            return _entries(inner, name, beside if isinstance(beside, dict) else {}), path
+            return entries_of(inner, name, beside if isinstance(beside, dict) else {}), path
         if inner is None and path in value:
             return [], path
         instead = inner if instead is None else instead
     return None, instead
-
-
-def _entries(listed: list[object], name: str, beside: Mapping[str, object]) -> list[object]:
-    """The entries of a list with what equally long lists beside it state of them: ids, scores.
-
-    An entry that has such lists itself is a result for each of their texts.
-    """
-    own = part_of(name) or "text"
-    are_ids = _ROLE_OF_PART.get(own) == "doc_id"
-    columns: dict[str, list[object]] = {}
-    roles = {_ROLE_OF_PART.get(own, own)}
-    for other, cells in beside.items():
-        part = part_of(other)
-        role = _ROLE_OF_PART.get(part, "")
-        if role and role not in roles and isinstance(cells, list) and len(cells) == len(listed):
-            roles.add(role)
-            columns[part] = cells
-    texts = [entry for entry in listed if isinstance(entry, str)]
-    is_plain = bool(texts) and not any(isinstance(entry, dict) for entry in listed)
-    if is_plain and not columns and all(map(BARE_ID.fullmatch, texts)):
-        own = "doc_id"
-    rows: list[object] = []
-    for place, entry in enumerate(listed):
-        if isinstance(entry, dict):
-            of_entry = guessed(tuple(entry), of_item=True)
-            cells = {p: c[place] for p, c in columns.items() if _ROLE_OF_PART[p] not in of_entry}
-            inner = entry.get(of_entry.get("text", ""))
-            has_id = isinstance(entry.get(of_entry.get("doc_id", "")), str | int)
-            several = _rows_of_lists(entry) if isinstance(inner, list) and not has_id else None
-            rows += several or [cells | entry]
-        elif isinstance(entry, list) and entry:
-            rows.append(entry)
-        elif columns or are_ids or (own == "doc_id" and isinstance(entry, str)):
-            cells = {part: cells[place] for part, cells in columns.items()}
-            rows.append({own: entry, **cells})
-        else:
-            rows.append(entry)
-    return rows
-
-
-def _rows_of_lists(value: Values) -> list[object] | None:
-    """The results that an object of equally long lists states: ``ids``, ``texts``, ``scores``."""
-    lists = {name: inner for name, inner in value.items() if isinstance(inner, list)}
-    if lists and all(len(inner) == 1 and isinstance(inner[0], list) for inner in lists.values()):
-        lists = {name: inner[0] for name, inner in lists.items()}  # of one search among several
-    for role in ("text", "doc_id"):
-        for name, inner in lists.items():
-            if _ROLE_OF_PART.get(part_of(name)) == role and not _has_objects(inner):
-                rows = _entries(inner, name, lists)
-                return rows if any(isinstance(row, dict) and len(row) > 1 for row in rows) else None
-    return None
-
-
-def _has_objects(listed: Sequence[object]) -> bool:
-    return any(isinstance(entry, dict | list) for entry in listed)
-
-
-@lru_cache(maxsize=1024)
-def part_of(name: str) -> str:
-    """What a list of this name holds of each result, as an item names it; "" for nothing known.
-
-    >>> part_of("ids"), part_of("retrieved_context_ids"), part_of("answers")
-    ('id', 'id', '')
-    """
-    plain = plain_name(name)
-    while plain:
-        parts = (plain, plain.removesuffix("s"), re.sub("ies$", "y", plain))
-        part = next((part for part in parts if part in _ROLE_OF_PART), "")
-        if part or not _OF_RESULTS.match(plain):
-            return part
-        plain = _OF_RESULTS.sub("", plain)
-    return ""
-
-
-_ROLE_OF_PART = {name: role for role, names in ITEM_ROLES.items() for name in names.split()} | {
-    "metadata": "metadata",
-    "distance": "distance",
-}
 
 
 def fits(shape: Shape, value: object) -> bool:
@@ -494,15 +420,15 @@ def _of_keys(value: Values) -> list[Values] | None:
         return None
     rows: list[Values] = []
     for name, inner in value.items():
-        asked: Values = {"query" if are_texts else "query_id": name}
+        question: Values = {"query" if are_texts else "query_id": name}
         match inner:
             case list():
-                rows.append({**asked, "results": inner})
+                rows.append({**question, "results": inner})
             case dict() if inner and all(isinstance(score, float) for score in inner.values()):
                 listed = [{"doc_id": doc_id, "score": score} for doc_id, score in inner.items()]
-                rows.append({**asked, "results": sorted(listed, key=lambda row: -row["score"])})
+                rows.append({**question, "results": sorted(listed, key=lambda row: -row["score"])})
             case dict():
-                rows.append({**asked, **inner})
+                rows.append({**question, **inner})
             case _:
                 return None
     questions = [question_at(row, QUERY)[1] for row in rows]
@@ -610,7 +536,7 @@ def _lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
             item = None if first.keys() & {"role", "type"} else _item(SHAPES[-1], first)[0]
             if item and (item.doc_id or item.text):
                 names.append(name)
-        elif isinstance(first, str) and _ROLE_OF_PART.get(part_of(name)) == "doc_id":
+        elif isinstance(first, str) and ROLE_OF_PART.get(part_of(name)) == "doc_id":
             names.append(name)
     return names
 
@@ -758,146 +684,3 @@ def _of_pair(cells: list[object]) -> tuple[Document | None, float | None, object
         case _:
             return None, None, None
     return item, scores[0] if scores else None, None
-
-
-_KINDS = {"NoneType": "null", "bool": "true/false", "int": "0", "float": "0", "str": "text"}
-
-
-def described(value: object, depth: int = 0) -> str:
-    """The names in an object with the kind of each value, as it would be written.
-
-    >>> described({"query": "red", "results": [True]})
-    'query: text, results: [true/false]'
-    """
-    if isinstance(value, dict):
-        parts = [f"{name}: {_sketch(inner, depth)}" for name, inner in [*value.items()][:20]]
-        return ", ".join(parts)[:500]
-    return _sketch(value, depth)
-
-
-def _sketch(value: object, depth: int) -> str:
-    if isinstance(value, list):
-        return f"[{_sketch(value[0], depth + 1)}]" if value and depth < 3 else "[]"
-    if isinstance(value, dict):
-        return f"{{{described(value, depth + 1)}}}" if depth < 3 else "{}"
-    return _KINDS[type(value).__name__]
-
-
-def paths_of(value: object, start: str = "", *, into_lists: bool = False) -> dict[str, str]:
-    """Every path in an object to a scalar value or a list, with the beginning of what is there."""
-    paths: dict[str, str] = {}
-    for name, inner in value.items() if isinstance(value, dict) else ():
-        path = f"{start}.{name}" if start else name
-        if isinstance(inner, list):
-            paths[path] = f"[{len(inner)}]"
-            for entry in inner[:_FIRST] if into_lists else ():
-                paths |= paths_of(entry, path, into_lists=True)
-        elif isinstance(inner, dict) and path.count(".") < _DEEPEST:
-            paths |= paths_of(inner, path, into_lists=into_lists)
-        elif not isinstance(inner, dict) and inner is not None:
-            paths[path] = as_text(inner)[:80]
-    return dict(islice(paths.items(), 200))
-
-
-_FIRST = 5  # entries of a list whose paths are looked for
-_ASKS = re.compile("query|question|search|prompt|terms?(?:$|_)|keyword|input|utterance|(?:^|_)ask")
-_WORDS = re.compile(r"[^\W\d_]{2,}\s.*[^\W\d_]{2,}|[^\W\d_\x00-\x7f]{4,}")
-_NAMES_ID = re.compile("(?:id|key|code|slug|url|uri|link|href|path|file|name)$")
-
-
-def guess(value: object) -> dict[str, str]:
-    """Role to path in an object of a shape nobody told of, ``{}`` without a question and a list.
-
-    Objects in a list are looked at together: a value that they share is no question, one that their
-    results share no id.
-    """
-    entries = value if isinstance(value, list) else [value]
-    objects = [entry for entry in entries if isinstance(entry, dict)][:_LOOKED_AT]
-    paths: dict[str, str] = {}
-    for entry in objects[:_FIRST]:
-        paths = paths_of(entry, into_lists=True) | paths
-    lists: dict[str, list[Values]] = {}
-    for path in paths:
-        listed = [item for entry in objects for item in _objects_at(entry, path)]
-        if any(isinstance(leaf, str) for item in listed for leaf in _leaves(item)):
-            lists[path] = listed
-    if not lists:
-        return {}
-    roles = {path: _guess_of_items(listed) for path, listed in lists.items()}
-    items = max(lists, key=lambda path: (len(roles[path]), len(lists[path])))
-    of_questions = [entry for entry in objects if isinstance(at(entry, items), list)]
-    texts: dict[str, list[str]] = {}
-    for path in paths:
-        inner = [at(entry, path) for entry in of_questions]
-        are_single = not any(isinstance(value, list) and value[1:] for value in inner)
-        if are_single and path not in lists and not path.startswith(f"{items}."):
-            texts[path] = [*map(as_text, inner)]
-    query = _guess_of_question(texts)
-    nested = next(filter(None, (guess(lists[path]) for path in sorted(lists, key=len))), {})
-    if nested and (_asks(nested["query"]) or not _asks(query)):
-        return nested
-    columns = {"query": query, "items": items, **roles[items]}
-    return columns if query and "," not in "".join(columns.values()) else {}
-
-
-def _objects_at(value: object, path: str) -> list[Values]:
-    inner = at(value, path)
-    return [item for item in inner if isinstance(item, dict)] if isinstance(inner, list) else []
-
-
-def _asks(path: str) -> int:
-    """How much a path is called as questions are: its last name, a name on the way, not at all."""
-    name = plain_name(path.rpartition(".")[2])
-    if _NAMES_ID.search(name):
-        return 0
-    return 2 if _ASKS.search(name) else int(bool(_ASKS.search(plain_name(path))))
-
-
-def _guess_of_question(texts: Mapping[str, list[str]]) -> str:
-    """The path whose values look most like questions, "" for none; `texts` has those of each."""
-
-    def likeness(path: str) -> tuple[int, bool, bool]:
-        are_words = len({*texts[path]}) > 1 and all(map(str.isalpha, texts[path]))
-        return _asks(path), any(map(_WORDS.search, texts[path])), are_words
-
-    paths = [
-        path
-        for path, values in texts.items()
-        if any(values) and (len(values) < 2 or len({*values}) > 1)
-    ]
-    best = max(paths, key=likeness, default="")
-    return best if best and any(likeness(best)) else ""
-
-
-def _leaves(value: Mapping[str, object]) -> list[object]:
-    return [at(value, path) for path in paths_of(value)]
-
-
-def _guess_of_items(entries: list[Values]) -> dict[str, str]:
-    """The paths of the id and the text of the objects in a list."""
-    texts: dict[str, list[str]] = {}
-    for path in chain.from_iterable(map(paths_of, entries[:_FIRST])):
-        if any(isinstance(at(entry, path), str | int) for entry in entries):
-            texts[path] = [as_text(at(entry, path)) for entry in entries]
-    names = {path: plain_name(path.rpartition(".")[2]) for path in texts}
-    lengths = {path: sum(map(len, values)) for path, values in texts.items()}
-    usual = guessed(tuple(dict.fromkeys(names.values())), of_item=True)
-    of_text = [path for path in texts if names[path] == usual.get("text")] or [*texts]
-    text = max(of_text, key=lambda path: lengths[path], default="")
-    ids = [path for path in texts if names[path] == usual.get("doc_id")]
-    for path, values in texts.items():
-        is_other = names[path] in {usual.get("rank"), usual.get("score"), usual.get("title")}
-        is_word = not any(" " in value or not value for value in values)
-        is_number = all(value.isdecimal() for value in values)
-        is_constant = len({*values}) < min(len(values), 2)
-        if is_word and not is_constant and path != text and not is_other:
-            ids += [path] if _NAMES_ID.search(names[path]) or not is_number else []
-    ids.sort(
-        key=lambda path: (names[path] != usual.get("doc_id"), not _NAMES_ID.search(names[path]))
-    )
-    return {"doc_id": ids[0], "text": text} if ids else {"text": text} if text else {}
-
-
-def as_option(columns: Columns) -> str:
-    """Columns as they are written behind the option of the command line."""
-    return ",".join(f"{role}={path}" for role, path in columns.items())

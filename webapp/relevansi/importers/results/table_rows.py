@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from relevansi.importers.results import shapes, tables
 from relevansi.importers.results.files import File, reading
-from relevansi.importers.results.records import literal
+from relevansi.importers.results.records import literal, part_of
 from relevansi.importers.results.rows import (
     DOCUMENT_ROLES,
     EITHER,
@@ -222,7 +222,7 @@ def _numbered(names: tuple[str, ...]) -> dict[str, list[str]]:
     for name in names:
         numbered = re.fullmatch(r"(\D+?)[ _.-]?(\d{1,3})", name.strip())
         stem = plain_name(numbered[1]) if numbered else ""
-        key = _RANKED.get(stem) or (f"{stem}s" if shapes.part_of(stem) else "")
+        key = _RANKED.get(stem) or (f"{stem}s" if part_of(stem) else "")
         if numbered and key and int(numbered[2]) == len(lists.get(key, ())) + 1:
             lists.setdefault(key, []).append(name)
     return {key: columns for key, columns in lists.items() if len(columns) > 1}
