@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from relevansi.db import engine, outages
+from relevansi.db.engine import Database
+from relevansi.db.outages import Outage
 from relevansi.db.tables.judging import Event, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
@@ -26,10 +29,12 @@ from relevansi.services.rating.pages import BlindPage
 from relevansi.services.rating.pool import POOL, REPEAT
 from relevansi.services.runs import runs, stored_runs
 from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.judging.rater_rows import summary
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query, run
+from tests.stored_studies import open_study
 
 
 def test_ranks_of_a_long_list_count_by_number(session: Session, study: Study, rater: Rater) -> None:
@@ -265,3 +270,20 @@ def test_a_repeat_s_figures_begin_at_nothing(session: Session, study: Study, rat
     first = pages.blind_page(session, rater, twin)
     before = [summary for _, summary in first.figures if summary.results_count]
     assert [summary.figures["mean_precision_at_5"].value for summary in before] == [1.0, 1.0]
+
+
+def test_figures_written_anew_wait_for_a_click_on_its_way(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or an upgrade beside a running server would put figures of before the click into place."""
+    with open_study(database) as (session, study):
+        store(session, study)
+    monkeypatch.setattr(engine, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(live_metrics, "refresh", lambda *_: pytest.fail("read before the click"))
+    with database.writing() as session:
+        [owner] = studies.raters(session, studies.open_or_make(session, NOW))
+        events.lock(session, owner)
+        with pytest.raises(outages.OUTAGE_ERRORS) as refused:
+            live_metrics.recompute(database)
+
+    assert outages.outage(refused.value) is Outage.BUSY

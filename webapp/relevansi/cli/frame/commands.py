@@ -111,14 +111,21 @@ class _Commands(click.Group):
             if cmd_name in commands:
                 module = import_module(f"relevansi.cli.{name}")
                 command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
-                if not any(option.name == "study" for option in command.params):
-                    command.params += _options_of_folder()
+                _add_options_of_folder(command)
                 return command
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section(gettext("Commands")):
             formatter.write_dl([(name, gettext(about)) for name, about in COMMANDS.items()])
+
+
+def _add_options_of_folder(command: click.Command) -> None:
+    if isinstance(command, click.Group):
+        for part in command.commands.values():
+            _add_options_of_folder(part)
+    elif not any(option.name == "studies" for option in command.params):
+        command.params += _options_of_folder()
 
 
 def _options_of_folder() -> list[click.Parameter]:

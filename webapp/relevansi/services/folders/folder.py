@@ -216,7 +216,7 @@ def _new(folder: Path, name: str) -> Iterator[Database]:
 def unfit_names(folder: Path) -> list[str]:
     """Return the files of the folder that no study can be called after, for the list to say so."""
     stems = (file.name for file in folder.glob("*.sqlite") if not file.name.startswith("."))
-    kept = f".{sqlite_files.KEPT}-"
+    earlier = f".{sqlite_files.KEPT}-"
     return sorted(
-        name for name in stems if not STUDY.fullmatch(Path(name).stem) and kept not in name
+        name for name in stems if not STUDY.fullmatch(Path(name).stem) and earlier not in name
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import methodcaller
@@ -84,17 +83,23 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
 
 
 def recompute(database: Database) -> None:
-    """Rewrite every stored figure, in a transaction of its own.
+    """Rewrite every stored figure, in a transaction for each run.
 
     For whoever upgrades a database: a later version may define a figure in another way.
     """
-    with database.writing() as session:
-        raters: dict[int, list[int]] = defaultdict(list)
-        for rater_id, study_id in session.execute(select(Rater.id, Rater.study_id)):
-            raters[study_id].append(rater_id)
-        for run_id, study_id in session.execute(select(Run.id, Run.study_id)).all():
-            refresh(session, raters[study_id], Query.run_id == run_id)
-        session.commit()
+    with database.reading() as session:
+        runs = session.execute(select(Run.id, Run.study_id)).all()
+    for run_id, study_id in runs:
+        with database.writing() as session:
+            # Clicks queue at the row of their rater: none is between what is read and written here.
+            raters = session.scalars(
+                select(Rater.id)
+                .where(Rater.study_id == study_id)
+                .order_by(Rater.id)
+                .with_for_update()
+            ).all()
+            refresh(session, raters, Query.run_id == run_id)
+            session.commit()
 
 
 def refresh_touched(

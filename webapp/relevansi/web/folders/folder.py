@@ -44,13 +44,13 @@ def page(errors_of_form: dict[str, str] | None = None) -> str:
 
 @blueprint.post("/new")
 def make() -> Response:
-    return _made(lambda name, password: folder.make(_folder(), name, password, access.now()))
+    return _new_study(lambda name, password: folder.make(_folder(), name, password, access.now()))
 
 
 @blueprint.post("/demo")
 def make_demo() -> Response:
     documents = forms.checked(NewStudyForm).documents.data
-    return _made(
+    return _new_study(
         lambda name, password: folder.make_demo(
             _folder(), name, password, access.now(), documents=documents
         )
@@ -67,7 +67,7 @@ def make_of_backup() -> Response:
             backup.write_bytes(forms.chosen_file()[1])
             folder.make_of_backup(_folder(), name, backup, password, access.now())
 
-        return _made(restore)
+        return _new_study(restore)
 
 
 @blueprint.post("/<name>/archive")
@@ -82,7 +82,7 @@ def reopen(name: str) -> Response:
     return see_other(request.script_root + "/")
 
 
-def _made(make_study: Callable[[str, str | None], None]) -> Response:
+def _new_study(make_study: Callable[[str, str | None], None]) -> Response:
     name = forms.checked(NewStudyForm).name.data
     with access.reading() as (_session, owner):
         password = owner.study.password

@@ -332,10 +332,10 @@ def _looked_up(session: Session) -> CurrentUser:
     if current_app.config["AUTH_HEADER"]:
         current = study(session)
         owners = current_app.config["OWNERS"]
-        named = sign_in.named_by_house(session, current, address_of_person(), owners, now())
-        if named is not None:
-            key = _key(current.id, current.created_at, "rater", named.id)
-            return CurrentUser(named.id, current.id, is_owner=named.is_owner, key=key)
+        person = sign_in.named_by_house(session, current, address_of_person(), owners, now())
+        if person is not None:
+            key = _key(current.id, current.created_at, "rater", person.id)
+            return CurrentUser(person.id, current.id, is_owner=person.is_owner, key=key)
         return _guest(session, guest) if guest else CurrentUser(key="")
     if guest is not None:
         return _guest(session, guest)
