@@ -163,6 +163,16 @@ def faults(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def cluster(session: nox.Session) -> None:
+    """Kill and restart two servers behind nginx and their PostgreSQL: nothing is lost."""
+    install(session)
+    if shutil.which("nginx") is None and can_install() and os.environ.get("RELEVANSI_MAY_INSTALL"):
+        debian_packages(session, "nginx-light")
+    only = ("--only", "cluster", "--at-once", "1")
+    session.run("python", "-m", "tests.faults", *only, "-o", "docs/faults.md", *session.posargs)
+
+
+@nox.session(default=False)
 def openapi(session: nox.Session) -> None:
     """Write the description of the addresses for programs anew: docs/openapi.json."""
     install(session)

@@ -15,14 +15,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from tests.faults import failover, full_disk, half_open, killing, load, locked, replaced
+from tests.faults import cluster, failover, full_disk, half_open, killing, load, locked, replaced
 from tests.faults.processes import everything_ended
-from tests.faults.report import CannotBeMade, Row, show, written
+from tests.faults.report import CannotBeMade, Row, cluster_of, show, with_cluster, written
 
 KILLS = 60
 SEED = 1
 SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
 SERVERS = ("waitress", "granian")
+CLUSTER = "cluster"
+"""The faults of two servers, which a session of their own makes."""
 
 Fault = tuple[str, str, Callable[[Path], Row]]
 """The fault's name where it cannot be made, its database, and how to make it in a folder."""
@@ -50,6 +52,11 @@ def faults(kills: int, seed: int) -> Mapping[str, Sequence[Fault]]:
             (locked.FAULT, POSTGRESQL, lambda at: locked.lock_postgres(at, 2)),
         ),
         "half-open": ((half_open.FAULT, SQLITE, lambda at: half_open.half_open(at, 2)),),
+        CLUSTER: (
+            (cluster.KILLED, POSTGRESQL, lambda at: cluster.kill_one(at, some)),
+            (cluster.ROLLED, POSTGRESQL, lambda at: cluster.roll(at, few)),
+            (cluster.RESTARTED, POSTGRESQL, lambda at: cluster.restart_database(at, some)),
+        ),
         "failover": ((failover.FAULT, POSTGRESQL, lambda at: failover.fail_over(at, few, seed)),),
     }
 
@@ -70,18 +77,27 @@ def main() -> None:
     began = time.monotonic()
     chosen = faults(said.kills, said.seed)
     rows: list[Row] = []
-    servers = ("granian",) if said.granian else ("waitress",) if said.only else SERVERS
+    is_cluster = said.only == [CLUSTER]
+    servers: Sequence[str] = ("waitress",) if said.only else SERVERS
+    if said.granian or is_cluster:
+        servers = ("granian",)
     with ThreadPoolExecutor(said.at_once) as pool, everything_ended():
         for server in servers:
             load.FaultyServer.is_granian = server == "granian"
-            made_here = [fault for name in said.only or names for fault in chosen[name]]
+            which = said.only or [name for name in names if name != CLUSTER]
+            made_here = [fault for name in which for fault in chosen[name]]
             rows += [replace(row, server=server) for row in pool.map(made, made_here)]
     show(rows)
     if said.output:
         only = " ".join(f"--only {name}" for name in said.only or ())
-        which = " --granian" if said.granian else ""
-        command = f"nox -s faults -- --kills {said.kills} --seed {said.seed}{which} {only}".rstrip()
-        page = written(rows, command, time.monotonic() - began, Path(tempfile.gettempdir()))
+        granian = " --granian" if said.granian else ""
+        command = f"nox -s faults -- --kills {said.kills} --seed {said.seed}{granian} {only}"
+        before = said.output.read_text("utf-8") if said.output.is_file() else ""
+        seconds, place = time.monotonic() - began, Path(tempfile.gettempdir())
+        if is_cluster:
+            page = with_cluster(before, rows, seconds, place)
+        else:
+            page = written(rows, command.rstrip(), seconds, place) + cluster_of(before)
         said.output.write_text(page, "utf-8")
     sys.exit(not all(row.is_good for row in rows))
 

@@ -10,7 +10,7 @@ import http.client
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event
 from urllib.parse import urlencode
@@ -54,17 +54,24 @@ class Answer:
         return "<hx-partial" in self.text
 
 
+def _plain(port: int) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+
+
 @dataclass(slots=True)
 class Clicker:
     """One device. ``port`` says where the server is just now.
 
-    ``answers`` counts statuses; ``wrong`` are answers that no outbox could live with.
+    ``seconds`` are how long each answer took, ``answers`` counts statuses; ``wrong`` are answers
+    that no outbox could live with.
     """
 
     name: str
     run_id: str
     places: Sequence[Place]
     port: Callable[[], int]
+    connect: Callable[[int], http.client.HTTPConnection] = field(default=_plain)
+    headers: Mapping[str, str] = field(default_factory=lambda: HEADERS)
     number: int = 0
     waiting: list[Click] = field(default_factory=list)
     acknowledged: list[Click] = field(default_factory=list)
@@ -73,6 +80,7 @@ class Clicker:
     wrong: list[str] = field(default_factory=list)
     longest_wait: float = 0.0
     slowest_answer: float = 0.0
+    seconds: list[float] = field(default_factory=list)
     _last: float = field(default_factory=time.monotonic)
     _kept: http.client.HTTPConnection | None = None
 
@@ -136,7 +144,7 @@ class Clicker:
         """Send a click over the connection that is kept; without one, over a new one."""
         if self._kept is None or self._kept.port != self.port():
             self._hang_up()
-            self._kept = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=PATIENCE)
+            self._kept = self.connect(self.port())
         try:
             return self._said(self._kept, click)
         except (OSError, http.client.HTTPException):
@@ -154,10 +162,11 @@ class Clicker:
             "client_time": click.client_time,
         }
         began = time.monotonic()
-        connection.request("POST", path, urlencode(fields), HEADERS)
+        connection.request("POST", path, urlencode(fields), dict(self.headers))
         answer = connection.getresponse()
         text = answer.read().decode()
-        self.slowest_answer = max(self.slowest_answer, time.monotonic() - began)
+        self.seconds.append(time.monotonic() - began)
+        self.slowest_answer = max(self.slowest_answer, self.seconds[-1])
         return Answer(answer.status, text, answer.headers.get("Retry-After"))
 
     def _hang_up(self) -> None:

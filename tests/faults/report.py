@@ -60,6 +60,23 @@ How the faults are made:
 """
 
 
+CLUSTER = "\n## Two servers behind nginx\n"
+CLUSTER_SECTION = f"""{CLUSTER}
+Written by `nox -s cluster`: nginx with `docs/nginx.conf` and TLS, two granian servers, one
+PostgreSQL, as in `docs/compose.yaml` but without containers. Any click may come to either server.
+While the four devices click, one server is killed at a time, both are restarted in turn
+(`relevansi upgrade` first, as in the guide), or PostgreSQL is killed. Afterwards a program asks
+both servers for the figures of the run, and they must be equal.
+
+{{table}}
+
+{{total}}
+
+The machine: {{machine}}.
+Made with `nox -s cluster` in {{minutes:.0f}} minutes. Waits are of that machine and its other work.
+"""
+
+
 class CannotBeMade(Exception):
     """This machine lacks what a fault needs; the message says what."""
 
@@ -105,12 +122,29 @@ def show(rows: Sequence[Row]) -> None:
             console.print(f"{row.fault}, {row.database}: {line}", markup=False)
 
 
+def cluster_of(page: str) -> str:
+    """Return the section of a page about two servers, empty if it has none."""
+    start = page.find(CLUSTER)
+    return "" if start < 0 else page[start:]
+
+
+def with_cluster(page: str, rows: Sequence[Row], seconds: float, folder: Path) -> str:
+    """Return a page with its section about two servers written anew."""
+    return page.removesuffix(cluster_of(page)) + _filled(CLUSTER_SECTION, rows, seconds, folder)
+
+
 def written(rows: Sequence[Row], command: str, seconds: float, folder: Path) -> str:
     """Return the page about these rows; `folder` is where their databases lay."""
+    return _filled(PAGE, rows, seconds, folder, command=command)
+
+
+def _filled(
+    text: str, rows: Sequence[Row], seconds: float, folder: Path, *, command: str = ""
+) -> str:
     dashes = ["---"] * 3 + ["--:"] * 4 + ["---"]
     lines = [COLUMNS, dashes, *map(_cells, rows)]
     acknowledged, found = sum(row.acknowledged for row in rows), sum(row.found for row in rows)
-    return PAGE.format(
+    return text.format(
         table="\n".join(f"| {' | '.join(line)} |" for line in lines),
         total=f"In all: acknowledged {acknowledged:,}, found {found:,}.",
         machine="; ".join(
