@@ -64,6 +64,7 @@ def test_what_one_rater_pins_a_second_one_is_asked_about(
     expect(budi.locator(".hit bdi")).to_have_text(["Rumah Melati"])
     budi.locator(".hit .pin").tap()
     expect_evidence(budi, "Rumah Melati")
+    assert violations(budi) == []
     budi.locator("#evidence .link").tap()
     expect_evidence(budi)
 
