@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
+from tests.benchmarks.catalogue import catalogue
 from tests.benchmarks.crowds import crowds
 from tests.benchmarks.files import files
 from tests.benchmarks.growth import growth
@@ -21,7 +22,9 @@ from tests.benchmarks.pages import pages
 from tests.benchmarks.report import Section, markdown
 from tests.benchmarks.starts import starts
 
-BENCHMARKS = {one.__name__: one for one in (growth, crowds, pages, files, starts, hostile, imports)}
+BENCHMARKS = {
+    one.__name__: one for one in (growth, crowds, pages, files, starts, hostile, imports, catalogue)
+}
 """In the order of the page."""
 
 

@@ -3,7 +3,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.relevansi import document, relevansi
+
+SEEDS = Path(__file__).parents[3] / "seeds"
 
 LISTINGS = [
     {"slug": "a", "name": "Rumah Johor", "price": 900_000_000, "bedrooms": 3},
@@ -38,3 +42,17 @@ def test_a_file_that_lists_nothing_is_refused_in_one_line(tmp_path: Path) -> Non
     assert refused.returncode == 1
     assert refused.stderr.startswith("relevansi: empty.csv lists nothing")
     assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_the_whole_collection_that_comes_with_runs_is_offered(
+    tmp_path: Path, *, wanted: bool
+) -> None:
+    names = ("corpus.jsonl", "queries.jsonl", "runs/lsa.run")
+    files = [SEEDS / "documents" / name for name in names]
+
+    done = relevansi(tmp_path, "import", *files, *(["--catalogue"] if wanted else []))
+
+    shown = document(relevansi(tmp_path, "catalogue", "show", "--json"))
+    assert shown["imported"] == (300 if wanted else 0)
+    assert ("relevansi catalogue import corpus.jsonl" in done.stderr) is not wanted

@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 from relevansi.cli.frame import options
 from relevansi.cli.frame.options import Reply, replies
 from relevansi.cli.frame.output import notice, say, steps
+from relevansi.cli.runs.importing import without_collecting
 from relevansi.exporters.frame.tables import text_table
 from relevansi.i18n import gettext, ngettext
 from relevansi.importers.runs import problems
@@ -42,7 +43,7 @@ def import_command(files: Sequence[Path], mode: str | None, *, reply: Reply) -> 
     JSON: {name, kind, total, removed, added, changed, unchanged, repeated,
            problems: [{severity, file, query_id, line, code, message}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    with options.opened() as database, steps() as tell:
+    with options.opened() as database, steps() as tell, without_collecting():
         outcome = imports.import_files(
             database, files, Mode(mode or "add"), options.now(), is_stream=True, tell=tell
         )

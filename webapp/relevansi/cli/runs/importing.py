@@ -22,13 +22,15 @@ from relevansi.cli.frame.options import Command, Reply, replies
 from relevansi.cli.frame.output import notice, say, steps
 from relevansi.db.engine import Database
 from relevansi.i18n import gettext, ngettext
-from relevansi.importers.results import files
+from relevansi.importers.results import files, recognition
 from relevansi.importers.results.assemble import grades_in
 from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from relevansi.importers.results.rows import MAPPED_ROLES
 from relevansi.importers.runs import problems
 from relevansi.importers.runs.problems import ImportRefused, UnknownRunFormat
 from relevansi.records import Problem, Severity, Tell, nobody
+from relevansi.services.catalogue import imports as catalogue_imports
+from relevansi.services.catalogue.imports import Mode
 from relevansi.services.exports import rated_imports
 from relevansi.services.exports.rated_imports import RatedFileReport, RatedImport, RatedValue
 from relevansi.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
@@ -91,12 +93,14 @@ def reading_options(command: Command) -> Command:
     help="Documents with another text than before are the same: verdicts on them carry over.",
 )
 @click.option("--metadata", help="The keys of metadata that raters see, with commas between.")
+@click.option("--catalogue", is_flag=True, help="Keep all documents of a collection to look up.")
 @replies()
 def import_command(
     paths: Sequence[Path],
     *,
     overwrite: bool,
     blind: bool | None,
+    catalogue: bool,
     reply: Reply,
     **values: Any,
 ) -> None:
@@ -122,8 +126,8 @@ def import_command(
     names = ("depth", "split", "columns", "mapping", "grades", "method", "llm")
     choices = choices_of(**{name: values[name] for name in names})
     with options.opened() as opened:
-        outcome = _Import(opened, decision, choices, overwrite, blind)
-        with _without_collecting():
+        outcome = _Import(opened, decision, choices, overwrite, blind, catalogue)
+        with without_collecting():
             outcome.take(paths)
         with opened.reading() as session:
             study = studies.current(session)
@@ -150,7 +154,7 @@ def import_command(
 
 
 @contextmanager
-def _without_collecting() -> Iterator[None]:
+def without_collecting() -> Iterator[None]:
     """Leave out the search for cycles: rows of files have none, and it takes long."""
     gc.disable()
     try:
@@ -246,6 +250,7 @@ class _Import(Struct):
     choices: Choices
     overwrite: bool
     blind: bool | None
+    catalogue: bool
     newcomers: set[str] = field(default_factory=set)
     runs: list[ImportedRun] = field(default_factory=list)
     ratings: list[RatingsReport] = field(default_factory=list)
@@ -300,6 +305,28 @@ class _Import(Struct):
                     "%(name)s can be scored automatically too: %(command)s",
                     name=path_name,
                     command=f"relevansi score {kind} {path_name}",
+                )
+            )
+        listed = file.read.group.files if stored else ()
+        names = [name for name, words in listed if words == recognition.COLLECTION]
+        candidates = (path.parent / name for path in paths for name in names)
+        self._keep_collections([path for path in dict.fromkeys(candidates) if path.is_file()])
+
+    def _keep_collections(self, paths: Sequence[Path]) -> None:
+        """Take whole collections into the catalogue, or say how that is done."""
+        names = ", ".join(path.name for path in paths)
+        if paths and self.catalogue:
+            with steps() as tell:
+                outcome = catalogue_imports.import_files(
+                    self.database, paths, Mode.ADD, options.now(), is_stream=True, tell=tell
+                )
+            notice(gettext("The catalogue has %(n)s items now.", n=outcome.total))
+        elif paths:
+            notice(
+                gettext(
+                    "Keep all documents of %(names)s so that raters can look them up: %(command)s",
+                    names=names,
+                    command=f"relevansi catalogue import {names.replace(', ', ' ')}",
                 )
             )
 

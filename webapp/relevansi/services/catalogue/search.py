@@ -205,8 +205,8 @@ def _fitting(index: _Index | None, filters: Filters) -> Select[int]:
 
 def _count(session: Session, index: _Index | None, filters: Filters) -> int:
     fitting = _fitting(index, filters)
-    counted = fitting.with_only_columns(func.count(fitting.selected_columns[0]))
-    return session.scalar(counted) or 0
+    count = func.count(fitting.selected_columns[0])
+    return session.scalar(fitting.with_only_columns(count)) or 0
 
 
 def _read(session: Session, ids: Sequence[int]) -> dict[int, Match]:
