@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 from relevansi.db.tables.judging import Adjudication
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
-from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts, counted
+from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts, counts_of
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.runs import reports
@@ -21,7 +21,7 @@ def counts(
     session: Session, study: Study, run_id: str, rule: Rule, *, category: str | None = None
 ) -> EmptyAnswerCounts:
     rows = reports.report(session, study, run_id, rule).rows
-    return counted(row.empty_answer for row in rows if category in {None, row.category})
+    return counts_of(row.empty_answer for row in rows if category in {None, row.category})
 
 
 def test_only_searches_before_the_verdict_check_an_empty_answer(
@@ -97,4 +97,4 @@ def test_a_verdict_shared_by_runs_rests_on_the_same_searches(
         for row in reports.report(session, study, run_id, rule).rows
     ]
     assert counts(session, study, other, rule).checked == 1
-    assert counted(row.empty_answer for row in rows).correct_empty == 2
+    assert counts_of(row.empty_answer for row in rows).correct_empty == 2

@@ -14,7 +14,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Run
 from relevansi.db.tables.study import Study
 from relevansi.kinds.property import Card
-from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts, counted
+from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts, counts_of
 from relevansi.services.catalogue import catalogue
 from relevansi.services.catalogue.search import Filters
 from relevansi.services.judging import events, live_metrics
@@ -50,7 +50,7 @@ def _run_id(session: Session, study: Study) -> str:
 def of_budi(session: Session, study: Study, run_id: str) -> EmptyAnswerCounts:
     rule = reports.rule_of(session, study, "rater Budi")
     rows = reports.report(session, study, run_id, rule).rows
-    return counted(row.empty_answer for row in rows)
+    return counts_of(row.empty_answer for row in rows)
 
 
 def test_what_looking_stores_is_counted(session: Session, study: Study, run_id: str) -> None:

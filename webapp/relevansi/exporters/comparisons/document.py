@@ -44,7 +44,7 @@ from relevansi.metrics.comparisons.comparisons import (
 from relevansi.metrics.comparisons.differences import ComparedQuery, highest_value, leading
 from relevansi.metrics.comparisons.stability import StabilityLine
 from relevansi.metrics.intervals import CONFIDENCE, LEVEL
-from relevansi.metrics.judging.empty_answers import counted
+from relevansi.metrics.judging.empty_answers import counts_of
 from relevansi.metrics.judging.figures import HEADLINES, averaged
 from relevansi.metrics.judging.graded import with_judged
 from relevansi.metrics.judging.registry import Unit
@@ -495,7 +495,7 @@ def how_rated(report: ComparisonReport) -> str:
             )
         )
     every = [answer for of_run in report.empty_answers.values() for answer in of_run.values()]
-    sentences += empty_answers.sentences(counted(every))
+    sentences += empty_answers.sentences(counts_of(every))
     for contender in report.comparison.contenders:
         failed = contender.missing.failed
         sentences += [words.failed_calls(contender.run.name, failed)] if failed else []

@@ -38,7 +38,7 @@ from relevansi.metrics.comparisons.comparisons import (
 from relevansi.metrics.comparisons.differences import ComparedQuery
 from relevansi.metrics.comparisons.stability import StabilityLine
 from relevansi.metrics.intervals import CONFIDENCE, METHOD
-from relevansi.metrics.judging.empty_answers import EmptyAnswer, counted
+from relevansi.metrics.judging.empty_answers import EmptyAnswer, counts_of
 from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS, HEADLINES
 from relevansi.notation import file_day
 
@@ -196,7 +196,7 @@ def _contender(contender: Contender, empty: Mapping[int, EmptyAnswer] | None) ->
         "rated": contender.rated,
         "partial": contender.missing.partial,
         "counts": {name: getattr(contender.totals, name) for name in COUNTS},
-        **({} if empty is None else {"empty_answers": counts_json(counted(empty.values()))}),
+        **({} if empty is None else {"empty_answers": counts_json(counts_of(empty.values()))}),
         "missing": {name: [*where] for name, where in asdict(contender.missing).items()},
         "figures": {
             name: _estimate(value) | ({"parts": parts_of(contender)} if name == "composite" else {})

@@ -11,7 +11,7 @@ from relevansi import notation
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, whole_number, word
 from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
-from relevansi.metrics.judging.empty_answers import EmptyAnswer, EmptyAnswerCounts, counted
+from relevansi.metrics.judging.empty_answers import EmptyAnswer, EmptyAnswerCounts, counts_of
 
 
 def sentences(counts: EmptyAnswerCounts) -> Iterator[str]:
@@ -65,8 +65,8 @@ def answer_json(answer: EmptyAnswer | None) -> dict[str, Any]:
 def section(report: ComparisonReport) -> Section:
     """Return the empty answers of each compared run, and all evidence by name."""
     names = report.comparison.names
-    counts = {run: counted(answers.values()) for run, answers in report.empty_answers.items()}
-    said = [(names[run], " ".join(sentences(of_run))) for run, of_run in counts.items()]
+    counts = {run: counts_of(answers.values()) for run, answers in report.empty_answers.items()}
+    named_sentences = [(names[run], " ".join(sentences(of_run))) for run, of_run in counts.items()]
     headings = (
         gettext("Correct empty"),
         gettext("after looking"),
@@ -96,7 +96,7 @@ def section(report: ComparisonReport) -> Section:
     return Section(
         "empty_answers",
         gettext("Empty answers"),
-        tuple(f"{name}: {sentence}" for name, sentence in said if sentence),
+        tuple(f"{name}: {sentence}" for name, sentence in named_sentences if sentence),
         tuple(table for table in (by_run, _evidence(report)) if table.rows),
     )
 

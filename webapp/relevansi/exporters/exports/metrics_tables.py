@@ -23,7 +23,7 @@ from relevansi.metrics.comparisons import registry as comparisons_figures
 from relevansi.metrics.evaluations import registry as evaluations_figures
 from relevansi.metrics.gold import registry as gold_figures
 from relevansi.metrics.judging import registry as judging_figures
-from relevansi.metrics.judging.empty_answers import CHECKED, EmptyAnswerCounts, counted
+from relevansi.metrics.judging.empty_answers import CHECKED, EmptyAnswerCounts, counts_of
 from relevansi.metrics.judging.figures import (
     HEADLINES,
     Figure,
@@ -206,7 +206,7 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
 
 def empty_counts(report: RunReport, category: str | None = None) -> EmptyAnswerCounts:
     """What looking gave for the empty answers of a run, or of a `category`."""
-    return counted(row.empty_answer for row in report.rows if category in {None, row.category})
+    return counts_of(row.empty_answer for row in report.rows if category in {None, row.category})
 
 
 def _shows_checked(report: RunReport) -> bool:

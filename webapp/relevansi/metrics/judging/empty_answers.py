@@ -68,12 +68,12 @@ class EmptyAnswerCounts(Struct, frozen=True):
         return self.checked / self.correct_empty if self.correct_empty else None
 
 
-def counted(answers: Iterable[EmptyAnswer | None]) -> EmptyAnswerCounts:
+def counts_of(answers: Iterable[EmptyAnswer | None]) -> EmptyAnswerCounts:
     """Return the counts of `answers`; one verdict that several runs share is counted once.
 
     >>> nothing, miss = EmptyOutcome
     >>> rumah = Evidence(7, "slug:rumah", "Rumah")
-    >>> counted([EmptyAnswer(1, nothing, 2), EmptyAnswer(1, nothing, 2), EmptyAnswer(2, nothing),
+    >>> counts_of([EmptyAnswer(1, nothing, 2), EmptyAnswer(1, nothing, 2), EmptyAnswer(2, nothing),
     ...          EmptyAnswer(3, miss, 1, (rumah,)), EmptyAnswer(4, miss), None])
     EmptyAnswerCounts(correct_empty=2, checked=1, searches=2, false_negatives=2, \
 with_evidence=1, evidence=1)

@@ -68,15 +68,15 @@ def of_questions(
         verdict = (adjudicated and votes[0].settled) or merged
         pinned_by = (row.verdict for row in votes if row.is_evidence)
         if relevances[verdict] is Relevance.RELEVANT and any(
-            relevances[own] is Relevance.RELEVANT for own in pinned_by
+            relevances[vote] is Relevance.RELEVANT for vote in pinned_by
         ):
-            item = _named(KINDS[study.kind], votes[0])
+            item = _evidence_of(KINDS[study.kind], votes[0])
             question_id = votes[0].question_id
             evidence[question_id] = (*evidence.get(question_id, ()), item)
     return evidence
 
 
-def _named(kind: type[Item], row: Row[Any]) -> Evidence:
+def _evidence_of(kind: type[Item], row: Row[Any]) -> Evidence:
     identity = kind.docno(row.identity, row.content) if kind.of_collection else row.identity
     name = from_row(row.card).name if row.card else identity
     return Evidence(row.id, identity, name, row.run_id)

@@ -38,7 +38,7 @@ from relevansi.metrics.comparisons.gate import (
     depth_of,
     gate_figures,
 )
-from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts, counted
+from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts, counts_of
 from relevansi.metrics.judging.graded import headline_of, ranking_names, usual_headline
 from relevansi.records import QueryState, ReadRun, Scale
 from relevansi.services.comparisons import chosen_runs
@@ -350,7 +350,7 @@ def _empty_answers(
 ) -> EmptyAnswerCounts:
     empty = {listed.query.emptiness for listed in lists if listed.query.state is QueryState.EMPTY}
     items = select(JudgedItem.id).where(JudgedItem.id.in_(empty - {None}))
-    return counted(reports.looked_up(session, study, items, rule).values())
+    return counts_of(reports.looked_up(session, study, items, rule).values())
 
 
 def _worst(figures: Iterable[GateFigure]) -> Outcome:
