@@ -342,9 +342,9 @@ def unpin(session: Session, rater: Rater, place: Place, item_id: int, click: Cli
         return
     events.record(session, rater, target, None, click)
     verdict = _verdict_target(session, place, item_id)
-    given = events.current(session, rater, verdict)
-    if given is not None and given.event_id == last.event_id:
-        before = select(Event.old).where(Event.id == given.id)
+    in_force = events.current(session, rater, verdict)
+    if in_force is not None and in_force.event_id == last.event_id:
+        before = select(Event.old).where(Event.id == in_force.id)
         events.record(session, rater, verdict, session.scalar(before), click)
     events.release_outcome(session, rater, item_id, click)
     revise(session, rater.study_id)
@@ -371,7 +371,7 @@ def judged_item(session: Session, place: Place, catalogue_id: int) -> int:
 def _verdict_target(session: Session, place: Place, item_id: int) -> Target:
     """Return the target of the verdict: in a repeat only its own cards are judged again."""
     if place.is_repeat:
-        asked = Repeat.task_id == place.task_id, Repeat.judged_item_id == item_id
-        if session.scalar(select(Repeat.task_id).where(*asked)) is None:
+        in_task = Repeat.task_id == place.task_id, Repeat.judged_item_id == item_id
+        if session.scalar(select(Repeat.task_id).where(*in_task)) is None:
             return Target("verdict", item_id, None, place.task_id)
     return place.target("verdict", item_id)

@@ -368,7 +368,7 @@ def pin(position: int) -> Response:
 def _looked(session: Session, participant: Participant, position: int) -> LookUp | None:
     find = partial(_place, session, participant, position)
     rater = own_questions.rater(participant)
-    return lookups.shown(session, rater, find, partial(_address, position))
+    return lookups.look_up(session, rater, find, partial(_address, position))
 
 
 def _place(session: Session, participant: Participant, position: int) -> Place:

@@ -189,7 +189,7 @@ def add_cards(run_id: str, query_id: int) -> Response:
 
 def _looked(session: Session, rater: Rater, page: RatingPage) -> LookUp | None:
     find = partial(looking.of_answer, session, rater, page.run_id, page.query_id)
-    return lookups.shown(session, rater, find, partial(_address, page.run_id, page.query_id))
+    return lookups.look_up(session, rater, find, partial(_address, page.run_id, page.query_id))
 
 
 def with_parts(

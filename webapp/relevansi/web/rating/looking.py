@@ -92,7 +92,7 @@ class LookUp(Struct, frozen=True):
         return {item.catalogue_id for item in self.evidence}
 
 
-def shown(
+def look_up(
     session: Session, rater: Rater, find: Callable[[], Place], at: Callable[..., str]
 ) -> LookUp | None:
     """Return what the page at a place shows of looking up; ``None`` where nothing is looked up."""
@@ -102,23 +102,23 @@ def shown(
         return None
     query = clicks.query()
     evidence = looking.evidence(session, rater, place)
-    look_up = LookUp(at("look", **query), at("pin", **query), evidence, rater.study.kind)
+    lookup = LookUp(at("look", **query), at("pin", **query), evidence, rater.study.kind)
     if not place.task_id:
-        return look_up
+        return lookup
     offer = prices.read_note(place.question.text)
-    return replace(look_up, uniform=lambda card: card.uniform(offer))
+    return replace(lookup, uniform=lambda card: card.uniform(offer))
 
 
-def looked_up(session: Session, rater: Rater, place: Place, shown: LookUp | None) -> LookUp:
-    """Return what is `shown` with what the request looks up, which is stored."""
-    assert shown is not None
+def looked_up(session: Session, rater: Rater, place: Place, lookup: LookUp | None) -> LookUp:
+    """Return `lookup` with what the request looks up, which is stored."""
+    assert lookup is not None
     if "words" in request.args:
         form = valid(SearchForm(request.args))
         words, start = form.words.data, form.start.data or 0
         look = looking.look(session, rater, place, words, form.filters, access.now(), start=start)
     else:
         look = looking.begin(session, rater, place)
-    return replace(shown, look=look, query=_typed(look))
+    return replace(lookup, look=look, query=_typed(look))
 
 
 def _typed(look: Look) -> dict[str, str]:
@@ -130,13 +130,13 @@ def _typed(look: Look) -> dict[str, str]:
     return texts
 
 
-def part(shown: LookUp) -> Response:
+def part(lookup: LookUp) -> Response:
     """Return what a script puts in place: the field and all, the results, or more of these."""
     name = "_look" if "words" not in request.args else "_found"
-    if shown.look is not None and shown.look.start:
+    if lookup.look is not None and lookup.look.start:
         name = "_hits"
     template = f"rating/looking/{name}.html"
-    return htmx.respond(template, template, looked=shown)
+    return htmx.respond(template, template, looked=lookup)
 
 
 def pin(session: Session, rater: Rater, place: Place) -> None:
@@ -151,9 +151,9 @@ def pin(session: Session, rater: Rater, place: Place) -> None:
     looking.unpin(session, rater, place, item_id, form.click)
 
 
-def pinned(clicked: Response, shown: LookUp | None) -> Response:
+def pinned(clicked: Response, lookup: LookUp | None) -> Response:
     """Return the answer to a pin: what it moved as any click, and the evidence with its buttons."""
     listing = request.form.get("listing", type=int)
-    parts = render_template("rating/looking/_pinned.html", looked=shown, listing=listing)
+    parts = render_template("rating/looking/_pinned.html", looked=lookup, listing=listing)
     clicked.set_data(clicked.get_data(as_text=True) + parts)
     return clicked

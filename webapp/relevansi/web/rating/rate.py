@@ -81,7 +81,7 @@ def show(task_id: str) -> Response:
 
 def _looked(session: Session, rater: Rater, task_id: str) -> LookUp | None:
     find = partial(looking.of_task, session, rater, task_id)
-    return lookups.shown(session, rater, find, partial(_address, task_id))
+    return lookups.look_up(session, rater, find, partial(_address, task_id))
 
 
 def with_parts(
