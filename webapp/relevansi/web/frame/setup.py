@@ -210,11 +210,11 @@ def _below(prefix: str, study: str, answer: WSGIApplication) -> WSGIApplication:
     """
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        path, stated = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "").strip("/")
-        is_stated = bool(stated and PREFIX.fullmatch(stated))
-        outer = f"/{stated}" if is_stated else prefix
+        path, script_name = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "").strip("/")
+        has_script_name = bool(script_name and PREFIX.fullmatch(script_name))
+        outer = f"/{script_name}" if has_script_name else prefix
         base = outer + study
-        if is_stated and path != outer and not path.startswith(f"{outer}/"):
+        if has_script_name and path != outer and not path.startswith(f"{outer}/"):
             path = outer + path  # the proxy took it off
         if base and path == base:
             query = environ.get("QUERY_STRING")
