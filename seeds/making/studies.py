@@ -42,7 +42,7 @@ from relevansi.services.rating.pool import POOL, Unit
 from relevansi.services.runs import results, stored_results, stored_runs
 from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import demos, studies
-from seeds.making import evaluations, gold, machine_judges, phase_3, planning, reasons
+from seeds.making import evaluations, gold, looking, machine_judges, phase_3, planning, reasons
 
 SEEDS = Path(__file__).parents[1]
 BEGUN_AT = datetime(2026, 2, 9, 2, tzinfo=UTC)
@@ -137,7 +137,7 @@ def load_demo(session: Session, folder: Path, now: datetime) -> Study:
     catalogue.write(session, entries, is_imported=True)
     add(session, study, folder / "demo", now)
     settle(session, study, now)
-    for part in (gold, reasons, evaluations, machine_judges, phase_3, planning):
+    for part in (gold, reasons, looking, evaluations, machine_judges, phase_3, planning):
         part.add(session, study, folder / "demo", now)
     return study
 
