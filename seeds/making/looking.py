@@ -58,16 +58,17 @@ def add(session: Session, study: Study, _folder: Path, _now: datetime) -> None:
 
 
 def _outcomes(session: Session, rater: Rater) -> list[tuple[Event, Question]]:
-    """Return the verdicts of a rater on the empty answers that are looked up."""
+    """Return a rater's first verdict on each of the empty answers that are looked up."""
     clicks = (
         select(Event, Question)
         .join(JudgedItem, JudgedItem.id == Event.judged_item_id)
         .join(Question, Question.id == JudgedItem.question_id)
         .where(Event.rater_id == rater.id, Event.field == "verdict", JudgedItem.item_id.is_(None))
         .where(Question.position.in_(SEARCHES))
-        .order_by(Event.id)
+        .order_by(Event.id.desc())
     )
-    return [(click, question) for click, question in session.execute(clicks)]
+    first = {question.id: (click, question) for click, question in session.execute(clicks)}
+    return [first[question_id] for question_id in sorted(first)]
 
 
 def _place(session: Session, rater: Rater, click: Event) -> Place:
