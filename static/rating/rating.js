@@ -775,6 +775,7 @@ document.addEventListener("click", (event) => {
     if (!moving) go(link.getAttribute("href"), { isNamed: "named" in link.dataset });
   }
   const tag = event.target.closest(".tag");
+  if (tag) event.preventDefault(); // a script shows chips; without one the form is sent
   if (tag?.ariaExpanded === "true") closeReasons();
   else if (tag) openReasons(aboutReason(tag.closest(".card")));
   const toStep = event.target.closest("a[data-step]");

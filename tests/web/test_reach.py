@@ -30,6 +30,8 @@ ELSEWHERE = {
     "runs.ask_to_remove_sample": "offered where a study of one's own has the sample",
     "participants.declined": "the answer to a button",
     "participants.link": "the answer to a button",
+    "own_questions.look": "offered where the owner lets participants look things up",
+    "telemetry.metrics": "asked by programs",
     "judgments.constraints": "a part that a judged card asks for",
     "judgments.live_figures": "a part that the panel of figures asks for",
     "rate.constraints": "a part that a judged card asks for",

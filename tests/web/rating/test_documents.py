@@ -36,7 +36,7 @@ def wrong_words(page: Page) -> list[str]:
     parts = page.element.xpath(f"{seen} | //@aria-label | //@title | //@placeholder | //@alt")
     sources = {measure.source for measure in MEASURES.values()}  # titles of works
     said = [" ".join(str(part).split()) for part in parts]
-    return [one for one in said if WORDS.search(one) and one not in sources]
+    return [one for one in said if WORDS.search(one) and one not in {*sources, "bedrooms"}]
 
 
 @pytest.mark.parametrize("language", ["en", "id"])

@@ -252,9 +252,10 @@ def content_words(question: str) -> str:
     >>> content_words("Apakah ada gudang yang disewa di KIM, atau gudang lain?")
     'gudang disewa KIM lain'
     """
-    words = {match[0].casefold(): match[0] for match in reversed([*_WORD.finditer(question)])}
-    telling = [word for key, word in reversed(words.items()) if key not in _STOPWORDS]
-    return " ".join(telling)
+    words: dict[str, str] = {}
+    for match in _WORD.finditer(question):
+        words.setdefault(match[0].casefold(), match[0])
+    return " ".join(word for key, word in words.items() if key not in _STOPWORDS)
 
 
 def _keys_of(question: str) -> frozenset[str]:

@@ -47,6 +47,7 @@ SCRIPTS = {
     "book.js": "offline/book.js",
     "table.js": "offline/table.js",
     "reasons.js": "rating/reasons.js",
+    "looking.js": "rating/looking.js",
     "outbox.js": "offline/offline.js",  # the rating page's script finds this where its outbox was
     "page.js": "frame/page.js",
     "keys.js": "rating/keys.js",

@@ -478,7 +478,7 @@ def import_runs(form: ImportForm) -> Imported | JobRow:
 
 @operation("/catalogue", "import", method="POST")
 def import_catalogue(form: CatalogueForm) -> CatalogueOutcome:
-    """Take files of listings or documents into the catalogue, of any shape that results may have.
+    """Take files of items into the catalogue, of any shape that results may have.
 
     Items are known by their identity. Answers with how many were added, changed, left as they were,
     removed or ``repeated`` in the files. A file that cannot be read changes nothing.
