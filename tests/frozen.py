@@ -16,7 +16,7 @@ import os
 import re
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,9 +58,9 @@ def frozen_demo() -> dict[str, Any]:
     return frozen
 
 
-def of_demo(folder: Path) -> dict[str, Any]:
+def of_demo(folder: Path, languages: Sequence[str] = LANGUAGES) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    for language in LANGUAGES:  # each from the same study: some commands write to its log
+    for language in languages:  # each from the same study: some commands write to its log
         own = folder / language
         own.mkdir()
         demo.restored(own).rename(own / "relevansi.sqlite")

@@ -14,7 +14,7 @@ from tests.browser.rating_page import SAVED, UNSAVED
 from tests.browser.server import Server
 from tests.cli.relevansi import relevansi
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 
 STATE = "document.querySelector(`[data-state-of='${arguments[0]}']`)?.dataset.state"
 QUESTION = "document.querySelector('#question')?.dataset.query"

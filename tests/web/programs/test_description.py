@@ -69,6 +69,7 @@ def found_by_schemathesis(app: Flask, sent: str, *options: str) -> str:
     return done.stdout + done.stderr if done.returncode else ""
 
 
+@pytest.mark.thorough
 def test_nothing_is_found_by_few_requests(app: Flask) -> None:
     """Each address with the borders of each parameter, by a token for everything."""
     three_runs(app.extensions["database"])
