@@ -408,7 +408,7 @@ def _row(
         return None
     if target.item_id is not None:
         table: type[Base] = Repeat if again else Judgment
-        beside = {REASON: ("reason", new), "evidence": ("is_evidence", new == "1")}
+        beside = {REASON: ("reason", new), EVIDENCE: ("is_evidence", new == "1")}
         column, value = beside.get(field, ("verdict", new))
         return table, key | {"judged_item_id": target.item_id}, {column: value}
     table, key["query_key"] = RepeatRating if again else QueryRating, target.query_key

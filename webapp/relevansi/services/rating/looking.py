@@ -189,9 +189,7 @@ def _search(session: Session, rater: Rater, words: str, filters: Filters, start:
 def _latest(session: Session, rater: Rater, place: Place) -> Search | None:
     of_place = Search.rater_id == rater.id, Search.question_id == place.question.id
     searches = select(Search).where(*of_place)
-    if (
-        place.task_id is not None
-    ):  # what was searched for the first time tells that it is asked again
+    if place.task_id is not None:  # an earlier task's search would tell that it is asked again
         searches = searches.where(Search.task_id == place.task_id)
     return session.scalar(searches.order_by(Search.id.desc()).limit(1))
 

@@ -340,10 +340,8 @@ def rate(position: int) -> Response:
 def look(position: int) -> Response:
     """Search the catalogue where the owner lets participants."""
     with writing() as (session, participant):
-        place, looked = (
-            _place(session, participant, position),
-            _looked(session, participant, position),
-        )
+        place = _place(session, participant, position)
+        looked = _looked(session, participant, position)
         looked = lookups.looked_up(session, own_questions.rater(participant), place, looked)
         session.commit()
     if htmx.wants_part():
