@@ -113,6 +113,35 @@ def test_questions_that_moved_come_first_unless_the_order_is_asked_for(
 
 
 @pytest.mark.parametrize(
+    ("opened_from", "position", "ways"),
+    [
+        ({}, 2, {"prev": 1}),  # from elsewhere: all questions in their order
+        ({"part": "questions"}, 2, {"next": 1}),  # the farthest apart comes first
+        ({"part": "questions"}, 1, {"prev": 2}),
+        ({"part": "questions", "order": "set"}, 1, {"next": 2}),
+        ({"part": "questions", "order": "loses"}, 2, {}),  # the only one that the filter leaves
+        ({"part": "questions", "order": "loses"}, 1, {"next": 2}),  # not left by it
+    ],
+)
+def test_a_question_leads_on_through_the_list_it_was_opened_from(
+    client: FlaskClient,
+    pair: tuple[str, str],
+    opened_from: dict[str, str],
+    position: int,
+    ways: dict[str, int],
+) -> None:
+    opened = address(pair, **opened_from)
+    page = Page(client.get(f"/comparisons/questions/{position}{opened}"))
+
+    neighbours = {
+        rel: int(link.partition("?")[0].rpartition("/")[2])
+        for rel in ("prev", "next")
+        for link in page.links(f"[rel={rel}]")
+    }
+    assert neighbours == ways
+
+
+@pytest.mark.parametrize(
     ("path", "status"),
     [
         ("/comparisons/?runs=nowhere&runs=nothing", 404),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -22,7 +22,11 @@ from relevansi.exporters.comparisons.figure_names import unit_of
 from relevansi.exporters.frame import charts
 from relevansi.exporters.frame.charts import Axis, Figure
 from relevansi.i18n import gettext, mark, ngettext
-from relevansi.metrics.comparisons.comparisons import ComparedQuestionLine, ComparisonReport
+from relevansi.metrics.comparisons.comparisons import (
+    ComparedQuestionLine,
+    Comparison,
+    ComparisonReport,
+)
 from relevansi.metrics.comparisons.differences import ComparedQuery, highest_value, value_of
 from relevansi.metrics.gold.constraints import ConstraintComparison
 from relevansi.metrics.judging.figures import HEADLINES
@@ -57,10 +61,6 @@ class QuestionRow(NamedTuple):
     cells: tuple[QuestionCell, ...]
     distance: float | None
 
-    @property
-    def values(self) -> list[float]:
-        return [figure.value for figure in self.figures if figure.value is not None]
-
 
 class QuestionMatrix(NamedTuple):
     """The questions that a filter leaves, with the number that each filter leaves by its name.
@@ -75,9 +75,8 @@ class QuestionMatrix(NamedTuple):
     axis: Axis
 
 
-def leading_run(report: ComparisonReport) -> str:
+def leading_run(comparison: Comparison) -> str:
     """Return the run that tests put ahead most often, else the highest by the first figure."""
-    comparison = report.comparison
     wins = [
         higher_and_lower(test)[0]
         for test in tests_of(comparison, panel_figures(comparison.headline))
@@ -91,36 +90,65 @@ def leading_run(report: ComparisonReport) -> str:
 
 
 def question_matrix(report: ComparisonReport, figure: str, only: str) -> QuestionMatrix:
-    """Return the questions in `figure`, those that the filter `only` names, the farthest first."""
-    by_run, leader = methods(report), leading_run(report)
-    place = [*by_run].index(leader)
-    rows = [_row(line, figure, [*by_run.values()]) for line in report.comparison.questions]
-    losing = [row for row in rows if _loses(row, place)]
-    failing = [row for row in rows if row.values and not any(row.values)]
-    filtered = {"gap": rows, "loses": losing, "fail": failing, "set": rows}
-    listed = filtered.get(only, rows)
-    if only != "set":
-        listed = sorted(listed, key=lambda row: (-(row.distance or 0), row.line.position))
-    counts = {name: len(of_filter) for name, of_filter in filtered.items()}
-    return QuestionMatrix(listed, counts, by_run[leader], unit_of(figure), axis_of(figure))
+    """Return the questions in `figure` that the filter `only` leaves, in its order."""
+    by_run, filtered = methods(report), filtered_questions(report.comparison, figure)
+    return QuestionMatrix(
+        [_row(line, figure, [*by_run.values()]) for line in filtered.get(only, filtered["gap"])],
+        {name: len(lines) for name, lines in filtered.items()},
+        by_run[leading_run(report.comparison)],
+        unit_of(figure),
+        axis_of(figure),
+    )
 
 
-def _loses(row: QuestionRow, place: int) -> bool:
-    value = row.figures[place].value
-    return value is not None and max(row.values) - value > charts.SAME
+def filtered_questions(
+    comparison: Comparison, figure: str
+) -> dict[str, list[ComparedQuestionLine]]:
+    """Return the questions that each filter leaves, in its order: the farthest apart come first."""
+    place = [contender.run.run for contender in comparison.contenders].index(
+        leading_run(comparison)
+    )
+    in_order = comparison.questions
+    values = {line.position: _values(line, figure) for line in in_order}
+    numbers = {position: _defined(of_line) for position, of_line in values.items()}
+
+    def loses(line: ComparedQuestionLine) -> bool:
+        value = values[line.position][place]
+        return value is not None and max(numbers[line.position]) - value > charts.SAME
+
+    def fails(line: ComparedQuestionLine) -> bool:
+        return bool(numbers[line.position]) and not any(numbers[line.position])
+
+    by_distance = sorted(in_order, key=lambda line: -(_distance(numbers[line.position]) or 0))
+    return {
+        "gap": by_distance,
+        "loses": [line for line in by_distance if loses(line)],
+        "fail": [line for line in by_distance if fails(line)],
+        "set": [*in_order],
+    }
 
 
 def _row(line: ComparedQuestionLine, figure: str, compared: list[Method]) -> QuestionRow:
-    values = [_value(query, figure) for query in line.answers]
+    values = _values(line, figure)
     figures = tuple(
         Figure(value, mark=method.mark) for value, method in zip(values, compared, strict=True)
     )
     cells = tuple(
         cell(query, value, figure) for query, value in zip(line.answers, values, strict=True)
     )
-    numbers = [value for value in values if value is not None]
-    distance = max(numbers) - min(numbers) if len(numbers) > 1 else None
-    return QuestionRow(line, figures, cells, distance)
+    return QuestionRow(line, figures, cells, _distance(_defined(values)))
+
+
+def _values(line: ComparedQuestionLine, figure: str) -> list[float | None]:
+    return [_value(query, figure) for query in line.answers]
+
+
+def _defined(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def _distance(numbers: Sequence[float]) -> float | None:
+    return max(numbers) - min(numbers) if len(numbers) > 1 else None
 
 
 def _value(query: ComparedQuery | None, figure: str) -> float | None:

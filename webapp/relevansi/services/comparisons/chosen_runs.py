@@ -242,18 +242,17 @@ class Side(Struct, frozen=True):
 
 
 class ComparedQuestion(Struct, frozen=True):
-    """A question at its position in the set, with one side per run and its neighbours.
+    """A question at its position in the set, with one side per run.
 
-    The neighbours are asked of raters; ``is_asked`` says whether it is too. ``evidence`` are the
-    items that raters looked up and that fit the question.
+    ``positions`` are those of all questions of the runs that raters are asked, ``is_asked`` says
+    whether this is one of them. ``evidence`` are the items that raters looked up and that fit it.
     """
 
     position: int
     question: str
     category: str
     sides: tuple[Side, ...]
-    previous: int | None
-    next: int | None
+    positions: tuple[int, ...]
     is_asked: bool = True
     evidence: tuple[Evidence, ...] = ()
 
@@ -273,7 +272,6 @@ def find(
     positions = {place: bool(is_asked) for place, is_asked in session.execute(places)}
     if position not in positions:
         raise UnknownQuery(" ".join(names), position)
-    places_put_to_raters = [place for place, is_asked in positions.items() if is_asked]
     at = Question.position == position
     scope = Query.run_id.in_(list(names)) & Query.question_id.in_(select(Question.id).where(at))
     ranking = ranking_names(headline_of(study))
@@ -324,8 +322,7 @@ def find(
         question=question.text,
         category=question.category,
         sides=tuple(sides.values()),
-        previous=max((place for place in places_put_to_raters if place < position), default=None),
-        next=min((place for place in places_put_to_raters if place > position), default=None),
+        positions=tuple(sorted(place for place, is_asked in positions.items() if is_asked)),
         is_asked=positions[position],
         evidence=tuple(
             item

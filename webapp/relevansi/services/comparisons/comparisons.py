@@ -19,7 +19,7 @@ from relevansi.exporters.planning import samples as sample_words
 from relevansi.exporters.planning import settled as settled_words
 from relevansi.metrics.agreement.agreement import Coefficient
 from relevansi.metrics.agreement.report import ItemKind
-from relevansi.metrics.comparisons.comparisons import PARTS, ComparisonReport, compare
+from relevansi.metrics.comparisons.comparisons import PARTS, Comparison, ComparisonReport, compare
 from relevansi.metrics.comparisons.stability import stability
 from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.metrics.judging.graded import headline_of, ranking_names
@@ -57,13 +57,7 @@ def report(
     judged = RunsUnderRules(session, study, chosen, names, ranking_names(headline))
     base = judged.under(rule)
     tell(1, 4)
-    comparison = compare(
-        base,
-        rule=rule.name,
-        unasked=judged.unasked,
-        headline=headline,
-        scale=Scale.stored(study.scale),
-    )
+    comparison = _comparison(study, judged, rule, headline)
     tell(2, 4)
     stable = stability(
         base,
@@ -94,6 +88,25 @@ def report(
         marks=marks(session, study, chosen),
         empty_answers=_empty_answers(session, study, chosen, rule),
         alpha=_alpha(session, study) if with_agreement and rule.rater is None else None,
+    )
+
+
+def comparison(session: Session, study: Study, run_ids: Sequence[str], rule: Rule) -> Comparison:
+    """Return the runs compared in the study's headline: a report without what surrounds it."""
+    chosen, headline = comparable(session, study, run_ids), headline_of(study)
+    judged = RunsUnderRules(session, study, chosen, names_of(chosen), ranking_names(headline))
+    return _comparison(study, judged, rule, headline)
+
+
+def _comparison(
+    study: Study, judged: RunsUnderRules, rule: Rule, headline: Sequence[str]
+) -> Comparison:
+    return compare(
+        judged.under(rule),
+        rule=rule.name,
+        unasked=judged.unasked,
+        headline=headline,
+        scale=Scale.stored(study.scale),
     )
 
 

@@ -126,6 +126,7 @@ def question(position: int) -> str:
         address = _address(request.args.getlist("runs"), rule, rater.study)
         compared = [runs.find(session, rater.study, run) for run in address.runs]
         lists = chosen_runs.find(session, rater.study, address.runs, position, rule)
+        walk = _walk(session, rater.study, address, rule, lists)
         marks = comparisons.marks(session, rater.study, compared)
         relevant = Scale.stored(rater.study.scale).relevant
         is_blind = studies.is_blind(session, rater.study)
@@ -137,6 +138,7 @@ def question(position: int) -> str:
     return render_template(
         "comparisons/question.html",
         question=lists,
+        walk=walk,
         states=[breakdowns.state(side.answer) for side in lists.sides],
         marks=[marks.get(run, place) for place, run in enumerate(address.runs, 1)],
         places={side.name: place for place, side in enumerate(lists.sides)},
@@ -146,6 +148,23 @@ def question(position: int) -> str:
         is_blind=is_blind,
         context={"question": lists.question, "is_marking": marks_words},
     )
+
+
+def _walk(
+    session: Session,
+    study: Study,
+    address: Address,
+    rule: Rule,
+    lists: chosen_runs.ComparedQuestion,
+) -> list[int]:
+    """Return the positions of the list it was opened from, else of all questions, in order."""
+    if address.part == "questions" and len(address.runs) > 1:
+        comparison = comparisons.comparison(session, study, address.runs, rule)
+        filtered = breakdowns.filtered_questions(comparison, address.figure)
+        positions = [line.position for line in filtered[address.order]]
+        if lists.position in positions:
+            return positions
+    return sorted({*lists.positions, lists.position})
 
 
 def _rank_picture(lists: chosen_runs.ComparedQuestion, relevant: Collection[str]) -> Markup:
