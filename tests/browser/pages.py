@@ -289,6 +289,7 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "comparison, everything unfolded": _unfolded,
     "comparison of one question": _compared_question,
     "what each number means": "/measures/",
+    "guides": "/help/",
     "sign-in": _as("a stranger", "/sign-in"),
     "sign-in refused": _sign_in_refused,
     "invitation": _join,
