@@ -13,7 +13,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Question, Study
 from relevansi.records import Click, EmptyOutcome, Relevance
-from relevansi.services.catalogue.search import Filters
+from relevansi.services.catalogue.filters import Filters
 from relevansi.services.judging import events
 from relevansi.services.judging.events import Target
 from relevansi.services.rating import looking

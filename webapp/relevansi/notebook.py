@@ -367,8 +367,9 @@ class Study:
     def catalogue(self, words: str = "", *, most: int = 20, **filters: int | str) -> DataFrame:
         """Return the items of the catalogue that have all words, a row each, at most 100.
 
-        `filters` are type, offer, price_from, price_to and bedrooms. ``attrs`` has the ``count`` of
-        all that fit and the ``total``. The fields of an item follow by their names (object).
+        `filters` are type, offer, place, price_from, price_to and bedrooms. ``attrs`` has the
+        ``count`` of all that fit and the ``total``. The fields of an item follow by their names
+        (object).
         """
         answer = self._json("GET", "/catalogue", q=words, limit=most, **filters)
         fields = dict.fromkeys(name for row in answer["items"] for name in row)

@@ -16,7 +16,7 @@ from relevansi.db.tables.study import Study
 from relevansi.kinds.property import Card
 from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts, counts_of
 from relevansi.services.catalogue import catalogue
-from relevansi.services.catalogue.search import Filters
+from relevansi.services.catalogue.filters import Filters
 from relevansi.services.judging import events, live_metrics
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.people import raters

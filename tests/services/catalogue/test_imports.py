@@ -20,8 +20,8 @@ from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
 from relevansi.records import Item
 from relevansi.services.catalogue import imports, search
+from relevansi.services.catalogue.filters import Filters
 from relevansi.services.catalogue.imports import CatalogueImport, Mode
-from relevansi.services.catalogue.search import Filters
 from relevansi.services.runs import stored_runs
 from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW

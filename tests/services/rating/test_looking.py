@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from fractions import Fraction
 
 import pytest
 from sqlalchemy import select
@@ -15,10 +14,9 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.kinds.property import Card
-from relevansi.metrics.gold.constraint_rules import Constraints, Range
 from relevansi.records import EmptyOutcome, Scale
 from relevansi.services.catalogue import catalogue
-from relevansi.services.catalogue.search import Filters
+from relevansi.services.catalogue.filters import Filters
 from relevansi.services.judging import events, live_metrics
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.people import raters
@@ -201,11 +199,14 @@ def test_letters_typed_one_after_the_other_are_one_search(
 def test_what_the_field_opens_with_is_no_search_and_has_results_where_there_are_some(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    listed(session, "a")
-    run_id = stored(session, study, "hybrid", query(1, text="Carikan a house near the beach"))
+    """The question's type, price and place become filters, without a place that nothing names."""
+    listed(session, "garden a")
+    text = "Carikan a house with a garden beside the beach in Medan near Kualanamu under 1 billion"
+    run_id = stored(session, study, "hybrid", query(1, text=text))
     place = looking.of_answer(session, rater, run_id, 1)
     begun = looking.begin(session, rater, place)
-    assert (begun.words, begun.matches.count) == ("house", 1)
+    assert begun.filters == Filters(type="house", place="Medan", price_to=10**9)
+    assert (begun.words, begun.absent, begun.matches.count) == ("garden", "Kualanamu", 1)
     assert session.scalars(select(Search)).all() == []
     looking.look(session, rater, place, "medan", Filters(price_to=9), NOW)
     begun = looking.begin(session, rater, place)
@@ -288,20 +289,6 @@ def test_a_deleted_rater_takes_searches_and_evidence_along(session: Session, stu
     raters.delete_rater(session, ani, NOW)
     assert session.scalars(select(Search)).all() == []
     assert pages.blind_page(session, budi, asked.task_id).cards == ()
-
-
-def test_constraints_of_the_gold_question_become_filters() -> None:
-    """A target of 800 million within 10 %, three bedrooms: 720 to 880 million."""
-    million = Fraction(1_000_000)
-    constraints = Constraints(
-        property_type="ruko",
-        listing_type="sale",
-        price=Range(target=800 * million, tolerance=Fraction(1, 10)),
-        bedrooms=Range(exact=Fraction(3)),
-    )
-    assert looking.filters_of(constraints) == Filters(
-        "shophouse", "sale", 720_000_000, 880_000_000, 3
-    )
 
 
 def test_more_searches_than_a_minute_has_room_for_are_refused(

@@ -17,8 +17,8 @@ from relevansi.exporters.frame.tables import text_table
 from relevansi.i18n import gettext, ngettext
 from relevansi.importers.runs import problems
 from relevansi.services.catalogue import catalogue, imports, search
+from relevansi.services.catalogue.filters import Filters
 from relevansi.services.catalogue.imports import Mode
-from relevansi.services.catalogue.search import Filters
 
 _COUNTS = ("added", "changed", "unchanged", "removed", "total")
 
@@ -91,6 +91,7 @@ def show_command(*, reply: Reply) -> None:
 @click.argument("words", nargs=-1)
 @click.option("--type", help="The kind of property: house, apartment, shophouse, land, ...")
 @click.option("--offer", type=click.Choice(["sale", "rent"]))
+@click.option("--place", help="Words that a listing has, or several places: 'cemara, johor'.")
 @click.option("--price-from", type=click.IntRange(0), metavar="RUPIAH")
 @click.option("--price-to", type=click.IntRange(0), metavar="RUPIAH")
 @click.option("--bedrooms", type=click.IntRange(0))

@@ -28,7 +28,8 @@ LONGEST_TEXT = 100_000
 _SIGNS = re.compile(r"[^\w]|_")
 _UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
 _ASCII_SIGNS = {code: " " for code in range(128) if not chr(code).isalnum()}
-_TYPES = {**PROPERTY_TYPES, **{name: name for name in PROPERTY_TYPES.values()}}
+_ENGLISH = {f"{name}{end}": name for name in PROPERTY_TYPES.values() for end in ("", "s")}
+_TYPES = PROPERTY_TYPES | _ENGLISH
 
 
 class Entry(Struct, frozen=True, gc=False):

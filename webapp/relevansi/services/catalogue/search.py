@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 from sqlalchemy import (
     ColumnElement,
     Integer,
@@ -27,6 +27,7 @@ from relevansi.i18n import mark
 from relevansi.kinds import from_row, to_row
 from relevansi.records import Item
 from relevansi.services.catalogue.catalogue import folded, up_to_date
+from relevansi.services.catalogue.filters import Filters
 
 LONGEST_WORDS = 200
 """Characters of a search."""
@@ -44,34 +45,6 @@ class LongSearch(Refused):
 class NoCatalogueItem(Missing):
     message = mark("The catalogue has no item %(name)s any more")
     remedy = mark("Search again.")
-
-
-class Filters(Struct, frozen=True):
-    """What narrows a search of listings; ``None`` narrows nothing. Prices are in rupiah.
-
-    ``type`` is a kind of property as ``catalogue.property_type`` names it, ``offer`` "sale" or
-    "rent".
-    """
-
-    type: str | None = None
-    offer: str | None = None
-    price_from: int | None = None
-    price_to: int | None = None
-    bedrooms: int | None = None
-
-    def conditions(self) -> list[ColumnElement[bool]]:
-        compared: dict[str, Callable[[Any], ColumnElement[bool]]] = {
-            "type": CatalogueItem.type.__eq__,
-            "offer": CatalogueItem.offer.__eq__,
-            "price_from": CatalogueItem.price.__ge__,
-            "price_to": CatalogueItem.price.__le__,
-            "bedrooms": CatalogueItem.bedrooms.__eq__,
-        }
-        return [compared[name](getattr(self, name)) for name in self.names()]
-
-    def names(self) -> list[str]:
-        """Return the names of those that are set."""
-        return [name for name, value in asdict(self).items() if value is not None]
 
 
 class Match(NamedTuple):
@@ -114,14 +87,13 @@ def search(
     if len(words) > LONGEST_WORDS:
         raise LongSearch(LONGEST_WORDS)
     extent = up_to_date(session, study)
-    tokens = folded(words).split()
     filtered = filters.names()
-    index = _index(session, tokens)
-    count = _count(session, index, filters) if tokens or filtered else extent.total
+    index = _index(session, words, filters)
+    count = _count(session, words, filters) if index or filtered else extent.total
     widest = None
     if not count and filtered:
         without = {
-            name: _count(session, index, replace(filters, **{name: None})) for name in filtered
+            name: _count(session, words, replace(filters, **{name: None})) for name in filtered
         }
         name = max(filtered, key=lambda name: without[name])
         widest = (name, without[name]) if without[name] else None
@@ -169,24 +141,31 @@ class _Index(NamedTuple):
     weight: ColumnElement[float]
 
 
-def _index(session: Session, tokens: Sequence[str]) -> _Index | None:
-    """Return how the index of this database is asked for `tokens`, which are letters and digits.
+def _index(session: Session, words: str, filters: Filters) -> _Index | None:
+    """Return how the index of this database is asked for `words` and the places of `filters`.
 
-    The last one is also the beginning of a word, unless it is a single letter.
+    The last word is also the beginning of one, unless it is a single letter.
     """
-    if not tokens:
+    tokens, places = folded(words).split(), filters.places()
+    if not tokens and not places:
         return None
-    is_beginning = len(tokens[-1]) > 1
-    if tables(session).dialect.name == "sqlite":
-        query = " ".join(f'"{token}"' for token in tokens) + "*" * is_beginning
+    is_sqlite = tables(session).dialect.name == "sqlite"
+    quote, both, either, start = ('"', " AND ", " OR ", "*") if is_sqlite else ("'", "&", "|", ":*")
+    terms = [f"{quote}{token}{quote}" for token in tokens]
+    if tokens and len(tokens[-1]) > 1:
+        terms[-1] += start
+    if places:
+        names = (both.join(f"{quote}{token}{quote}" for token in place) for place in places)
+        terms.append(f"({either.join(names)})")
+    query = both.join(terms)
+    if is_sqlite:
         condition = literal_column("catalogue_words").op("MATCH", is_comparison=True)(query)
         rank: ColumnElement[float] = func.bm25(literal_column("catalogue_words"))
         return _Index(_WORDS.c.rowid, condition, rank)
-    query = " & ".join(f"'{token}'" for token in tokens) + ":*" * is_beginning
     lexemes = func.to_tsquery(literal_column("'simple'"), query)
-    words: ColumnElement[Any] = literal_column("catalogue_items.words")
-    condition = words.op("@@", is_comparison=True)(lexemes)
-    return _Index(CatalogueItem.id.expression, condition, func.ts_rank(words, lexemes).desc())
+    indexed: ColumnElement[Any] = literal_column("catalogue_items.words")
+    condition = indexed.op("@@", is_comparison=True)(lexemes)
+    return _Index(CatalogueItem.id.expression, condition, func.ts_rank(indexed, lexemes).desc())
 
 
 _WORDS = table("catalogue_words", column("rowid", Integer))
@@ -203,8 +182,8 @@ def _fitting(index: _Index | None, filters: Filters) -> Select[int]:
     return ids.where(*conditions)
 
 
-def _count(session: Session, index: _Index | None, filters: Filters) -> int:
-    fitting = _fitting(index, filters)
+def _count(session: Session, words: str, filters: Filters) -> int:
+    fitting = _fitting(_index(session, words, filters), filters)
     count = func.count(fitting.selected_columns[0])
     return session.scalar(fitting.with_only_columns(count)) or 0
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
@@ -25,11 +25,11 @@ from relevansi.failures import Missing, Refused
 from relevansi.i18n import mark
 from relevansi.kinds import from_row
 from relevansi.kinds.document import content_words
-from relevansi.metrics.gold.constraint_rules import Constraints, Range
+from relevansi.kinds.property import Card
 from relevansi.records import Click, EmptyOutcome, Item, QueryState, Scale
 from relevansi.services.catalogue import search as catalogue
-from relevansi.services.catalogue.catalogue import property_type
-from relevansi.services.catalogue.search import Filters, Matches
+from relevansi.services.catalogue.filters import Filters, of_constraints, of_question
+from relevansi.services.catalogue.search import Matches
 from relevansi.services.gold import gold
 from relevansi.services.judging import events
 from relevansi.services.judging.changes import revise
@@ -47,7 +47,7 @@ TYPING = timedelta(seconds=30)
 """So long after its beginning a search may become another by a few letters."""
 FEW_LETTERS = 8
 MOST_TRIES = 8
-"""Words of a question that are looked for before its search opens."""
+"""Words of a question, and of its place, that are looked for before its search opens."""
 MOST_A_MINUTE = 60
 """Searches of one rater, beside those that become others while they are typed."""
 
@@ -123,12 +123,16 @@ def of_task(session: Session, rater: Rater, task_id: str) -> Place:
 
 
 class Look(Struct, frozen=True):
-    """What a rater sees of the catalogue: the search, and a page of what fits from ``start``."""
+    """What a rater sees of the catalogue: the search, and a page of what fits from ``start``.
+
+    ``absent`` are the words of the question's place that nothing in the catalogue has.
+    """
 
     words: str
     filters: Filters
     start: int
     matches: Matches
+    absent: str = ""
 
     @property
     def more(self) -> int | None:
@@ -162,24 +166,36 @@ def look(
 def begin(session: Session, rater: Rater, place: Place) -> Look:
     """Return what the search field opens with, which is no search of the rater's.
 
-    It is their latest search of the question, else those of the question's first content words that
-    something in the catalogue has ("find me" has nothing), without the last ones where nothing has
-    them all; and the constraints of the gold question where the owner shows them.
+    It is their latest search of the question, else what the question itself says: filters, those of
+    the gold question before its own where the owner shows these, and the first of its other content
+    words, without the last ones where nothing has them all. A word that nothing in the catalogue
+    has ("find me") is left out, of a place it is told.
     """
     last = _latest(session, rater, place)
     if last is not None:
-        words, filters = last.words, Filters(**last.filters)
+        words, filters, absent = last.words, Filters(**last.filters), ""
     else:
-        content = content_words(place.question.text)[:LONGEST_WORDS].split()[:MOST_TRIES]
-        words = " ".join(
-            word for word in content if _search(session, rater, word, Filters(), 0).count
-        )
-        filters = _constraints(session, rater, place)
+        text = place.question.text
+        is_of_listings = rater.study.kind == Card.kind
+        filters, words = of_question(text) if is_of_listings else (Filters(), content_words(text))
+        near, absent = _in_catalogue(session, rater, filters.place or "")
+        filters = replace(filters, place=near or None)
+        constraints = _constraints(session, rater, place)
+        filters = replace(filters, **{n: getattr(constraints, n) for n in constraints.names()})
+        words, _ = _in_catalogue(session, rater, words)
     matches = _search(session, rater, words, filters, 0)
     while last is None and not matches.count and words:
         words = words.rpartition(" ")[0]
         matches = _search(session, rater, words, filters, 0)
-    return Look(words, filters, 0, matches)
+    return Look(words, filters, 0, matches, absent)
+
+
+def _in_catalogue(session: Session, rater: Rater, words: str) -> tuple[str, str]:
+    """Return the words that something in the catalogue has, and those that nothing has."""
+    tried = words[:LONGEST_WORDS].split()[:MOST_TRIES]
+    counts = {word: _search(session, rater, word, Filters(), 0).count for word in tried}
+    present = " ".join(word for word in tried if counts[word])
+    return present, " ".join(word for word in tried if not counts[word])
 
 
 def _search(session: Session, rater: Rater, words: str, filters: Filters, start: int) -> Matches:
@@ -237,20 +253,7 @@ def _constraints(session: Session, rater: Rater, place: Place) -> Filters:
     if not study.looks_up_constraints and studies.is_blind(session, study):
         return Filters()
     file = gold.asked_in(session, {question.question_set_id}, {question.position})
-    return filters_of(file.questions[0].constraints) if file is not None else Filters()
-
-
-def filters_of(constraints: Constraints) -> Filters:
-    """Return the constraints that the catalogue has columns for, as filters."""
-    price = constraints.price or Range()
-    bedrooms = constraints.bedrooms or Range()
-    return Filters(
-        type=property_type(constraints.property_type or ""),
-        offer=constraints.listing_type,
-        price_from=None if price.lowest is None else int(price.lowest),
-        price_to=None if price.highest is None else int(price.highest),
-        bedrooms=int(bedrooms.exact) if bedrooms.exact is not None else None,
-    )
+    return of_constraints(file.questions[0].constraints) if file is not None else Filters()
 
 
 class Evidence(NamedTuple):

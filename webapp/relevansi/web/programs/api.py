@@ -41,8 +41,9 @@ from relevansi.records import (
 )
 from relevansi.services.agreement import agreement
 from relevansi.services.catalogue import imports
+from relevansi.services.catalogue.filters import Filters
 from relevansi.services.catalogue.imports import Mode
-from relevansi.services.catalogue.search import LONGEST_WORDS, Filters, as_json, search
+from relevansi.services.catalogue.search import LONGEST_WORDS, as_json, search
 from relevansi.services.catalogue.search import MOST as MOST_FOUND
 from relevansi.services.comparisons import chosen_runs, comparisons, gate
 from relevansi.services.comparisons.gate import GateReport
@@ -193,11 +194,15 @@ class CatalogueForm(Struct, forbid_unknown_fields=True):
 
 
 class OfCatalogue(Struct, forbid_unknown_fields=True):
-    """The words ``q`` that an item has, the last one as a beginning, and what narrows listings."""
+    """The words ``q`` that an item has, the last one as a beginning, and what narrows listings.
+
+    ``place`` is words, too, or several places with commas between, of which one is enough.
+    """
 
     q: Annotated[str, Meta(max_length=LONGEST_WORDS)] = ""
     type: Text | None = None
     offer: Literal["sale", "rent"] | None = None
+    place: Text | None = None
     price_from: Rupiah | None = None
     price_to: Rupiah | None = None
     bedrooms: Id | None = None

@@ -18,7 +18,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.importers.runs import prices
 from relevansi.metrics.gold.constraint_rules import PROPERTY_TYPES
 from relevansi.records import Item
-from relevansi.services.catalogue.search import Filters
+from relevansi.services.catalogue.filters import LONGEST_PLACE, Filters
 from relevansi.services.rating import looking
 from relevansi.services.rating.looking import Evidence, Look, NotToLookUp, Place
 from relevansi.web.frame import access, htmx
@@ -49,6 +49,7 @@ class SearchForm(Form):
     words = LineField(looking.LONGEST_WORDS)
     type = ChoiceField({"": None, **{name: name for name in PROPERTY_TYPES.values()}})
     offer = ChoiceField({"": None, "sale": "sale", "rent": "rent"})
+    place = LineField(LONGEST_PLACE)
     price_from = DecimalField(0, HIGHEST_PRICE)
     price_to = DecimalField(0, HIGHEST_PRICE)
     bedrooms = WholeField(0, MOST_BEDROOMS)
@@ -58,6 +59,7 @@ class SearchForm(Form):
     @property
     def filters(self) -> Filters:
         values = {name: self[name].data for name in Filters.__struct_fields__}
+        values["place"] = values["place"] or None
         for name in ("price_from", "price_to"):
             values[name] = None if values[name] is None else int(values[name] * MILLION)
         return Filters(**values | ({self.without.data: None} if self.without.data else {}))
