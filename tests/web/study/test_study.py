@@ -334,7 +334,8 @@ def test_home_leads_to_the_next_act(client: FlaskClient, web_database: Database)
     page = Page(client.get("/"))
     assert page.one("h1").text == "1 question left to rate"
     assert steps(page) == ["done", "now", "todo", "todo", "todo"]
-    assert f"/runs/{run}/queries/1" in page.one(".next").links()
+    question = f"/runs/{run}/queries/1"
+    assert page.links(".next .btn") == page.links(".segments a") == [question]
     judge(client, run, 1)
     client.post(f"/runs/{run}/queries/1/rating", data={"quality": "5"})
     page = Page(client.get("/"))
@@ -342,18 +343,23 @@ def test_home_leads_to_the_next_act(client: FlaskClient, web_database: Database)
     stored(web_database, [query(1, card("b"))], method="hybrid")
     page = Page(client.get("/"))
     assert page.texts(".strip-row .name") == ["api", "Hybrid"]
+    assert f"/runs/{run}" in page.links(".strip-row a")
     assert "can still be 0.00–1.00" in page.all(".strip-row")[1]
 
 
 def test_an_invited_rater_sees_their_own_work_and_no_figure(
     app: Flask, web_database: Database
 ) -> None:
-    stored(web_database, [query(1, card("a"))], method="api")
+    stored(web_database, [query(1, card("a")), query(2, card("b"))], method="api")
+    ani = invited(app, "Ani")
 
-    page = Page(invited(app, "Ani").get("/")).one("main")
+    page = Page(ani.get("/")).one("main")
 
-    assert "0 of 1 are done. 1 card left." in page
-    assert "/rate/" in page.links()
+    assert "0 of 2 are done. 2 cards left." in page
+    assert page.links() == ["/rate/"]  # no question is given to her yet
+    first = ani.get("/rate/").location
+    page = Page(ani.get("/")).one("main")
+    assert page.links(".segments a") == [first]
     assert not page.all(".strip, .people")
     assert "api" not in page
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 from msgspec import Struct
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Event, JudgedItem, Judgment, Task
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment, StoredSummary, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
@@ -130,19 +131,38 @@ def rater_progress(session: Session, rater: Rater) -> RaterProgress:
     )
 
 
-def own_questions(session: Session, rater: Rater) -> list[str]:
-    """Return "done", "begun" or "open" for each question of the rater's share, in order."""
+class OwnQuestion(NamedTuple):
+    """A question of a rater's share: "done", "begun" or "open", and where it can be rated.
+
+    That is `task_id`, or for an owner who sees the methods the run and the query ID of `query`, an
+    open one if there is any; neither where it is not given to the rater yet.
+    """
+
+    text: str
+    progress: str
+    task_id: str | None
+    query: tuple[str, int] | None
+
+
+def own_questions(session: Session, rater: Rater) -> list[OwnQuestion]:
+    """Return the questions of the rater's share in the order of their sets."""
     share = shares.of_rater(session, rater)
     units_asked = {*share.units}
-    if studies.is_blind(session, rater.study):
+    is_blind = studies.is_blind(session, rater.study)
+    if is_blind:
         units_asked &= {*(task.unit for task in share.first_time), *share.free}
     by_question: dict[int, list[shares.UnitProgress]] = defaultdict(list)
     for unit in units_asked:
         by_question[unit.question_id].append(share.units[unit])
-    places = select(Question.id).where(Question.id.in_(by_question))
-    in_order = session.scalars(places.order_by(Question.question_set_id, Question.position))
-    progress = []
-    for question in in_order:
+    places = select(Question.id, Question.text).where(Question.id.in_(by_question))
+    in_order = session.execute(places.order_by(Question.question_set_id, Question.position))
+    queries = {} if is_blind or not rater.is_owner else _own_queries(session, rater)
+    tasks = {
+        task.unit.question_id: task.task_id
+        for task in sorted(share.first_time, key=lambda task: share.units[task.unit].is_open)
+    }
+    questions = []
+    for question, text in in_order:
         units = by_question[question]
         has_begun = any(
             unit_progress.open_judgments < unit_progress.judgments
@@ -150,8 +170,20 @@ def own_questions(session: Session, rater: Rater) -> list[str]:
             for unit_progress in units
         )
         is_open = any(unit_progress.is_open for unit_progress in units)
-        progress.append("done" if not is_open else "begun" if has_begun else "open")
-    return progress
+        progress = "done" if not is_open else "begun" if has_begun else "open"
+        query = queries.get(question)
+        task_id = None if query else tasks.get(question)
+        questions.append(OwnQuestion(text, progress, task_id, query))
+    return questions
+
+
+def _own_queries(session: Session, rater: Rater) -> dict[int, tuple[str, int]]:
+    """Return a query of each question by its id, the first that the rater has not finished."""
+    rows = select(Query.question_id, Query.run_id, Query.query_id)
+    rows = rows.join(StoredSummary, StoredSummary.query_key == Query.id)
+    rows = rows.where(StoredSummary.rater_id == rater.id)
+    in_order = session.execute(rows.order_by(StoredSummary.complete.desc(), Query.id.desc()))
+    return {question_id: (run_id, query_id) for question_id, run_id, query_id in in_order}
 
 
 def recent_clicks(session: Session, rater: Rater) -> Sequence[datetime]:
