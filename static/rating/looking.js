@@ -8,9 +8,11 @@ let isWanted = false; // the field, which is on its way
 
 export const focusedHit = () => document.activeElement?.closest?.("#found .hit");
 
-/** Put focus in the search field, unfolding it where it is folded. */
-export function openLook() {
+/** Put focus in the search field, unfolding it where it is folded; `openStep` opens the step that has it. */
+export function openLook(openStep) {
   const fold = one("#missing");
+  if (!fold && !one("#look")) return;
+  openStep(fold ? "cards" : "empty");
   if (fold) fold.open = true;
   isWanted = !field();
   if (isWanted) one("#look")?.scrollIntoView({ block: "nearest" });

@@ -527,7 +527,7 @@ const KEYS = {
   n: () => writeNotes(),
   o: () => unfold(),
   m: () => one("#figures summary")?.click(),
-  "/": () => openLook(),
+  "/": () => openLook(openStep),
   backspace: () => within(".card") && judge(within(".card"), ""),
   enter: () => keepEarlier(),
   h: help,

@@ -16,15 +16,21 @@ HOUSE = "Rumah Tulip"  # returned for another question alone
 
 
 def open_empty_step(page: Page) -> None:
-    """Put the first question off, and judge the cards of the second one, left empty by one run."""
+    """Put the first question off, and judge the cards of the second one, left empty by one run.
+
+    A search is in reach at its cards, and then at its empty answer.
+    """
     page.keyboard.press("s")
     expect(page.locator("#asked")).to_have_text("Ada ruko di Berastagi?")
+    page.keyboard.press("/")
+    expect(page.locator("#missing #look-words")).to_be_focused()
     for card in page.locator(".card").all():
         if card.get_attribute("data-verdict") == "":
             card.locator("[value='1']").click()
     expect(page.locator("#outcome")).to_be_attached()
-    page.locator("#steps [data-step=empty]").click()
-    expect(page.locator("#look-words")).to_be_visible()
+    page.keyboard.press("/")
+    expect(page.locator(".emptiness #look-words")).to_be_focused()
+    page.keyboard.press("Tab")
 
 
 def expect_evidence(page: Page, *titles: str) -> None:
@@ -39,6 +45,11 @@ def test_what_one_rater_pins_a_second_one_is_asked_about(
     ani, budi = (open_tab(), open_tab(viewport={"width": 390, "height": 844}, has_touch=True))
     join(ani, invite(blind_server, "Ani"))
     open_empty_step(ani)
+    ani.keyboard.press("/")
+    ani.keyboard.press("Control+a")
+    ani.keyboard.type("tulip")
+    ani.locator("#found [name=without]").click()  # no shophouse, as the question asks
+    expect(ani.locator(".hit bdi")).to_have_text([HOUSE])
     for _ in range(2):  # the second time after an undo, which took back the whole pin
         ani.keyboard.press("/")
         expect(ani.locator("#look-words")).to_be_focused()
@@ -60,6 +71,7 @@ def test_what_one_rater_pins_a_second_one_is_asked_about(
     expect(budi.locator(".card h2 bdi")).to_contain_text([HOUSE])
     expect(budi.locator(".card")).to_have_count(3)
     open_empty_step_by_thumb(budi)
+    budi.locator(".facet.on").tap()
     budi.locator("#look-words").fill("rumah mel")
     expect(budi.locator(".hit bdi")).to_have_text(["Rumah Melati"])
     budi.locator(".hit .pin").tap()

@@ -15,7 +15,7 @@ from tests.services.runs.runs import card, query
 from tests.stored_studies import open_study
 from tests.web.conftest import PART, stored
 from tests.web.documents import collection, imported
-from tests.web.rating.blind_study import begin, place, set_study, three_runs
+from tests.web.rating.blind_study import begin, keys, place, set_study, three_runs
 from tests.web.rating.looking import fill, look, pins
 from tests.web.visitors import invited
 
@@ -98,6 +98,30 @@ def test_other_questions_are_looked_up_where_the_owner_allows_it(
     assert not Page(client.get(listed)).all("#missing")
     assert client.get(f"{listed}/look").status_code in {400, 403, 409, 422}
     assert client.get(f"{empty}/look").status_code == 200
+
+
+def test_a_blind_question_is_looked_up_at_its_cards_then_at_its_empty_answer(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Before its cards are judged the owner may switch that off, as of any question."""
+    three_runs(web_database)
+    client.get("/rate/")
+    at = str(client.post(f"{begin(client)}/later").location)  # the second one, empty in one run
+    assert Page(client.get(at)).all("#missing")
+    assert Page(client.get(f"{at}/look?words=x")).all("#missing .hit")
+    set_study(web_database, looks_up=False)
+    assert not Page(client.get(at)).all("#look")
+    assert client.get(f"{at}/look").status_code in {400, 403, 409, 422}
+    set_study(web_database, looks_up=True)
+    (card_key,) = keys(client.get(at))
+    verdict = {"card": card_key, "relevance": "1"}
+    clicked = Page(client.post(f"{at}/judgment", data=verdict, headers=PART))
+    assert clicked.all("#below-cards")
+    assert not clicked.all("#missing")
+    assert [len(Page(client.get(at)).all(place)) for place in ("#look", ".emptiness #look")] == [
+        1,
+        1,
+    ]
 
 
 def test_a_second_blind_rater_cannot_tell_that_a_card_was_pinned(

@@ -113,7 +113,8 @@ def look_up(
 
 def looked_up(session: Session, rater: Rater, place: Place, lookup: LookUp | None) -> LookUp:
     """Return `lookup` with what the request looks up, which is stored."""
-    assert lookup is not None
+    if lookup is None:
+        raise NotToLookUp
     if "words" in request.args:
         form = valid(SearchForm(request.args))
         words, start = form.words.data, form.start.data or 0

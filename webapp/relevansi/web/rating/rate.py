@@ -79,9 +79,12 @@ def show(task_id: str) -> Response:
     return with_parts(page, marks)
 
 
-def _looked(session: Session, rater: Rater, task_id: str) -> LookUp | None:
-    find = partial(looking.of_task, session, rater, task_id)
-    return lookups.look_up(session, rater, find, partial(_address, task_id))
+def _looked(session: Session, rater: Rater, page: BlindPage) -> LookUp | None:
+    """Return what a page shows of looking up: an empty answer always does, once it is asked of."""
+    if page.below == "cards" and not rater.study.looks_up:
+        return None
+    find = partial(looking.of_task, session, rater, page.task_id)
+    return lookups.look_up(session, rater, find, partial(_address, page.task_id))
 
 
 def with_parts(
@@ -93,7 +96,7 @@ def with_parts(
         progress = page.progress
         clicks_left = progress.open_judgments + progress.unrated
         work = shown.work(session, rater, progress.questions, progress.left, clicks_left)
-        looked = looked or _looked(session, rater, page.task_id)
+        looked = looked or _looked(session, rater, page)
     query = clicks.query()
     return htmx.respond(
         "rating/judgments/page.html",
@@ -209,7 +212,7 @@ def look(task_id: str) -> Response:
     with access.writing() as (session, rater):
         place = looking.of_task(session, rater, task_id)
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
-        looked = lookups.looked_up(session, rater, place, _looked(session, rater, task_id))
+        looked = lookups.looked_up(session, rater, place, _looked(session, rater, page))
         session.commit()
         marks = card_marks.of_task(session, rater, page)
     return lookups.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
@@ -220,7 +223,7 @@ def pin(task_id: str) -> Response:
     with access.writing() as (session, rater):
         lookups.pin(session, rater, looking.of_task(session, rater, task_id))
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
-        looked = _looked(session, rater, task_id)
+        looked = _looked(session, rater, page)
         session.commit()
     if not htmx.wants_part():
         return see_other(_address(task_id, "look", _anchor="look", **clicks.query()))
@@ -273,7 +276,7 @@ def _step(page: BlindPage) -> str:
     unrated = [answer.letter for answer in page.answers if answer.quality is None]
     step = request.args.get("answer") or request.args.get("step") or ""
     if request.endpoint == "rate.look" and page.asks_emptiness:
-        return "empty"
+        return "cards" if page.below == "cards" else "empty"
     if step in {"cards", "empty", *(answer.letter for answer in page.answers)}:
         return step
     if page.stage is TaskStage.EMPTINESS or (page.stage is TaskStage.DONE and not page.cards):
@@ -287,7 +290,7 @@ def _clicked(page: BlindPage, **parts: Any) -> Response:
     parts["swap"] = "outerMorph" if parts["looked"] else "outerHTML"  # a pin stays in focus
     if page.asks_emptiness and parts["looked"] is None:  # its last card may be judged by this click
         with access.reading() as (session, rater):
-            parts["looked"] = _looked(session, rater, page.task_id)
+            parts["looked"] = _looked(session, rater, page)
     return htmx.respond(part, part, **_moving(page), others=(), **parts)
 
 
