@@ -76,7 +76,7 @@ WITH_LISTS = [n for n in examples() if n not in (*OF_GRADES, *OF_QUESTIONS, *OF_
 
 @pytest.mark.parametrize("name", WITH_LISTS)
 def test_each_example_with_results_gives_the_same_list(name: str) -> None:
-    of_ids = ("run.txt", "ranks.tsv", "scores.json", "rank_eval.json")
+    of_ids = ("run.txt", "ranks.tsv", "scores.json", "rank_eval.json", "trec_rag.jsonl")
     beside = ["topics.tsv", "corpus.jsonl"] if name in of_ids else []
     group = read_files([examples()[one][0] for one in (name, *beside)])
 
@@ -180,6 +180,27 @@ def test_a_system_that_encloses_its_questions_has_a_run_of_its_own() -> None:
         "bm25": {"q": ["d1"]},
         "dense": {"q": ["d2"]},
     }
+
+
+def test_remarks_between_the_lines_of_trec_are_passed_over() -> None:
+    run = f"# run of May\n{RUN}#end\n"
+
+    group = read({"a.run": run, "qrels.txt": "# topic, iteration, document, grade\nq1 0 d7 1\n"})
+
+    assert lists_of(group.runs[0]) == {"q1": ["d7", "d2"]}
+    assert len(group.judged) == 1
+
+
+def test_the_context_beside_what_was_retrieved_is_no_result() -> None:
+    table = "input,retrieval_context,context\nred dress,A|B,What should be found\n"
+
+    assert not read({"t.csv": table}).runs
+
+
+def test_an_object_in_a_cell_may_have_the_list() -> None:
+    table = "inputs\toutputs\nred dress\t" + json.dumps({"contexts": ["Long dress", "Red gown"]})
+
+    assert lists_of(read({"t.tsv": table}).runs[0]) == {"red dress": ["Long dress", "Red gown"]}
 
 
 def test_topics_with_a_byte_order_mark_are_topics() -> None:

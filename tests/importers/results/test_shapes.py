@@ -14,11 +14,19 @@ from relevansi.importers.runs.problems import ImportRefused, message
 Json = dict[str, object] | list[object]
 IDS = ["d7", "d2"]
 TEXTS = ["Long red dress", "Red evening gown"]
-DOCS: list[Json] = [{"id": "d7", "text": TEXTS[0]}, {"id": "d2", "text": TEXTS[1]}]
+DOCS = [{"id": "d7", "text": TEXTS[0]}, {"id": "d2", "text": TEXTS[1]}]
 SCORES = {"d7": 1.5, "d2": 0.5}
 BOTH = [("d7", TEXTS[0]), ("d2", TEXTS[1])]
 ONLY_IDS = [("d7", ""), ("d2", "")]
 ONLY_TEXTS = [("", TEXTS[0]), ("", TEXTS[1])]
+
+
+POINTERS: list[Json] = [{"index": 2, "score": 0.9}, {"index": 1, "relevance_score": 0.8}]
+
+
+def _with_inner_hits(document: dict[str, str]) -> Json:
+    hits = {"hits": {"hits": [{"_id": "d0", "_source": {"text": document["text"]}}]}}
+    return {"_id": document["id"], "_source": {"title": "A"}, "inner_hits": {"passages": hits}}
 
 
 def read(*values: object) -> Group:
@@ -59,6 +67,23 @@ def codes(group: Group) -> set[str]:
         ({"docs": [{"_id": {"$oid": i}, "text": text} for i, text in BOTH]}, BOTH),
         *(({name: DOCS}, BOTH) for name in ("rows", "hits", "points", "data", "items", "ctxs")),
         ({"web": {"results": DOCS}}, BOTH),
+        ({"response": [{"document": document, "score": 0.5} for document in DOCS]}, BOTH),
+        ({"output": DOCS}, BOTH),
+        ({"response": [{"type": "text", "text": json.dumps(doc)} for doc in DOCS]}, BOTH),
+        ({"result": {"groups": [{"id": "g", "hits": DOCS}]}}, BOTH),
+        ({"contexts": {"contexts": DOCS}}, BOTH),
+        (
+            {"results": [{"id": d["id"], "partitions": [{"text": d["text"]}]} for d in DOCS]},
+            BOTH,
+        ),
+        (
+            {"hits": {"hits": [_with_inner_hits(document) for document in DOCS]}},
+            BOTH,
+        ),
+        ({"documents": ["Jeans", *reversed(TEXTS)], "results": POINTERS}, ONLY_TEXTS),
+        ({"documents": ["Jeans", *reversed(DOCS)], "data": POINTERS}, BOTH),
+        ({"texts": ["Jeans", *reversed(TEXTS)], "response": POINTERS}, ONLY_TEXTS),
+        ({"answer": {"choices": [{"message": {"content": "A"}}]}, "hits": DOCS}, BOTH),
         ({"hits": [{"docid": i, "raw": json.dumps({"contents": text})} for i, text in BOTH]}, BOTH),
     ],
 )
@@ -121,6 +146,111 @@ def test_keys_are_questions_or_systems(
 def test_what_may_mean_several_is_refused(value: Json) -> None:
     with pytest.raises(ImportRefused):
         read(value)
+
+
+RED = {"query": "red dress"}
+NET = [{"Id": document["id"], "Text": document["text"]} for document in DOCS]
+FOUND = [
+    {"type": "search_result", "title": i, "content": [{"type": "text", "text": text}]}
+    for i, text in BOTH
+]
+CALL = {"type": "file_search_call", "queries": ["red dress"], "results": DOCS}
+SAID = {"role": "assistant", "content": [{"type": "text", "text": "This one."}]}
+SOLR: dict[str, object] = {"responseHeader": {"params": {"q": "red dress"}}}
+
+
+@pytest.mark.parametrize(
+    ("value", "items"),
+    [
+        ({"Query": "red dress", "Results": NET}, BOTH),
+        ({"QUERY": "red dress", "HITS": [{"ID": i, "TEXT": text} for i, text in BOTH]}, BOTH),
+        ({"Query": "red dress", "Value": [{"Score": 1, "Document": one} for one in NET]}, BOTH),
+        ({"Query": "red dress", "Hits": [{"Score": 1, "Source": one} for one in NET]}, BOTH),
+        ({"UserInput": "red dress", "RetrievedContexts": TEXTS}, ONLY_TEXTS),
+        ({"SearchText": "red dress", "SearchResults": {"Results": NET}}, BOTH),
+        ([{"json": {**RED, "documents": DOCS}, "pairedItem": {"item": 0}}], BOTH),
+        ([{"json": {"chatInput": "red dress", "document": doc}} for doc in DOCS], BOTH),
+        ({**SOLR, "grouped": {"type": {"groups": [{"doclist": {"docs": DOCS}}]}}}, BOTH),
+        ({**SOLR, "grouped": {"type": {"doclist": {"docs": DOCS}}}}, BOTH),
+        ({"request_params": {"q": "red dress"},
+          "grouped_hits": [{"hits": [{"document": document}]} for document in DOCS]}, BOTH),
+        ({"request": {**RED, "documents": ["Jeans", *reversed(TEXTS)]},
+          "response": {"results": POINTERS}}, ONLY_TEXTS),
+        ({"request": {"input": "red dress"}, "response": {"output": [CALL, SAID]}}, BOTH),
+        ({"object": "response", "output": [CALL, SAID]}, BOTH),
+        ({"messages": [{"role": "user", "content": [*FOUND, {"type": "text", "text": "red dress"}]},
+                       SAID]}, ONLY_TEXTS),
+        ({"messages": [{"role": "user", "content": "red dress"},
+                       {"role": "user", "content": [{"type": "tool_result", "content": FOUND}]}],
+          "response": SAID}, ONLY_TEXTS),
+        ({"inputs": {"question": ["red dress", "boots"], "contexts": [TEXTS, ["Boots"]]},
+          "results": {"mrr": {"score": 1.0}}}, ONLY_TEXTS),
+        ([{"run_type": "chain", "inputs": RED, "outputs": {"answer": "A"}},
+          {"run_type": "retriever", "inputs": RED, "outputs": {"documents": DOCS}}], BOTH),
+        ({**RED, "results": [{"id": i, "document": {"struct_data": {"text": text}}}
+                             for i, text in BOTH]}, BOTH),
+        ({**RED, "retrievalResults": [
+            {"content": {"text": text}, "location": {"type": "WEB", "webLocation": {"url": i}}}
+            for i, text in BOTH]}, BOTH),
+        ({"testCases": [{"input": "red dress", "retrievalContext": TEXTS}],
+          "metricsScores": []}, ONLY_TEXTS),
+    ],
+)  # fmt: skip
+def test_a_question_and_its_results_are_read_as_a_tool_writes_them(
+    value: Json, items: list[tuple[str, str]]
+) -> None:
+    group = read(value)
+
+    (run,) = group.runs
+    query = run.queries[0]
+    assert (run.search_method, query.external_id, query.question) == ("r", None, "red dress")
+    assert [(card.doc_id or "", card.text) for card in query.cards] == items
+    assert not any(problem.severity == "error" for problem in group.problems)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"q1": {"map": 0.5, "ndcg_cut_10": 0.4}, "q2": {"map": 0.2, "ndcg_cut_10": 0.1}},
+        {"map": {"q1": 0.5}, "mrr@10": {"q1": 1.0}},
+        {"ndcg": {"NDCG@1": 0.2, "NDCG@10": 0.3}, "map": {"MAP@1": 0.1}},
+        {"NDCG@1": 0.2, "NDCG@10": 0.3},
+        {"task_name": "T", "scores": {"test": [{"ndcg_at_10": 0.5, "main_score": 0.5}]}},
+        {"metrics": ["map@100"], "bm25": {"scores": {"map@100": 0.2}, "comparisons": {}}},
+    ],
+)
+def test_figures_of_measures_are_no_run(value: Json) -> None:
+    with pytest.raises(ImportRefused) as refused:
+        read(value)
+
+    assert refused.value.problem.code == "results_of_measures"
+
+
+def test_documents_that_are_called_like_a_measure_are_a_run() -> None:
+    assert lists(read({"q1": {"p5": 0.5, "map": 0.4}})) == {"r": {"q1": [("p5", ""), ("map", "")]}}
+
+
+@pytest.mark.parametrize("key", ["run_type", "trace_id", "object", "output"])
+def test_the_id_of_a_call_is_none_of_its_question(key: str) -> None:
+    (run,) = read({"id": "c7", "input": "boots", key: "a", "documents": DOCS}).runs
+
+    assert (run.queries[0].external_id, run.queries[0].question) == (None, "boots")
+
+
+def test_keys_that_differ_in_case_alone_stay_apart() -> None:
+    value = {"query": "boots", "Query": "other", "results": DOCS, "Results": []}
+
+    assert lists(read(value)) == {"r": {"boots": BOTH}}
+
+
+@pytest.mark.parametrize(
+    "answer", [[SAID], ["Line one", "Line two"], [{"type": "text", "text": "This one."}]]
+)
+def test_a_list_of_messages_or_lines_is_no_list_of_results(answer: list[object]) -> None:
+    group = read({"query": "boots", "hits": DOCS, "response": answer})
+
+    assert lists(group) == {"r": {"boots": BOTH}}
+    assert not group.problems
 
 
 def test_a_question_beside_its_id_keeps_its_text() -> None:

@@ -59,6 +59,13 @@ _TEXTS = {"text", "contents", "body", "content", "passage", "title"}
 _TOP = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]", re.IGNORECASE)
 _TOPIC_LINE = re.compile(r"\S+\t[^\t]+")
 _YAML = re.compile(r"\s*(?:---\s*$|- [\w\"' ]+:(?:\s|$))", re.MULTILINE)
+_MEASURE = re.compile(
+    r"(?:n?dcg|[gn]?map|mrr|recip_?rank|recall|precision|bpref|hit_?rate|f1|r-?prec|"
+    r"err|rbp|infap|main_score|num_(?:q|ret|rel|rel_ret)|(?:p|r|hits|success)(?=[@_]))"
+    r"(?:_cut)?(?:(?:_at_|[@_.])\d+(?:\.\d+)?)?",
+    re.IGNORECASE,
+)
+"""The name of a measure, as trec_eval, ranx, BEIR and MTEB write it."""
 _MOST_GRADE = 4
 _OF_GRADES = "qrel|grade|judg|relevan"
 
@@ -146,6 +153,7 @@ def _table(file: File, chosen: Columns) -> Source:
 def _lines(file: File, chosen: Columns, text: str) -> Source:
     """A file of lines: a table if its header says so, else what most lines are."""
     lines = [line for line in text.splitlines()[:_LOOKED_AT] if line.strip()]
+    lines = [line for line in lines if not trec.is_comment(line)]
 
     def are(pattern: re.Pattern[str]) -> bool:
         return sum(bool(pattern.fullmatch(line.strip())) for line in lines) * 2 > len(lines)
@@ -200,17 +208,12 @@ def _json(file: File, chosen: Columns) -> Source:
 
 def _shape(values: Sequence[object], mapped: Shape | None) -> Shape | None:
     """The shape of values as they stand, else with their columns turned into rows."""
-    rows = map(shapes.columnar, values)
-    return shapes.shape_of([*map(shapes.prepared, values), *rows], mapped)
+    records = [shapes.prepared(value, is_mapped=mapped is not None) for value in values]
+    return shapes.shape_of([*records, *map(shapes.columnar, records)], mapped)
 
 
 def _of_shape(file: File, shape: Shape, _beside: Beside) -> Iterator[Row]:
-    def values() -> Iterator[tuple[int, object]]:
-        for line, value in records.read(file):
-            is_known = next(shapes.records(shapes.prepared(value), shape), None) is not None
-            yield line, value if is_known else shapes.columnar(value)
-
-    return shapes.read(file, values(), shape)
+    return shapes.read(file, records.read(file), shape)
 
 
 def _of_tool(file: File, values: Sequence[object], first: object) -> Source | None:
@@ -223,6 +226,8 @@ def _of_tool(file: File, values: Sequence[object], first: object) -> Source | No
         if first.get("kind") == "property" and "sha256" in first and "queries" in first:
             file.refuse("results_own_export")
         are_of_systems = all(map(_are_scores, first.values())) and not _is_named(file, _OF_GRADES)
+        if _are_scores(first) and (measures := _measures(first)):
+            file.refuse("results_of_measures", measures=", ".join(measures[:5]))
         if _are_scores(first) or are_of_systems:
             role = "grades" if _are_grades(file, first) else "results"
             return Source(file, role, SCORES, partial(_read_scores, file, role))
@@ -272,10 +277,14 @@ def _filled_values(row: Values) -> Values:
 def unknown_json(file: File, values: Sequence[object]) -> UnknownNames:
     """The refusal of JSON of an unknown shape, with the guess in the form of the option."""
     columns, value = guesses.guess(values), values[0] if values else None
-    keys = {"keys": guesses.described(value)}
+    keys: dict[str, str | int] = {"keys": guesses.described(value)}
     code, option = ("results_json_guessed", guesses.as_option(columns))
     if not columns:
         code, option = "results_json_unknown", ""
+        names = (path.rpartition(".")[2] for path in guesses.paths_of(value, into_lists=True))
+        measures = [*filter(_MEASURE.fullmatch, names)]
+        code = "results_of_measures" if measures else code
+        keys |= {"measures": ", ".join(measures[:5])}
     refused = UnknownNames(error(code, file.name, keys | ({"map": option} if option else {})))
     refused.names, refused.columns, refused.sample = {}, columns, ()
     if columns:
@@ -363,6 +372,13 @@ def _are_scores(value: object) -> bool:
         return False
     kinds = {type(score) for scores in inner for score in scores.values()}
     return bool(kinds) and kinds <= {int, float}
+
+
+def _measures(value: Values) -> list[str]:
+    """The names in an object of numbers by two names where these are of measures, else none."""
+    inner = [name for numbers in value.values() if isinstance(numbers, dict) for name in numbers]
+    names = ([*value], [*dict.fromkeys(inner)])
+    return next((some for some in names if all(map(_MEASURE.fullmatch, some))), [])
 
 
 def _are_grades(file: File, value: Values) -> bool:

@@ -261,13 +261,13 @@ def rows_of_lists(value: Values) -> list[object] | None:
         lists = {name: inner[0] for name, inner in lists.items()}  # of one search among several
     for role in ("text", "doc_id"):
         for name, inner in lists.items():
-            if ROLE_OF_PART.get(part_of(name)) == role and not _has_objects(inner):
+            if ROLE_OF_PART.get(part_of(name)) == role and not has_objects(inner):
                 rows = entries_of(inner, name, lists)
                 return rows if any(isinstance(row, dict) and len(row) > 1 for row in rows) else None
     return None
 
 
-def _has_objects(listed: Sequence[object]) -> bool:
+def has_objects(listed: Sequence[object]) -> bool:
     return any(isinstance(entry, dict | list) for entry in listed)
 
 

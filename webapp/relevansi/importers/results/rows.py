@@ -79,7 +79,7 @@ QUESTION_ROLES = {
     "id_pregunta id_pergunta id_requete id_question frage_id 查询id 问题id 問題id 質問id "
     "クエリid",
     "query": "query question queries questions user_input input query_text question_text "
-    "user_query user_text search_term search_query keywords prompt pertanyaan kueri "
+    "chat_input user_query user_text search_term search_query keywords prompt pertanyaan kueri "
     "teks_pertanyaan inputs query_texts "
     "pregunta consulta pergunta requete frage suchanfrage anfrage 问题 查询 問題 查詢 質問 "
     "クエリ",
@@ -96,18 +96,20 @@ QUESTION_ROLES = {
 }
 ITEM_ROLES = {
     "doc_id": "docno doc_id docid corpus_id passage_id pid chunk_id node_id id _id id_ object_id "
-    "objectid uuid segment_id document_id file_id doc_uri item_id product_id property_id sku "
-    "hit_id id_dokumen kode_dokumen no_dokumen id_properti kode_properti id_item kode "
-    "id_documento id_document identifiant dokument_id dokumentnummer 文档id 文件id 文書id "
-    "ドキュメントid doc document dokumen documento dokument",
-    "title": "title judul heading headline name subject filename product_name nama nama_properti "
-    "nama_dokumen "
+    "objectid uuid unique_id segment_id document_id file_id doc_uri item_id product_id "
+    "property_id sku hit_id id_dokumen kode_dokumen no_dokumen id_properti kode_properti "
+    "id_item kode id_documento id_document identifiant dokument_id dokumentnummer "
+    "文档id 文件id 文書id ドキュメントid doc document dokumen documento dokument",
+    "title": "title judul heading headline name subject filename product_name "
+    "document_title nama nama_properti nama_dokumen "
     "titulo titre titel 标题 標題 タイトル",
     "text": "text content page_content passage contents body chunk snippet chunk_text doc_text "
     "document context abstract description extractive_answers extractive_segments snippets "
-    "hit_text overview summary teks isi dokumen deskripsi kutipan ringkasan doc documento dokument "
-    "texto contenido conteudo texte contenu inhalt 文本 内容 內容 正文 テキスト 本文",
-    "url": "url link uri href source tautan enlace lien 链接 連結 リンク",
+    "excerpt document_excerpt segment blurb hit_text overview summary teks isi dokumen "
+    "deskripsi kutipan ringkasan doc documento dokument texto contenido conteudo "
+    "texte contenu inhalt 文本 内容 內容 正文 テキスト 本文",
+    "url": "url link uri href document_uri source_url source_uri source tautan enlace lien "
+    "链接 連結 リンク",
     "rank": "rank position pos ranking hit_rank peringkat urutan posisi doc_position "
     "puesto rango posicion posicao rang platz 排名 順位 ランク",
     "score": "score _score similarity relevance_score _search_score skor kemiripan "
@@ -168,10 +170,11 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
 
 
 # Objects within an item whose values are the item's own: what libraries and engines wrap it in.
-_WRAPPERS = (
+WRAPPERS = (
     *("kwargs", "node", "document", "doc", "hit", "_source", "fields", "payload", "properties"),
     *("entity", "chunk", "passage", "_additional", "raw", "attributes", "segment"),
-    *("derivedStructData", "metadata", "meta", "extra_info"),
+    *("derived_struct_data", "struct_data", "record", "source", "text_segment", "json"),
+    *("metadata", "meta", "extra_info"),
 )
 _RANK_NAMES = frozenset(ITEM_ROLES["rank"].split())
 _MACHINERY = frozenset(
@@ -179,7 +182,7 @@ _MACHINERY = frozenset(
         *("type", "lc", "class_name", "mimetype", "embedding", "vector", "values", "relationships"),
         *("metadata_template", "metadata_separator", "metadata_seperator", "text_template", "blob"),
         *("excluded_embed_metadata_keys", "excluded_llm_metadata_keys", "sparse_embedding"),
-        *("start_char_idx", "end_char_idx", "hash"),
+        *("start_char_idx", "end_char_idx", "hash", "encrypted_content"),
     )
 )
 """What libraries write beside an item and no reader of it wants."""
@@ -193,12 +196,12 @@ def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
     values: Values = {}
     for name, raw_value in raw.items():
         value = scalar(raw_value) if isinstance(raw_value, dict) else raw_value
-        is_wrapper = name in _WRAPPERS and isinstance(value, dict)
+        is_wrapper = name in WRAPPERS and isinstance(value, dict)
         is_no_id = name in ("id", "_id") and isinstance(value, list | dict)
         is_other_place = depth and name in _RANK_NAMES
         if not (is_wrapper or is_no_id or is_other_place or value is None or name in _MACHINERY):
             values[name] = value
-    for name in _WRAPPERS:
+    for name in WRAPPERS:
         inner = raw.get(name)
         if isinstance(inner, str) and inner.startswith("{"):
             with suppress(ValueError, RecursionError):
@@ -212,7 +215,7 @@ def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
 def flat_row(raw: Mapping[str, object]) -> Values:
     """The values of an object for one result: the ``id`` in its document is no id of the row."""
     row = flattened(raw)
-    for name in _WRAPPERS:
+    for name in WRAPPERS:
         inner = raw.get(name)
         of_document = flattened(inner) if isinstance(inner, dict) else {}
         doc_id = next((of_document[name] for name in OPEN_IDS if name in of_document), None)
@@ -339,10 +342,15 @@ def header_key(names: tuple[str, ...]) -> str:
     return hashlib.sha256("\n".join(sorted(map(str.lower, names))).encode()).hexdigest()[:16]
 
 
+_RETRIEVED = re.compile("retriev(?:ed|al)_?(?:context|chunk|doc|passage)")
+
+
 def columns_of(names: tuple[str, ...], chosen: Columns) -> dict[str, str]:
     """The column of each role: as guessed, else as `chosen` ("" for none) where it exists."""
     lowered = {name.lower(): name for name in names if name}
     columns = dict(guessed(tuple(filter(None, names))))
+    if plain_name(columns.get("text", "")) == "context" and any(map(_RETRIEVED.match, lowered)):
+        del columns["text"]  # what should have been found
     for header in KNOWN_HEADERS:
         if set(header.values()) <= lowered.keys():
             columns = {role: lowered[name] for role, name in header.items() if role}

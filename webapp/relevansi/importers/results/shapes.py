@@ -2,14 +2,17 @@
 
 A shape is data: paths of names with dots, alternatives with | between them. ``query``,
 ``query_id``, ``system``, ``answer`` and ``category`` start at the object of one question, ``items``
-too; ``doc_id``, ``title``, ``text`` ... start at an item. What a shape does not say of an item is
-read by its usual names.
+too; ``doc_id``, ``title``, ``text`` ... start at an item. Names are in lower case with _ between
+words, and stand for `SearchResults` and `searchResults`, too. What a shape does not say of an item
+is read by its usual names.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from math import isnan, nan
 
@@ -24,6 +27,7 @@ from relevansi.importers.results.records import (
     ROLE_OF_PART,
     at,
     entries_of,
+    has_objects,
     literal,
     part_of,
     rows_of_columns,
@@ -34,6 +38,7 @@ from relevansi.importers.results.rows import (
     ITEM_ROLES,
     LONGEST_VALUE,
     QUESTION_ROLES,
+    WRAPPERS,
     Columns,
     Row,
     Rows,
@@ -44,6 +49,7 @@ from relevansi.importers.results.rows import (
     flattened,
     guessed,
     item_of,
+    plain_name,
 )
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.kinds.document import Document
@@ -51,25 +57,28 @@ from relevansi.records import QueryState
 
 QUERY = (
     "query|question|user_input|inputs.question|inputs.query|inputs.input|input.question|"
-    "input.query|input.value|inputs|input|request.query|request.q|request|prompt|search_query|"
-    "search_text|params.query|params.q|q|search_parameters.q|searchParameters.q|"
-    "queries.request.searchTerms|queryContext.originalQuery|request.body.query|search|input.text|"
-    "example.inputs.question|pertanyaan|messages"
+    "input.query|input.value|inputs|input|request.query|request.q|request.input|"
+    "request.retrieval_query.text|request|prompt|search_query|"
+    "search_text|query_text|chat_input|params.query|params.q|q|search_parameters.q|"
+    "queries.request.search_terms|query_context.original_query|request.body.query|search|input.text|"
+    "example.inputs.question|pertanyaan|messages|request.messages"
 )
 ANSWER = (
     "response|answer|outputs.answer|outputs.output|outputs.response|output.answer|"
-    "generated_answer|actual_output|actualOutput|result|prediction|jawaban"
+    "generated_answer|actual_output|result|prediction|jawaban|choices.message.content|"
+    "response.choices.message.content"
 )
 USUAL_ITEMS = (
     "retrieved_contexts|hits.hits|response.hits.hits|results|hits|documents|contexts|"
     "retrieved_context|retrieved_chunks|retrieved_documents|passages|chunks|docs|nodes|sources|"
-    "context|search_results|searchResults|sourceDocuments|retrievedContexts|retrievedDocuments|"
-    "retrievedChunks|retrieved|outputs.documents|outputs.context|outputs.output|outputs.results|outputs|"
-    "output.documents|output.context|retrieved_docs|retrieved_nodes|matches|rows|points|ctxs|"
-    "candidates|citations|items|data|web.results|organic_results|organic|"
-    "webPages.value|metadata.retriever_resources|reference.chunks|context_data.sources|"
-    "retrieved_texts|doc_texts|texts|retrieved_context_ids|retrieved_ids|retrieved_doc_ids|doc_ids|document_ids|"
-    "chunk_ids|ids"
+    "context|search_results|source_documents|retrieved|outputs.documents|outputs.context|"
+    "outputs.output|outputs.results|outputs|output.documents|output.context|retrieved_docs|"
+    "retrieved_nodes|matches|rows|points|ctxs|candidates|citations|items|data|web.results|"
+    "organic_results|organic|web_pages.value|metadata.retriever_resources|reference.chunks|"
+    "context_data.sources|retrieved_texts|doc_texts|texts|retrieved_context_ids|retrieved_ids|"
+    "retrieved_doc_ids|doc_ids|document_ids|chunk_ids|ids|result_items|contents|"
+    "contexts.contexts|results.items|results.results|results.hits|results.documents|groups.hits|"
+    "choices.message.context.citations|choices.sources|output|response"
 )
 
 
@@ -103,32 +112,37 @@ class Shape(Struct, frozen=True):
     sign: str = ""
 
 
-_SOLR_QUERY = f"responseHeader.params.q|{QUERY}"
 SHAPES = (
     Shape("Langfuse", "langfuse.json", "output", only=("type", "RETRIEVER")),
+    Shape("LangSmith", "langsmith.jsonl", "outputs.documents|outputs.output|outputs",
+          only=("run_type", "retriever")),
     Shape("promptfoo", "promptfoo.json",
           "response.metadata.context|response.metadata.contexts|response.metadata.documents|"
           "response.output.context|response.output.contexts|response.output.documents",
           query="vars.query|vars.question|vars.input",
           answer="response.output.answer|response.output",
           system="provider.label|provider.id"),
-    Shape("DeepEval", "deepeval.json", "retrieval_context|retrievalContext"),
+    Shape("DeepEval", "deepeval.json", "retrieval_context"),
     Shape("TruLens", "trulens.json", "record_json.calls.rets", answer="output"),
     Shape("Ragas", "ragas.jsonl", "retrieved_contexts"),
     Shape("MLflow", "mlflow.json", "retrieved_context|retrieved_doc_ids",
           answer="outputs|response"),
     Shape("Haystack", "haystack.json", "documents|*.documents|*.answers.documents",
+          query=f"{QUERY}|*.query|*.question",
           answer="*.replies|*.answers.data|data|" + ANSWER,
           sign="documents.content|*.documents.content|*.answers.documents.content"),
     Shape("LlamaIndex", "llamaindex.json", "source_nodes|response.source_nodes",
           answer=f"response.response|{ANSWER}"),
-    Shape("LangChain, LangSmith", "langchain.json", "source_documents|context|outputs"),
-    Shape("Solr", "solr.json", "response.docs", query=_SOLR_QUERY),
+    Shape("LangChain", "langchain.json", "source_documents|context|outputs"),
+    Shape("Solr", "solr.json",
+          "response.docs|grouped.*.groups.doclist.docs|grouped.*.doclist.docs",
+          query=f"response_header.params.q|{QUERY}"),
     Shape("Elasticsearch, OpenSearch", "search.jsonl", "hits.hits|response.hits.hits"),
-    Shape("Typesense", "typesense.json", "hits", query="request_params.q"),
+    Shape("Typesense", "typesense.json", "hits|grouped_hits.hits", query="request_params.q"),
     Shape("Vespa", "vespa.json", "root.children|response.root.children"),
-    Shape("Qdrant", "qdrant.json", "points|result.points|result"),
-    Shape("Weaviate", "weaviate.json", "objects|data.Get.*"),
+    Shape("Qdrant", "qdrant.json",
+          "points|result.points|result.groups.hits|result"),
+    Shape("Weaviate", "weaviate.json", "objects|data.get.*"),
     Shape("Pinecone", "pinecone.json", "matches|result.hits"),
     Shape("Chroma", "chroma.json", "documents", query="query_texts", rank=""),
     Shape("Azure AI Search", "azure.json", "value"),
@@ -136,34 +150,53 @@ SHAPES = (
           query_id="external_id|query_id", system="/search_method", answer="response",
           grade="relevance", only=("state", "results|empty|failed|unreadable")),
     Shape("Vertex AI Search", "vertex.json", "results", doc_id="id|document.id",
-          title="document.derivedStructData.title|document.structData.title",
-          text="document.derivedStructData.extractive_answers.content|"
-          "document.derivedStructData.extractive_segments.content|"
-          "document.derivedStructData.snippets.snippet|document.structData.text|chunk.content",
-          url="document.derivedStructData.link",
-          sign="results.document.derivedStructData|results.document.structData|"
+          title="document.derived_struct_data.title|document.struct_data.title",
+          text="document.derived_struct_data.extractive_answers.content|"
+          "document.derived_struct_data.extractive_segments.content|"
+          "document.derived_struct_data.snippets.snippet|document.struct_data.text|chunk.content",
+          url="document.derived_struct_data.link",
+          sign="results.document.derived_struct_data|results.document.struct_data|"
           "results.chunk.content"),
-    Shape("Amazon Bedrock", "bedrock.json", "retrievalResults|citations.retrievedReferences",
-          doc_id="metadata.x-amz-bedrock-kb-chunk-id|location.s3Location.uri",
-          text="content.text"),
+    Shape("Amazon Bedrock", "bedrock.json",
+          "retrieval_results|citations.retrieved_references|"
+          "output.retrieved_passages.retrieval_results",
+          query=f"{QUERY}|retrieval_query.text|input_record.prompt.content.text",
+          doc_id="metadata.x_amz_bedrock_kb_chunk_id|location.*.uri|location.*.url",
+          text="content.text", url="location.*.url"),
+    Shape("Amazon Kendra", "kendra.json", "result_items", query_id="", doc_id="document_id",
+          title="document_title", text="document_excerpt|content", url="document_uri"),
     Shape("Cohere", "cohere.json", "results", sign="results.relevance_score"),
     Shape("OpenAI vector store", "vector_store.json", "data", query="search_query"),
-    Shape("OpenAI Responses", "responses.json", "output.results", query="input",
-          answer="output.content.text"),
+    Shape("OpenAI Responses", "responses.json", "output.results",
+          query="input|request.input|output.queries|response.output.queries",
+          answer="output.content.text|response.output.content.text"),
+    Shape("Azure OpenAI On Your Data", "on_your_data.json",
+          "choices.message.context.citations", doc_id="url|filepath"),
+    Shape("TREC RAG", "trec_rag.jsonl", "references",
+          query="topic|narrative|metadata.narrative",
+          query_id="topic_id|narrative_id|metadata.topic_id|metadata.narrative_id",
+          system="run_id|metadata.run_id", answer="answer.text", sign="answer.citations"),
     Shape("R2R", "r2r.json", "results.chunk_search_results", doc_id="id"),
     Shape("Dify", "dify.json", "records", query=f"query.content|{QUERY}", doc_id="segment.id",
           title="segment.document.name", text="segment.content"),
-    Shape(mark("JSON with a list for each question"), "lists.jsonl", f"{USUAL_ITEMS}|"
-          "results.items|results.results|results.hits|results.documents"),
+    Shape(mark("JSON with a list for each question"), "lists.jsonl", USUAL_ITEMS),
 )  # fmt: skip
 """Every shape, the usual one last: the first that fits an object reads its file."""
 
 _ENVELOPES = (
     *("response", "result", "results", "output", "outputs", "data", "body", "retrieved"),
-    *("retrieval", "search", "web"),
+    *("retrieval", "search", "search_results", "web"),
 )
 """Where the answer of an engine may stand beside its question."""
-_TEXTS = ("documents", "passages", "texts", "corpus")
+_OF_OBJECTS = re.compile(r"(?!outputs\.)(?:.*\.)?(?:output|response)|.*\.value")
+"""Usual paths of lists that may be an answer or values of something else."""
+_RERANKED = ("documents", "passages", "texts", "corpus", "docs", "chunks", "candidates")
+"""Lists at whose entries the results of a reranker point."""
+_PLACES = ("index", "corpus_id")
+_PARTS = "partitions|passages|chunks|segments|sections|inner_hits.*.hits.hits"
+"""Where an item without a text of its own has those of its passages."""
+_OF_CALLS = ({"run_type"}, {"trace_id"}, {"op_name"}, {"object"}, {"inputs"}, {"input", "output"})
+"""Names in an object that is a call of a system: its id is not that of the question."""
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
 _GOLD = re.compile(
     "relevant|expected|gold|ground_?truth|reference_|positive|negative|qrel", re.IGNORECASE
@@ -204,7 +237,8 @@ def stands(value: object, path: str, depth: int = 0) -> bool:
 
 def text_at(value: object, paths: str) -> str:
     """The text at the first of these paths that has one."""
-    return next(filter(None, (as_text(at(value, path)).strip() for path in paths.split("|"))), "")
+    texts = (as_text(at(value, path)).strip() for path in paths.split("|") if path)
+    return next(filter(None, texts), "")
 
 
 def _list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
@@ -219,6 +253,9 @@ def _list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
             inner = parsed if isinstance(parsed, list) else inner
         if isinstance(inner, dict):
             inner = rows_of_lists(inner) or inner
+        is_open = paths is USUAL_ITEMS or path.endswith(".value")
+        if is_open and _OF_OBJECTS.fullmatch(path) and not _are_results(inner):
+            continue
         if isinstance(inner, list):
             outer, _, name = path.rpartition(".")
             beside = at(value, outer)
@@ -227,6 +264,20 @@ def _list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
             return [], path
         instead = inner if instead is None else instead
     return None, instead
+
+
+def _are_results(value: object) -> bool:
+    """Whether a list where answers may stand has objects that are no messages or blocks of one."""
+    entries = value if isinstance(value, list) else []
+    objects = [entry for entry in entries if isinstance(entry, dict)]
+    are_messages = any("role" in entry for entry in objects)
+    types = [entry.get("type", "Document") for entry in objects if not _block(entry)]
+    return bool(objects) and not are_messages and {*types} <= {"Document"}
+
+
+def _block(value: Values) -> object:
+    """The JSON in a block of text, as tools answer; ``None`` for any other object."""
+    return literal(as_text(value.get("text"))) if value.get("type") == "text" else None
 
 
 def fits(shape: Shape, value: object) -> bool:
@@ -241,9 +292,8 @@ def fits(shape: Shape, value: object) -> bool:
     question = question_at(value, shape.query)[1]
     if QUERY in shape.query or shape.name == MAPPED:
         question = question or text_at(value, shape.query_id)
-    if not question or not listed:
-        return bool(question)
-    return any(_may_be_item(entry, shape) for entry in listed) or bool(_texts_beside(value, listed))
+    is_empty = not listed or any(_may_be_item(entry, shape) for entry in listed)
+    return bool(question) and is_empty
 
 
 def _is_wanted(shape: Shape, value: Values) -> bool:
@@ -308,7 +358,11 @@ def words_of(query: object, depth: int = 0) -> str:
     return next(filter(None, (words_of(part, depth + 1) for part in inner)), "")
 
 
-_SYSTEMS = ("system", "run", "method", "retriever", "engine", "strategy", "search_method")
+def _systems_of(value: Values) -> Values:
+    """What an object says of the system of all lists in it."""
+    names = ("system", "run", "method", "retriever", "engine", "strategy", "search_method")
+    texts = {name: value[name] for name in names if isinstance(value.get(name), str)}
+    return texts or ({"system": value["run_name"]} if value.get("run_name") else {})
 
 
 def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
@@ -331,18 +385,18 @@ def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
         if listed:
             yield from listed
             return
-        around = {name: value[name] for name in _SYSTEMS if isinstance(value.get(name), str)}
+        around = _systems_of(value)
         nested = {
             name: inner
             for name, inner in value.items()
             if isinstance(inner, dict | list) and not _GOLD.match(name)
         }
-        are_systems = 1 < len(nested) == len(value) and _USUAL_NAMES.isdisjoint(
-            map(str.lower, nested)
-        )
-        for name, inner in nested.items():
+        by_name = {name: [*records(inner, shape, depth + 1)] for name, inner in nested.items()}
+        are_systems = len(nested) == len(value) and sum(map(bool, by_name.values())) > 1
+        are_systems = are_systems and _USUAL_NAMES.isdisjoint(map(str.lower, nested))
+        for name, questions in by_name.items():
             system = {"system": name} if are_systems else around
-            yield from (system | record for record in records(inner, shape, depth + 1))
+            yield from (system | record for record in questions)
 
 
 def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | None:
@@ -357,8 +411,12 @@ def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | N
     return empty
 
 
-def prepared(value: object) -> object:
-    """A value with its spans, or its conversation with tools, as questions."""
+def prepared(value: object, *, is_mapped: bool = False) -> object:
+    """A value with its spans, conversations with tools and reranked documents as questions.
+
+    Its keys are spelled as the paths of shapes are, unless a person chose the paths.
+    """
+    value = value if is_mapped else respelled(value)
     if isinstance(value, dict) and isinstance(value.get("resourceSpans"), list):
         value = at(value, "resourceSpans.scopeSpans.spans") or value
     if isinstance(value, list) and any(is_span(entry) for entry in value[:_LOOKED_AT]):
@@ -366,8 +424,38 @@ def prepared(value: object) -> object:
     if is_span(value):
         return spans.question(value)  # type: ignore[arg-type]
     if isinstance(value, list):
-        return [_conversation(entry) for entry in value]
-    return _conversation(value)
+        return [_reranked(_conversation(entry)) for entry in value]
+    return _reranked(_conversation(value))
+
+
+def respelled(value: object) -> object:
+    """A JSON value whose keys are spelled as the paths of shapes are.
+
+    A key stays as it is where two of its object would be one.
+
+    >>> respelled({"Query": "a", "SearchResults": [{"Id": 1}], "Size": 2})
+    {'query': 'a', 'search_results': [{'Id': 1}], 'Size': 2}
+    """
+    if isinstance(value, list):
+        return [respelled(entry) if isinstance(entry, dict | list) else entry for entry in value]
+    if not isinstance(value, dict):
+        return value
+    names = _spellings(tuple(value)) if len(value) < _LOOKED_AT else {}
+    return {
+        names.get(name, name): respelled(inner) if isinstance(inner, dict | list) else inner
+        for name, inner in value.items()
+    }
+
+
+@lru_cache(maxsize=1024)
+def _spellings(names: tuple[str, ...]) -> dict[str, str]:
+    plain = {name: plain_name(name) for name in names}
+    counts = Counter(plain.values())
+    return {
+        name: spelled
+        for name, spelled in plain.items()
+        if spelled in _NAMES and counts[spelled] == 1
+    }
 
 
 def _conversation(value: object) -> object:
@@ -375,21 +463,74 @@ def _conversation(value: object) -> object:
     turns = next(filter(None, (at(value, path) for path in _CONVERSATIONS)), None)
     if not isinstance(value, dict) or not isinstance(turns, list):
         return value
+    reply = value.get("response")
+    turns = [*turns, reply] if at(reply, "role") else turns
     listed: list[object] = []
     answer = ""
     for place in range(len(turns) - 1, -1, -1):
         turn = turns[place]
         speaker = as_text(at(turn, "type") or at(turn, "role")).lower()
-        if speaker in ("human", "user"):
-            before: Values = {"input": turns[: place + 1], "results": listed, "answer": answer}
+        content = at(turn, "content")
+        blocks = content if isinstance(content, list) else []
+        inner_blocks = at(blocks, "content")
+        listed = [
+            block
+            for block in (*blocks, *(inner_blocks if isinstance(inner_blocks, list) else ()))
+            if as_text(at(block, "type")).endswith("search_result")
+        ] + listed
+        words = as_text([b for b in blocks if "text" in as_text(at(b, "type"))] or content)
+        if speaker in ("human", "user") and words.strip():
+            asked = {"role": "user", "content": words}
+            before: Values = {"input": [*turns[:place], asked], "results": listed, "answer": answer}
             return {**value, **before} if listed else value
         if speaker == "tool":
-            inner = at(turn, "artifact") or literal(as_text(at(turn, "content")))
+            inner = at(turn, "artifact") or literal(as_text(content))
             inner = _list_at(inner, USUAL_ITEMS)[0] if isinstance(inner, dict) else inner
             listed = [*inner, *listed] if isinstance(inner, list) else listed
         elif not answer:
-            answer = as_text(at(turn, "content"))
+            answer = words
     return value
+
+
+def _reranked(value: object) -> object:
+    """A question with the documents at which its results only point, in the order of these."""
+    if not isinstance(value, dict):
+        return value
+    objects = [value, *(inner for inner in value.values() if isinstance(inner, dict))]
+    lists = [
+        (name, inner)
+        for outer in objects
+        for name, inner in outer.items()
+        if isinstance(inner, list) and inner
+    ]
+    pointers = [inner for _, inner in lists if all(_place_in(entry) is not None for entry in inner)]
+    texts = [inner for name, inner in lists if name in _RERANKED and inner not in pointers]
+    if not (len(pointers) == len(texts) == 1):
+        return value
+    results: list[Values] = []
+    for entry in pointers[0]:
+        place = _place_in(entry)
+        document = texts[0][place] if place is not None and place < len(texts[0]) else None
+        if document is None:
+            return value
+        scores = {name: inner for name, inner in entry.items() if isinstance(inner, float | int)}
+        results.append(
+            {**(document if isinstance(document, dict) else {"text": document}), **scores}
+        )
+    return {
+        **{name: inner for name, inner in value.items() if inner not in (texts[0], pointers[0])},
+        "results": [
+            {name: inner for name, inner in result.items() if name not in _PLACES}
+            for result in results
+        ],
+    }
+
+
+def _place_in(entry: object) -> int | None:
+    if not isinstance(entry, dict):
+        return None
+    place = entry.get("corpus_id", entry.get("index"))
+    return place if isinstance(place, int) and place >= 0 else None
 
 
 def is_span(value: object) -> bool:
@@ -398,8 +539,13 @@ def is_span(value: object) -> bool:
 
 
 def columnar(value: object) -> object:
-    """A value that no shape fits, its columns turned into rows."""
-    return rows_of_columns(value) or value
+    """A value that no shape fits, its columns turned into rows, or those of an object in it."""
+    rows = rows_of_columns(value)
+    if rows or not isinstance(value, dict):
+        return rows or value
+    tables = (rows_of_columns(inner) or [] for inner in value.values())
+    rows = next((rows for rows in tables if any(fits(SHAPES[-1], row) for row in rows)), [])
+    return [_systems_of(value) | row for row in rows] or value
 
 
 _USUAL_NAMES = frozenset(
@@ -463,14 +609,41 @@ def _of_systems(value: Values) -> list[Values] | None:
     return rows if has_question else None
 
 
+_NAMES = frozenset(
+    name
+    for shape in SHAPES
+    for paths in (
+        shape.items,
+        shape.query,
+        shape.query_id,
+        shape.system,
+        shape.answer,
+        shape.category,
+        shape.doc_id,
+        shape.title,
+        shape.text,
+        shape.url,
+        shape.rank,
+        shape.grade,
+        "|".join((*_ENVELOPES, *WRAPPERS, "error", "index")),
+    )
+    for path in paths.split("|")
+    for name in path.split(".")
+)
+"""The names in the paths of all shapes."""
+
+
 def read(file: File, values: Iterable[tuple[int, object]], shape: Shape) -> Rows:
     """Every item of every list in the values of a file; what is no question is left out."""
     number = 0
     for line, raw in values:
-        value = prepared(raw)
+        value = prepared(raw, is_mapped=shape.name == MAPPED)
         top = value if isinstance(value, dict) else {}
         beside = records(value, shape)
         first = next(beside, None)
+        if first is None:  # its columns may be the questions
+            beside = records(columnar(value), shape)
+            first = next(beside, None)
         if first is None:
             # A line that has neither is named; one that is no object of this kind is passed over.
             if isinstance(value, dict) and _is_wanted(shape, value):
@@ -490,7 +663,8 @@ def _list(
     file.budget.spend("records", file)
     turns, query = question_at(value, shape.query)
     query_id = text_at(value, shape.query_id)
-    if query and not query_id and shape.name != MAPPED:
+    is_call = shape.only or any(names <= value.keys() for names in _OF_CALLS)
+    if query and not query_id and shape.name != MAPPED and not is_call:
         query_id = text_at(value, "id|_id")
     listed, instead = _list_at(value, shape.items)
     lacks = "question" if not (query or query_id) else "list" if listed is instead is None else ""
@@ -508,6 +682,8 @@ def _list(
         extra=_notes(value, turns, listed or []),
     )
     for name in _lists_beside(value, str(instead), listed) if listed else ():
+        if name in shape.answer:
+            continue
         file.warn("results_list_beside", line, place=name)
     if listed is None:
         kinds = {"place": shape.items.partition("|")[0], "found": kind_of(instead)}
@@ -519,7 +695,7 @@ def _list(
         state = QueryState.FAILED if wrong else state
         yield replace(common, state=state, error=wrong[:LONGEST_VALUE])
     else:
-        yield from _items(file, line, value, listed, shape, common)
+        yield from _items(file, line, listed, shape, common)
 
 
 def _lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
@@ -527,7 +703,8 @@ def _lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
     read = path.partition(".")[0]
     names: list[str] = []
     for name, inner in value.items():
-        if not isinstance(inner, list) or not inner or name == read or inner == value.get(read):
+        is_read = name in (read, path) or inner == value.get(read)
+        if not isinstance(inner, list) or not inner or is_read:
             continue
         first = inner[0]
         if part_of(name) and len(inner) == len(listed):
@@ -569,11 +746,8 @@ def _notes(value: Values, turns: list[object], listed: Sequence[object]) -> dict
     return notes
 
 
-def _items(
-    file: File, line: int, value: Values, listed: list[object], shape: Shape, common: Row
-) -> Iterator[Row]:
+def _items(file: File, line: int, listed: list[object], shape: Shape, common: Row) -> Iterator[Row]:
     file.budget.spend("records", file, len(listed))
-    texts = _texts_beside(value, listed)
     ranks = _ranks(file, line, listed, shape)
     if ranks is None:
         yield replace(common, state=QueryState.UNREADABLE)
@@ -583,8 +757,6 @@ def _items(
         if score is not None and isnan(score):
             file.counts["results_scores_unusable"] += 1
             score = None
-        if texts:
-            item = _pointed_at(entry, texts)
         if isinstance(entry, str) and _PRINTED.match(entry):
             file.refuse("results_printed", line=line, text=entry[:60])
         if item is None:
@@ -608,31 +780,6 @@ def _ranks(file: File, line: int, listed: list[object], shape: Shape) -> list[in
     return None
 
 
-def _texts_beside(value: Values, listed: list[object]) -> list[object]:
-    """The list beside the results that holds the texts at which all of them only point."""
-    places = [place for place in map(_place_in, listed) if place is not None]
-    if not places or len(places) < len(listed):
-        return []
-    for name in _TEXTS:
-        texts = value.get(name)
-        if isinstance(texts, list) and texts is not listed and len(texts) > max(places):
-            return texts if all(isinstance(text, str) for text in texts) else []
-    return []
-
-
-def _place_in(entry: object) -> int | None:
-    if not isinstance(entry, dict):
-        return None
-    place = entry.get("corpus_id", entry.get("index"))
-    return place if isinstance(place, int) and place >= 0 else None
-
-
-def _pointed_at(entry: object, texts: list[object]) -> Document | None:
-    place = _place_in(entry)
-    text = as_text(texts[place]) if place is not None else ""
-    return Document(text=text) if text.strip() else None
-
-
 _ITEM_PATHS = ("doc_id", "title", "text", "url")
 
 
@@ -647,7 +794,8 @@ def _item(shape: Shape, value: object) -> tuple[Document | None, float | None, o
         return _of_pair(value)
     if not isinstance(value, dict):
         return None, None, None
-    values = flattened(value)
+    block = _block(value)
+    values = flattened(block if isinstance(block, dict) else value)
     grade = next((at(value, path) for path in shape.grade.split("|") if path), None)
     for path in shape.grade.split("|"):
         values.pop(path, None)
@@ -659,6 +807,8 @@ def _item(shape: Shape, value: object) -> tuple[Document | None, float | None, o
             values.pop(paths, None)
             values[f"/{role}"] = text
             roles[role] = f"/{role}"
+    if "text" not in roles:
+        values["/text"], roles["text"] = _text_of_parts(value), "/text"
     score = text_at(value, shape.score) if shape.score else values.get(roles.get("score", ""))
     parts = values.get(roles.get("text", ""))
     are_several = isinstance(parts, list) and sum(isinstance(part, str) for part in parts) > 1
@@ -667,6 +817,14 @@ def _item(shape: Shape, value: object) -> tuple[Document | None, float | None, o
     number = as_number(score, comma=True)
     is_unusable = number is None and bool(as_text(score))
     return item_of(values, roles), nan if is_unusable else number, grade
+
+
+def _text_of_parts(value: Values) -> str:
+    """The texts of the passages that an item has in place of its own, a blank line between them."""
+    lists = (at(value, path) for path in _PARTS.split("|"))
+    parts = next((inner for inner in lists if isinstance(inner, list) and has_objects(inner)), [])
+    items = [_item(SHAPES[-1], part)[0] for part in parts if isinstance(part, dict)]
+    return "\n\n".join(item.text for item in items if item and item.text)
 
 
 def _of_pair(cells: list[object]) -> tuple[Document | None, float | None, object]:

@@ -176,7 +176,7 @@ def _shape_of(
     mapped = shapes.mapped(chosen)
     values = [_parsed(file, names, line, cells) for line, cells in head[:20]]
     cells = chain.from_iterable(value.values() for value in values)
-    if not mapped and not any(isinstance(cell, list) for cell in cells):
+    if not mapped and not any(isinstance(cell, list | dict) for cell in cells):
         return None
     return shapes.shape_of([*map(shapes.prepared, values)], mapped)
 

@@ -45,9 +45,16 @@ def _words(file: File, count: int) -> Iterator[tuple[int, list[str]]]:
     """The words of every line, which has `count` of them; another line refuses the file."""
     for number, text in _text_lines(file):
         words = text.split()
+        if is_comment(text, count):
+            continue
         if len(words) != count:
             file.refuse("results_word_count", line=number, cells=len(words), columns=count)
         yield number, words
+
+
+def is_comment(line: str, count: int = _RUN_WORDS) -> bool:
+    """Whether a line is a remark between those of `count` words."""
+    return line.startswith("#") and len(line.split()) != count
 
 
 def _text_lines(file: File, tell: Tell = nobody) -> Iterator[tuple[int, str]]:
@@ -65,6 +72,8 @@ def read_run(file: File, _columns: Columns) -> Rows:
         text, _, last = line.rpartition("\t")
         is_ours = len(text.split()) == _RUN_WORDS and as_number(last) is not None
         words = (text if is_ours else line).split()
+        if is_comment(line):
+            continue
         if len(words) != _RUN_WORDS:
             cells = {"cells": len(words), "columns": _RUN_WORDS}
             file.refuse("results_word_count", line=number, **cells)
