@@ -5,7 +5,7 @@ Nothing here knows a database, a web request or a formula.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -238,6 +238,11 @@ class Item(Struct, frozen=True, gc=False):
     def uniform(self, _offer: str | None) -> Self:
         """Return it as blind raters see it, without what tells one system from another."""
         return self
+
+    @classmethod
+    def alike(cls, items: Sequence[Self]) -> list[Self]:
+        """Return the items of several systems' lists without what only some of the lists state."""
+        return list(items)
 
     def described(self) -> str:
         """Return what a machine that judges it reads."""

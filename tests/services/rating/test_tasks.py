@@ -440,10 +440,26 @@ def test_two_styles_of_one_list_look_alike(session: Session, study: Study, rater
     assert seen(first) == seen(second)
     assert (first.before, first.after, first.response) == ("Ada satu:", "Ada lagi? ", None)
     (card,) = first.cards
-    assert card == page.cards[0].card
-    assert isinstance(card, Card)
-    assert (card.location, card.land_area) == ("Jl. Cemara No.2, Kec. Medan Timur", 80)
-    assert card.price_note is None  # the question asks for a sale
+    whole = page.cards[0].card
+    assert isinstance(whole, Card)
+    assert (whole.location, whole.land_area) == ("Jl. Cemara No.2, Kec. Medan Timur", 80)
+    assert card == replace(whole, location="Jl. Cemara No.2")
+    assert whole.price_note is None  # the question asks for a sale
+
+
+def test_answers_state_no_more_of_a_place_than_each_other(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """One method states streets, the other only districts."""
+    set_study(session, study, blind=True, repeat_percent=0)
+    street = card("a", location="Jl. Cemara No.2, Kel. Sidorejo, Kec. Medan Tembung")
+    stored(session, study, "hybrid", query(1, street))
+    stored(session, study, "vector_only", query(1, card("b", location="Percut Sei Tuan")))
+
+    lines = [line.card for answer in rated(session, rater).answers for line in answer.lines]
+
+    places = {line.location for line in lines if isinstance(line, Card)}
+    assert places == {"Medan Tembung", "Percut Sei Tuan"}
 
 
 def test_an_opened_wording_is_counted(session: Session, study: Study, rater: Rater) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Self
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -12,6 +13,14 @@ from relevansi.records import Item
 
 EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0e\ufe0f\u200d]+ ?")
 _WORD = re.compile(r"\w+")
+
+CITY, DISTRICT, VILLAGE, STREET = range(4)
+"""What a part of a place can name, from the coarsest; a housing complex is as fine as a street."""
+_LEVELS = {
+    CITY: re.compile(r"(?:kota|kab\.?|kabupaten)\s+", re.IGNORECASE),
+    DISTRICT: re.compile(r"(?:kec\.|kecamatan)\s*", re.IGNORECASE),
+    VILLAGE: re.compile(r"(?:kel\.|kelurahan|desa)\s*", re.IGNORECASE),
+}
 
 
 # Not gettext: the words belong to the version of a judge and must not change with ours.
@@ -37,6 +46,27 @@ _LABELS = {
 
 def _title_words(text: str | None) -> frozenset[str]:
     return frozenset(_WORD.findall((text or "").casefold()))
+
+
+def _parts_of_place(place: str) -> list[tuple[int, str]]:
+    """Return the parts of a place with the level of each, those above the street without its word.
+
+    >>> _parts_of_place("Jl. Gereja No.1, Kel. Silalas, Kec. Medan Barat")
+    [(3, 'Jl. Gereja No.1'), (2, 'Silalas'), (1, 'Medan Barat')]
+    >>> _parts_of_place("Medan Johor, Kab. Deli Serdang"), _parts_of_place("Percut Sei Tuan")
+    ([(1, 'Medan Johor'), (0, 'Deli Serdang')], [(1, 'Percut Sei Tuan')])
+    """
+    parts: list[tuple[int, str]] = []
+    names = [name.strip() for name in place.split(",") if name.strip()]
+    for number, part in reversed([*enumerate(names)]):
+        for level, word in _LEVELS.items():
+            if begin := word.match(part):
+                parts.append((level, part[begin.end() :]))
+                break
+        else:  # unnamed, it is a district before its city or alone
+            is_district = number == 0 and all(level == CITY for level, _ in parts)
+            parts.append((DISTRICT if is_district else STREET, part))
+    return parts[::-1]
 
 
 def _normalised(text: str) -> str:
@@ -140,6 +170,24 @@ class Card(Item, frozen=True):
             price_note=None if self.price_note == offer else self.price_note,
             listing_type=None if self.listing_type == offer else self.listing_type,
         )
+
+    @classmethod
+    def alike(cls, items: Sequence[Self]) -> list[Self]:
+        """Return the items with their places to the level that all of them have.
+
+        Some methods state the street and others only the district: lists would be told apart by
+        it. Streets and complexes stand alone; what is coarser loses the word for its level.
+        """
+        places = [_parts_of_place(item.location or "") for item in items]
+        finest = min((max(place)[0] if place else -1 for place in places), default=-1)
+        coarsest = STREET if finest == STREET else min(finest, DISTRICT)
+        return [
+            replace(
+                item,
+                location=", ".join(part for at, part in place if coarsest <= at <= finest) or None,
+            )
+            for item, place in zip(items, places, strict=True)
+        ]
 
     def described(self) -> str:
         """Return its fields, line by line, without its address and its number.

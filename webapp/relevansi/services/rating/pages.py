@@ -49,7 +49,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.importers.runs import prices, property_cards
-from relevansi.kinds import from_row, listed_item
+from relevansi.kinds import KINDS, from_row, listed_item
 from relevansi.kinds.property import EMOJI
 from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.metrics.judging.queries import QuerySummary as Summary
@@ -697,11 +697,11 @@ def _answers(
     offer = prices.read_note(task.question)
     cards = select(Result.query_key, JudgedItem.id, JudgedItem.card).join(JudgedItem)
     cards = cards.where(Result.query_key.in_([*listed])).order_by(Result.query_key, Result.rank)
-    for answer, thing_id, card in session.execute(cards):
-        uniform = from_row(card or {}).uniform(offer)
-        listed[answer].append(
-            AnswerLine(tasks.key(task, thing_id), uniform, own_verdicts.get(thing_id))
-        )
+    rows = session.execute(cards).all()
+    uniform = KINDS[task.of_items].alike([from_row(card or {}).uniform(offer) for *_, card in rows])
+    for (answer, item_id, _card), shown in zip(rows, uniform, strict=True):
+        verdict = own_verdicts.get(item_id)
+        listed[answer].append(AnswerLine(tasks.key(task, item_id), shown, verdict))
     answers_shown = []
     for number, row in enumerate(answers):
         before, after = property_cards.prose(row.response)
