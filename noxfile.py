@@ -42,6 +42,8 @@ EVERY_CORE = ("-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal")
 # Keep the bytecode of tests and product: where the surroundings forbid it, every process of every
 # run compiles all of them anew.
 COMPILED = {"PYTHONDONTWRITEBYTECODE": None}
+# SQLite waits for the disk at every commit, in tests some ten thousand times; for memory, never.
+MEMORY, ROOM = Path("/dev/shm"), 4 * 2**30  # noqa: S108
 # One order and one seed, so that the same code always has the same outcome; in the order in which
 # tests are written neighbours share their servers. `explore` shuffles, with another seed each time.
 REPEATED = ("--randomly-seed=1", "--randomly-dont-reorganize")
@@ -360,6 +362,8 @@ def run_tests(session: nox.Session, *which: str) -> None:
     """Run the tests that `which` selects on every core."""
     install(session)
     surroundings = {"RELEVANSI_CHROMIUM": chromium(session, CHROMIUM_SHELL), **COMPILED}
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+        surroundings["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
     session.run("pytest", *which, *EVERY_CORE, *REPEATED, *session.posargs, env=surroundings)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from flask.testing import FlaskClient
-from lxml import html  # type: ignore[import-untyped]
+from lxml import etree, html  # type: ignore[import-untyped]
 from lxml.cssselect import CSSSelector  # type: ignore[import-untyped]
 from werkzeug.test import TestResponse
 
 PARSER = html.HTMLParser(encoding="utf-8", remove_comments=True, huge_tree=True)
+SEEN = etree.XPath("descendant::text()[not(parent::script or parent::style)]", smart_strings=False)
 UNSENT = {"submit", "button", "reset", "image", "file"}
 
 
@@ -32,11 +33,10 @@ class Page:
         """Whether it was sent to be put into a page that is open already."""
         return "<html" not in self.source
 
-    @property
+    @cached_property
     def text(self) -> str:
         """All words but those of scripts and styles."""
-        inside = "descendant::text()[not(parent::script or parent::style)]"
-        return _words(self.element.xpath(inside))
+        return _words(SEEN(self.element))
 
     @property
     def before(self) -> str:

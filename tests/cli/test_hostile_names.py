@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import sys
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +15,6 @@ import click
 import pytest
 import stamina
 
-from relevansi import config
 from relevansi.cli.frame.commands import relevansi as application
 from relevansi.cli.frame.output import write
 from relevansi.config import sqlite_url
@@ -362,23 +360,6 @@ def test_a_terminal_gets_no_bytes_that_are_not_text(
 
     with pytest.raises(click.UsageError, match="-o "):
         write(data, None)
-
-
-@pytest.mark.parametrize(
-    ("written", "modules"),
-    [
-        (r"^\s*(from|import) rich\b", {"cli/frame/output.py"}),
-        (r"\bcsv\.(DictW|w)riter\(|\.to_csv\(", {"exporters/frame/csv_cells.py"}),
-    ],
-)
-def test_tables_bars_and_csv_files_are_made_in_one_place(written: str, modules: set[str]) -> None:
-    package = config.PACKAGE
-
-    assert {
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        if re.search(written, path.read_text("utf-8"), re.MULTILINE)
-    } == modules
 
 
 def test_a_log_line_holds_a_name_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 from flask import Flask
@@ -21,9 +22,20 @@ def as_rater(demo: Flask) -> FlaskClient:
 
 
 def reached(client: FlaskClient, begin: str) -> dict[str, str]:
+    """Return an address of each endpoint that clicks lead to, by its name."""
+    addresses: dict[str, str] = {}
+    for endpoint, address, _ in opened(client, begin):
+        addresses.setdefault(endpoint, address)
+    return addresses
+
+
+def opened(client: FlaskClient, begin: str) -> Iterator[tuple[str, str, Page | None]]:
+    """Yield endpoint, address and page of what clicks lead to, the nearest first, each part once.
+
+    Files are not opened: they have no page.
+    """
     urls = client.application.url_map.bind("")
-    found: dict[str, str] = {}
-    opened = set()
+    seen = set()
     level = [begin]
     for clicks in range(CLICKS + 1):
         following: list[str] = []
@@ -34,15 +46,17 @@ def reached(client: FlaskClient, begin: str) -> dict[str, str]:
             except HTTPException:
                 continue
             part = endpoint, *parse_qs(query).get("part", ())
-            if part in opened:
+            if part in seen:
                 continue
-            opened.add(part)
-            found.setdefault(endpoint, address)
-            if clicks < CLICKS and "." not in path:
-                answer = client.get(address, follow_redirects=True)
-                assert answer.status_code == 200, address
-                page = Page(answer)
+            seen.add(part)
+            if "." in path:
+                yield endpoint, address, None
+                continue
+            answer = client.get(address, follow_redirects=True)
+            assert answer.status_code == 200, address
+            page = Page(answer)
+            yield endpoint, address, page
+            if clicks < CLICKS:
                 following += page.links("[href^='/']")
                 following += page.values("form[method=get][action^='/']", "action")
         level = following
-    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from sqlalchemy.orm import Session
 
 from relevansi import labels
@@ -31,10 +30,7 @@ api_only,q2,blue shoes,d3,1,1
 IN_FILE = ["vector", "zeta", "alpha", "api_only"]
 
 
-@pytest.mark.parametrize("_database", range(5))
-def test_four_systems_of_one_file_have_its_order_in_every_database(
-    session: Session, study: Study, _database: int
-) -> None:
+def test_four_systems_of_one_file_have_its_order_everywhere(session: Session, study: Study) -> None:
     read = results.read_files("four.csv", [("four.csv", FOUR.encode())])
     stored = stored_results.store(session, study, read, NOW)
     session.commit()

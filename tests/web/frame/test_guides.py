@@ -49,13 +49,6 @@ def test_tables_are_reached_by_keys_and_have_no_style_that_the_policy_forbids(
     assert page.has("td.n") == ("-:" in (DOCS / f"{name}.md").read_text("utf-8"))
 
 
-def test_the_cells_of_a_wide_table_are_named_for_phones(client: FlaskClient) -> None:
-    table = guide(client, "faults").all("table.blocks[tabindex='0']")[0]
-
-    assert table.all("tbody tr")[0].values("td", "data-label") == table.texts("thead th")
-    assert not guide(client, "operations").has("[data-label]")
-
-
 @pytest.mark.parametrize("language", ["en", "id"])
 @pytest.mark.parametrize("name", [*GUIDES, *REFERENCES])
 def test_links_and_pictures_of_a_guide_lead_somewhere(

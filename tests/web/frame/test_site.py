@@ -10,13 +10,13 @@ from shutil import copytree
 from typing import Any
 
 import pytest
-from flask import Flask, url_for
+from flask import Flask
 from flask.testing import FlaskClient
 from jinja2 import DictLoader, Environment, UndefinedError
 
 from relevansi.config import resource
 from relevansi.db.engine import Database
-from relevansi.web.features import KEPT_FILES, MENUS, current
+from relevansi.web.features import KEPT_FILES
 from relevansi.web.frame import htmx
 from relevansi.web.frame.access import RATER
 from relevansi.web.frame.setup import CompiledTemplates
@@ -45,40 +45,6 @@ def test_the_frame_names_its_owner_and_no_one_to_a_stranger(
     assert owner.rater
     assert (stranger.rater, stranger.guest, stranger.key) == ("", "", "")
     assert not stranger.is_owner
-
-
-MARKED = [
-    ("owner", "judgments.show", "runs.index"),
-    ("owner", "question_notes.show", "study.show"),
-    ("owner", "sign_in.show", None),
-    ("rater", "rate.show", "rate.next_one"),
-    ("owner", "study.standing", "study.show"),
-    ("study", "study.preview", "study.show"),
-    ("study", "history.show", "study.more"),
-    ("study", "evaluations.show", "study.more"),
-    ("study", "raters.ask_to_remove", "raters.index"),
-    ("study", "assignments.show", "raters.index"),
-    ("study", "runs.show", None),
-    ("study", None, None),
-]
-
-
-@pytest.mark.parametrize(("menu", "endpoint", "marked"), MARKED)
-def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str | None, marked: str | None) -> None:
-    entry = current(menu, endpoint)
-    assert (entry and entry.endpoint) == marked
-
-
-def test_every_page_of_the_study_is_a_link_on_the_pages_of_its_group(
-    app: Flask, client: FlaskClient
-) -> None:
-    for group in MENUS["study"]:
-        entries = MENUS[group.pages] if group.pages else ()
-        for shown in (group, *entries):
-            beside = entries if not shown.pages or shown is group else MENUS[shown.pages]
-            with app.test_request_context():
-                address, *links = [url_for(one.endpoint) for one in (shown, *beside)]
-            assert set(links) <= set(Page(client.get(address)).links())
 
 
 def test_the_address_of_a_static_file_moves_with_its_content(

@@ -32,7 +32,7 @@ from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.comparisons.test_comparisons import address
 from tests.web.conftest import PART, WAYS, count, made_once
-from tests.web.frame.test_hostile_texts import HOSTILE, check
+from tests.web.frame.test_hostile_texts import HOSTILE, check, texts
 from tests.web.rating import blind_study
 from tests.web.rating.blind_study import set_study
 
@@ -197,7 +197,7 @@ def test_people_stand_beside_the_constraints(
     assert "Machine: ✗ 0.7500 ( ✗ Price: Rp 2 billion )" in shown
 
 
-@pytest.mark.parametrize("name", [name for name in HOSTILE if "long" not in name])
+@texts(long=False)
 def test_hostile_text_is_only_text(client: FlaskClient, web_database: Database, name: str) -> None:
     hostile = HOSTILE[name].encode(errors="replace").decode().replace("\x00", "")
     listed = listing("a", name=hostile, location=hostile, property_type=hostile)

@@ -13,7 +13,7 @@ from relevansi.services.study import studies
 from tests.page import Page
 from tests.services.gold.gold_files import GOLD, stored_run
 from tests.stored_studies import open_study
-from tests.web.frame.test_hostile_texts import HOSTILE, check
+from tests.web.frame.test_hostile_texts import HOSTILE, check, texts
 
 
 def gold_of(database: Database, *, with_gold: bool = True) -> str:
@@ -105,7 +105,7 @@ def test_a_set_without_gold_questions_gives_a_file_to_begin_with(
     assert document(client, address) == starter
 
 
-@pytest.mark.parametrize("name", [name for name in HOSTILE if "megabyte" not in name])
+@texts()
 def test_hostile_text_is_only_text(client: FlaskClient, address: str, name: str) -> None:
     hostile = HOSTILE[name].encode(errors="replace").decode().replace("\x00", "")
     said = {"question": hostile or "x", "category": hostile, "expected_result": "has_data"}

@@ -24,7 +24,7 @@ from tests.services.rating.particulars import LISTED, v2_answer
 from tests.services.runs.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, judge, stored
-from tests.web.frame.test_hostile_texts import HOSTILE, check, imported
+from tests.web.frame.test_hostile_texts import HOSTILE, check, imported, texts
 from tests.web.rating.blind_study import begin, keys, place, set_study, stands
 
 MOVING = ("numbers",)
@@ -245,7 +245,7 @@ def test_a_blind_page_names_no_run(client: FlaskClient, web_database: Database, 
     assert run not in page.source
 
 
-@pytest.mark.parametrize("name", [name for name in HOSTILE if "long" not in name])
+@texts(long=False)
 def test_hostile_facts_do_not_act(client: FlaskClient, web_database: Database, name: str) -> None:
     text = HOSTILE[name]
     said = {

@@ -29,6 +29,8 @@ WAIT = 120
 MOST_MB = 100
 SMALL = b"query_id,question,rank,doc_id\n1,q,1,d1\n"
 every_file = pytest.mark.parametrize("name", [*HOSTILE])
+short_and_long = pytest.mark.parametrize("name", ["nested.json", "systems.csv"])
+"""One is refused at once, one by the limit of time: all are read in one place."""
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +64,7 @@ def test_the_page_refuses_it_in_words_and_reads_the_next_one(
     assert Page(report).has("[value=store]")
 
 
-@every_file
+@short_and_long
 def test_a_program_is_told_what_is_wrong(app: Flask, web_database: Database, name: str) -> None:
     program = Program(app, "import")
     form = {"files": [(BytesIO(HOSTILE[name]()), name)]}
@@ -80,7 +82,7 @@ def test_a_program_is_told_what_is_wrong(app: Flask, web_database: Database, nam
     assert count(web_database, Run) == 0
 
 
-@every_file
+@short_and_long
 def test_a_gate_is_told_what_is_wrong(app: Flask, name: str) -> None:
     program = Program(app, "import")
     form = {"files": [(BytesIO(HOSTILE[name]()), name)], "baseline": "any"}
