@@ -440,10 +440,10 @@ def test_a_changed_grade_is_named_with_its_line(
 ) -> None:
     data = packed(session, study, runs[0])
     lines = members(data)["verdicts.csv"].splitlines()
-    number, line = next((n, one) for n, one in enumerate(lines, 1) if one.endswith(b",3"))
+    number, line = next((n, one) for n, one in enumerate(lines, 1) if one.endswith(b",3,,"))
 
     found = verified(
-        changed(data, "verdicts.csv", lambda file: file.replace(line, line[:-1] + b"0", 1))
+        changed(data, "verdicts.csv", lambda file: file.replace(line, line[:-3] + b"0,,", 1))
     ).differences
 
     cells = [one for one in found if one.file == "verdicts.csv" and one.place]

@@ -251,19 +251,19 @@ def headline(found: list[PackDifference], run: str) -> set[tuple[str, str]]:
     }
 
 
-D_OF_OWNER = b"Pemilik,1,2,,slug:d,1,1"
+D_OF_OWNER = b"Pemilik,1,2,,slug:d,1,1,,"
 
 
 def test_a_flipped_verdict_names_its_line(packed: tuple[bytes, str]) -> None:
     data, _ = packed
-    flip = replaced(D_OF_OWNER, D_OF_OWNER[:-1] + b"0")
+    flip = replaced(D_OF_OWNER, D_OF_OWNER[:-3] + b"0,,")
     found = verified(changed(data, "verdicts.csv", flip)).differences
 
     (line,) = found
     number = members(data)["verdicts.csv"].decode().splitlines().index(D_OF_OWNER.decode()) + 1
     assert line == PackDifference(
-        DifferenceKind.CELL, "verdicts.csv", (f"line {number}",), "Pemilik,1,2,,slug:d,1,0",
-        "Pemilik,1,2,,slug:d,1,1", "study/*.json",
+        DifferenceKind.CELL, "verdicts.csv", (f"line {number}",), "Pemilik,1,2,,slug:d,1,0,,",
+        "Pemilik,1,2,,slug:d,1,1,,", "study/*.json",
     )  # fmt: skip
 
 

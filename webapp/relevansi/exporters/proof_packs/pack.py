@@ -44,7 +44,8 @@ it on only to whom they agreed to.
 | `study/TABLE.json` | the rows that everything follows from, one a line: questions, answers, \
 cards, raters, their verdicts, grades and notes, what settled disputes, every change they made; \
 a machine's verdicts only where people judged a sample |
-| `verdicts.csv` | each rater's standing verdict on each card and each empty list |
+| `verdicts.csv` | each rater's current verdict on each card and empty list, why a card is not \
+relevant, and what was looked up as evidence |
 | `guidelines.md` | what raters went by, where it was written down |
 | `questions/SET.json` | the questions, in order |
 | `runs/RUN/rated.csv` | one line per question, in the columns of the method |

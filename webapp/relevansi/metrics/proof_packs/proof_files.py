@@ -16,8 +16,12 @@ FIGURES_FILE = "figures.json"
 
 VERDICT_COLUMNS = (
     *("rater", "question_set", "position", "judged_in", "property", "content", "verdict"),
+    *("reason", "evidence"),
 )
-"""``judged_in`` is the run a verdict belongs to where the question depends on earlier turns."""
+"""``judged_in`` is the run a verdict belongs to where the question depends on earlier turns.
+
+``reason`` says why it is not relevant; ``evidence`` is 1 of what the rater looked up and pinned.
+"""
 
 
 # Tables and columns that have other names in the database since 2.0.0: packs keep theirs.

@@ -56,7 +56,7 @@ from relevansi.records import (
 from relevansi.services.catalogue import evidence
 from relevansi.services.comparisons import chosen_runs, comparisons
 from relevansi.services.exports import exports
-from relevansi.services.judging import verdicts
+from relevansi.services.judging import reasons, verdicts
 from relevansi.services.planning import machine_help, samples, settled
 from relevansi.services.rating import pool
 from relevansi.services.runs import reports, runs
@@ -309,7 +309,7 @@ def _verdict_cells(
         select(
             *(Rater.name, Question.question_set_id, Question.position),
             *(JudgedItem.run_id, StoredItem.identity, JudgedItem.content),
-            Judgment.verdict,
+            *(Judgment.verdict, Judgment.reason, Judgment.is_evidence),
         )
         .join_from(Judgment, Rater)
         .join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
@@ -319,7 +319,9 @@ def _verdict_cells(
         .where(Judgment.judged_item_id.in_(shown_items))
         .order_by(Rater.id, Question.question_set_id, Question.position, JudgedItem.id)
     )
-    yield from session.execute(statement)
+    scale = Scale.stored(study.scale)
+    for *cells, verdict, reason, is_evidence in session.execute(statement):
+        yield *cells, verdict, reasons.in_force(reason, verdict, scale), int(is_evidence) or None
 
 
 def figures(session: Session, study: Study, run_id: str) -> dict[str, JsonValue]:

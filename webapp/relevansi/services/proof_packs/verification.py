@@ -387,13 +387,13 @@ def _as_earlier(name: str, computed: bytes) -> bytes:
     """Return a member as packs had it before there were searches and reasons."""
     if name.endswith(".json"):
         return json_file(_without_searches(json.loads(computed)))
-    if not name.endswith("/judgments.csv"):
+    if not name.endswith(("/judgments.csv", proof_files.VERDICTS)):
         return computed
     head, *rows = csv.reader(io.StringIO(computed.decode(), newline=""))
     places = [place for place, column in enumerate(head) if column not in _SINCE_SEARCHES]
-    # It had no rows of empty lists, which have no rank.
-    of_results = [row for row in rows if row[head.index("rank")]]
-    return csv_bytes([row[place] for place in places] for row in (head, *of_results))
+    if "rank" in head:  # there were no rows of empty lists, which have none
+        rows = [row for row in rows if row[head.index("rank")]]
+    return csv_bytes([row[place] for place in places] for row in (head, *rows))
 
 
 def _without_searches(value: Any) -> Any:
