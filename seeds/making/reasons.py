@@ -1,4 +1,4 @@
-"""Why the demo's blind raters call cards not relevant: mostly what the gold constraints say too."""
+"""Why the demo's blind raters call cards not relevant: mostly what gold constraints say too."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Event
+from relevansi.db.tables.judging import Event, JudgedItem
 from relevansi.db.tables.runs import Query, Result, Run
-from relevansi.db.tables.study import Study
+from relevansi.db.tables.study import Question, Study
 from relevansi.metrics.gold.constraint_rules import Outcome
 from relevansi.records import Click
 from relevansi.services.comparisons.reasons import CHECKED
@@ -22,11 +22,18 @@ from relevansi.services.study import studies
 
 AGAINST_GOLD = 29
 """Of so many reasons one is not what the constraints say."""
+UNCHECKED = {
+    **dict.fromkeys((19, 20, 21, 22, 23, 27), "specification"),
+    **dict.fromkeys((24, 25, 26), "location"),
+}
+"""What is not as asked where no constraint fails, by question: facilities, or what is nearby."""
+ELSE = ("gone", "other: tidak disebut di iklan", None)
 
 
 def add(session: Session, study: Study, _folder: Path, _now: datetime) -> None:
     """Give reasons for most verdicts "not relevant" of those who rated blind, right after each."""
     failed = _failed_constraints(session, study)
+    positions = dict(session.execute(select(JudgedItem.id, Question.position).join(Question)).all())
     in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     items = select(Result.judged_item_id).join(Query).where(in_study)
     for rater in studies.raters(session, study)[1:]:
@@ -38,7 +45,7 @@ def add(session: Session, study: Study, _folder: Path, _now: datetime) -> None:
         }
         changes = []
         for number, (_, item, _) in enumerate(rejections(session, study, items, [rater.id])):
-            reason = failed.get(item) or ("other: tidak disebut di iklan" if number % 2 else None)
+            reason = failed.get(item) or UNCHECKED.get(positions[item]) or ELSE[number % len(ELSE)]
             if number % AGAINST_GOLD == 0:
                 reason = "price"
             if reason and number % 5:

@@ -9,6 +9,8 @@ from sqlalchemy.orm import Session
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.exporters.comparisons import files
+from relevansi.exporters.comparisons.reasons import section
+from relevansi.i18n import speaking
 from relevansi.metrics.comparisons.reasons import ReasonComparison, TimeSpent
 from relevansi.records import Click
 from relevansi.services.comparisons import comparisons
@@ -67,6 +69,10 @@ def test_each_rater_s_verdict_counts_once_for_every_run_that_lists_the_item(
     assert compared.raters == 2
     assert compared.contradictions is None  # no gold questions
     assert compared.seconds_with == TimeSpent(None, 0)  # clicks without a time of their own
+    with speaking("en"):
+        first, second, *_ = section(compared).sentences
+    assert first.endswith("Price, Other (50%).")  # 1 of 2 each
+    assert second.endswith("Price (66.67%).")  # 2 of 3
 
 
 def test_a_rater_alone_is_counted_alone(session: Session, study: Study, rater: Rater) -> None:

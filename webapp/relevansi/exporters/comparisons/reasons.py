@@ -29,6 +29,17 @@ def section(compared: ReasonComparison) -> Section:
 
 
 def _sentences(compared: ReasonComparison) -> Iterator[str]:
+    for each in compared.contenders:
+        n = max(each.given.values(), default=0)
+        top = [labels.reason(name) for name in compared.reasons if n and each.given.get(name) == n]
+        if top:
+            share = notation.percent(n / each.total)
+            yield gettext(
+                "%(run)s: most often %(reason)s (%(share)s).",
+                run=each.name,
+                reason=", ".join(top),
+                share=share,
+            )
     yield gettext(
         "Each rater's verdict counts once for every run that lists its item, whatever the merged "
         "label is. Shares are of the verdicts with a reason, which nobody has to give."
@@ -36,14 +47,13 @@ def _sentences(compared: ReasonComparison) -> Iterator[str]:
     yield ngettext(
         "Reasons were given by %(n)s rater.", "Reasons were given by %(n)s raters.", compared.raters
     )
-    yield gettext(
-        "Median time to the next verdict after not relevant: %(with)s with a reason, %(without)s "
-        "without one.",
-        **{
-            "with": _seconds(compared.seconds_with),
-            "without": _seconds(compared.seconds_without),
-        },
-    )
+    times = compared.seconds_with, compared.seconds_without
+    if any(spent.n for spent in times):
+        yield gettext(
+            "Median time to the next verdict after not relevant: %(with)s with a reason, "
+            "%(without)s without one.",
+            **dict(zip(("with", "without"), map(_seconds, times), strict=True)),
+        )
     if compared.contradictions is not None and not compared.contradictions:
         yield gettext("No reason contradicts the gold constraints.")
 
