@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from io import BytesIO
 
+import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tests.page import Page
+from tests.web.conftest import PART
+from tests.web.documents import collection
 from tests.web.programs.program import Program
 
 LISTINGS = [
@@ -43,6 +48,32 @@ def test_a_file_that_cannot_be_read_changes_nothing_and_says_why(client: FlaskCl
     assert (refused.status_code, none.status_code) == (422, 422)
     assert "listings.json" in refused.text
     assert "2 items" in client.get("/catalogue").text
+
+
+@pytest.mark.parametrize("is_zip", [False, True])
+def test_a_collection_that_comes_with_runs_is_kept_by_one_press(
+    client: FlaskClient, app: Flask, is_zip: bool
+) -> None:
+    """Its six documents can be looked up, and the runs wait as before."""
+    files = [(BytesIO(data), name) for name, data in collection()]
+    if is_zip:
+        packed = BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            for file, name in files:
+                archive.writestr(name, file.read())
+        files = [(BytesIO(packed.getvalue()), "beir.zip")]
+    page = Page(client.post("/runs/import", data={"files": files}, follow_redirects=True))
+    [button] = page.all("[id^=collection-] button")
+
+    report = client.post(button["formaction"], headers=PART)
+    again = client.post(button["formaction"])
+
+    assert (report.status_code, again.status_code) == (200, 200)
+    assert "6" in Page(report).all("[role=status]")[0].text
+    assert Program(app, "read").get("/catalogue")["total"] == 6
+    token = page.values("[name=token]")[0]
+    stored = client.post("/runs/import", data={"token": token, "action": "store"})
+    assert stored.status_code == 303
 
 
 def test_a_program_takes_files_in_and_searches_them(app: Flask) -> None:

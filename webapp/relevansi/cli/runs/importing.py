@@ -22,7 +22,7 @@ from relevansi.cli.frame.options import Command, Reply, replies
 from relevansi.cli.frame.output import notice, say, steps
 from relevansi.db.engine import Database
 from relevansi.i18n import gettext, ngettext
-from relevansi.importers.results import files, recognition
+from relevansi.importers.results import files
 from relevansi.importers.results.assemble import grades_in
 from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from relevansi.importers.results.rows import MAPPED_ROLES
@@ -307,8 +307,7 @@ class _Import(Struct):
                     command=f"relevansi score {kind} {path_name}",
                 )
             )
-        listed = file.read.group.files if stored else ()
-        names = [name for name, words in listed if words == recognition.COLLECTION]
+        names = file.read.collections if stored else ()
         candidates = (path.parent / name for path in paths for name in names)
         self._keep_collections([path for path in dict.fromkeys(candidates) if path.is_file()])
 

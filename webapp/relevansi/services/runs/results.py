@@ -21,8 +21,9 @@ from relevansi.failures import Refused
 from relevansi.i18n import mark
 from relevansi.importers.frame import bounded
 from relevansi.importers.results import formats
-from relevansi.importers.results.files import Dropped
+from relevansi.importers.results.files import Dropped, expanded
 from relevansi.importers.results.formats import Choices, Group
+from relevansi.importers.results.recognition import COLLECTION
 from relevansi.importers.runs.problems import warning
 from relevansi.kinds.document import Document
 from relevansi.printable import name_line
@@ -101,6 +102,11 @@ class ResultsReport(Struct, frozen=True):
     n_differing: int = 0
 
     @property
+    def collections(self) -> list[str]:
+        """The names of those files that are whole collections of documents."""
+        return [name for name, words in self.group.files if words == COLLECTION]
+
+    @property
     def brings_something(self) -> bool:
         """Whether storing the files changes anything."""
         new = any(run.run_id is None or run.is_fuller for run in self.runs)
@@ -114,6 +120,12 @@ def packed(files: Iterable[tuple[str, bytes]], choices: Choices | None = None) -
 
 def unpacked(data: bytes) -> tuple[tuple[tuple[str, bytes], ...], Choices]:
     return msgpack.decode(data, type=tuple[tuple[tuple[str, bytes], ...], Choices])
+
+
+def collections_in(report: ResultsReport, data: bytes) -> list[tuple[str, bytes]]:
+    """Return the whole collections among packed files that were read, also those in archives."""
+    files = expanded(unpacked(data)[0])
+    return [(file.name, file.opened().read()) for file in files if file.name in report.collections]
 
 
 def read(name: str, data: bytes, tell: Tell = nobody) -> ResultsReport:

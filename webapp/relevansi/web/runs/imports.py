@@ -26,7 +26,6 @@ from relevansi.db.tables.study import Study
 from relevansi.i18n import gettext
 from relevansi.importers.results.assemble import grades_in
 from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices, examples
-from relevansi.importers.results.recognition import COLLECTION
 from relevansi.importers.results.rows import MAPPED_ROLES
 from relevansi.importers.runs import problems
 from relevansi.importers.runs.problems import ImportRefused
@@ -322,7 +321,6 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
         ),
         "report": report,
         "remarks": problems.remarks(report.problems, "page"),
-        "collection": COLLECTION,
         "roles": MAPPED_ROLES if opened.format is RESULTS else (),
         "raters": people,  # to whom ratings can be given
         "is_sample": isinstance(report, ImportReport) and report.read.sha256 in samples.FILES,
