@@ -84,3 +84,38 @@ def test_an_answer_that_arrives_while_notes_are_written_disturbs_nothing(
     assert rating.focus == "notes"
     page.keyboard.type("-")
     expect(page.locator("#notes")).to_have_value("banyak temp-at")
+
+
+FOCUSED = """() => {
+  const cell = document.activeElement.closest(".heat [role]");
+  const row = cell.parentElement;
+  return [[...row.parentElement.children].indexOf(row), [...row.children].indexOf(cell)];
+}"""
+"""Which question's row of the map of progress has the focus, and which of its cells."""
+
+
+@pytest.mark.parametrize(
+    ("width", "onward", "across"),
+    [(1366, "ArrowRight", "ArrowDown"), (390, "ArrowDown", "ArrowRight")],
+)
+def test_the_map_of_progress_is_one_stop_that_arrows_move_in(
+    server: Server, page: Page, width: int, onward: str, across: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"{server.url}/study/standing")
+    expect(page.get_by_role("grid")).to_have_count(1)
+    expect(page.locator(".heat a[tabindex='0']")).to_have_count(1)
+
+    page.locator(".heat a").first.focus()
+    assert page.evaluate(FOCUSED) == [1, 0]
+    page.keyboard.press(onward)
+    page.keyboard.press(across)
+    assert page.evaluate(FOCUSED) == [2, 1]  # the second question, the only rater
+    page.keyboard.press(across)  # there is nobody else
+    assert page.evaluate(FOCUSED) == [2, 1]
+    page.keyboard.press("Tab")
+    assert not page.evaluate("document.activeElement.closest('.heat') !== null")
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate(FOCUSED) == [2, 1]
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/comparisons/questions/2?*")

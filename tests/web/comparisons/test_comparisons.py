@@ -26,6 +26,7 @@ from tests.stored_studies import open_study
 from tests.web.conftest import count, made_once, stored
 from tests.web.documents import collection
 from tests.web.programs.program import Program
+from tests.web.rating.blind_study import set_study
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 HOSTILE = "<script>alert(1)</script>"
@@ -139,6 +140,20 @@ def test_a_question_leads_on_through_the_list_it_was_opened_from(
         for link in page.links(f"[rel={rel}]")
     }
     assert neighbours == ways
+
+
+def test_rate_again_leads_a_blind_owner_to_their_task_and_only_to_one_of_theirs(
+    client: FlaskClient, pair: tuple[str, str], web_database: Database
+) -> None:
+    task = client.get("/rate/").location.partition("?")[0]  # two runs: blind by itself
+
+    def ways(position: int) -> list[str]:
+        page = Page(client.get(f"/comparisons/questions/{position}{address(pair)}"))
+        return page.links(".list header a")
+
+    assert sorted(map(ways, (1, 2))) == [[], [task, task]]  # beside either list
+    set_study(web_database, blind=False)
+    assert ways(1) == [f"/runs/{run}/queries/1" for run in pair]
 
 
 @pytest.mark.parametrize(

@@ -222,6 +222,19 @@ def given_to(session: Session, rater: Rater) -> list[str]:
     return list(session.scalars(rows.order_by(Task.claimed_at, Task.id)))
 
 
+def of_question(
+    session: Session, rater: Rater, run_ids: Sequence[str], position: int
+) -> dict[str, str]:
+    """Return the task in which the rater judges a question of the runs, by the id of each run."""
+    is_of_unit = (Task.question_id == Query.question_id) & (
+        Task.run_id.is_(None) | (Task.run_id == Query.run_id)
+    )
+    rows = select(Query.run_id, Task.id).join_from(Query, Question).join(Task, is_of_unit)
+    rows = rows.where(Query.run_id.in_(run_ids), Question.position == position)
+    own_rows = session.execute(rows.where(Task.rater_id == rater.id, Task.kind == POOL))
+    return dict(own_rows.all())
+
+
 def rated_openly(session: Session, rater: Rater) -> bool:
     own_events = select(Event.id).where(Event.rater_id == rater.id).limit(1)
     if session.scalar(own_events.where(Event.task_id.is_not(None))) is not None:

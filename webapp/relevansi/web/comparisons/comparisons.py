@@ -33,6 +33,7 @@ from relevansi.records import Problem, Scale
 from relevansi.services.comparisons import chosen_runs, comparisons, rated_comparisons
 from relevansi.services.comparisons.chosen_runs import PHASES, DifferentQuestions, NothingToCompare
 from relevansi.services.comparisons.rated_comparisons import RatedCsv
+from relevansi.services.rating import tasks
 from relevansi.services.runs import reports, runs, waiting_files
 from relevansi.services.study import assignments, studies
 from relevansi.web.frame import access, forms
@@ -130,6 +131,7 @@ def question(position: int) -> str:
         marks = comparisons.marks(session, rater.study, compared)
         relevant = Scale.stored(rater.study.scale).relevant
         is_blind = studies.is_blind(session, rater.study)
+        own_tasks = tasks.of_question(session, rater, address.runs, position) if is_blind else {}
         marks_words = rater.study.marks_words
     if is_blind:
         with access.writing() as (session, rater):
@@ -146,6 +148,7 @@ def question(position: int) -> str:
         address=address,
         rule=labels.rule(rule.name),
         is_blind=is_blind,
+        own_tasks=own_tasks,
         context={"question": lists.question, "is_marking": marks_words},
     )
 
