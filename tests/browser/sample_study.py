@@ -38,6 +38,15 @@ class Thing:
     identity: str = ""
     version: int = 0
 
+    def is_version_of(self, other: object) -> bool:
+        """Whether it is the same property under the same question, with other content."""
+        return (
+            isinstance(other, Thing)
+            and self != other
+            and (self.question, self.run, self.identity)
+            == (other.question, other.run, other.identity)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
 from random import Random
 from typing import Any
 
-from playwright.sync_api import Browser, Error, Page
+from playwright.sync_api import Browser, Error, Page, expect
 
 from tests.browser.sample_study import Answer, Sample, Thing, likeness
 from tests.browser.served import Person
@@ -56,6 +56,7 @@ ASKED = """() => {
     places: [...order.slice(from), ...order.slice(0, from)].filter(isOpen).map((place) => ({
       address: place.querySelector("h2 a")?.href ?? "",
       price: place.querySelector(".price strong")?.title ?? "",
+      id: place.id,
       card: place.dataset.card,
       ...listed(place.closest("[data-letter]")?.dataset.letter),
     })),
@@ -120,6 +121,7 @@ class Typist:
     keys: list[Key] = field(default_factory=list)
     given: dict[Unit, str] = field(default_factory=dict)
     cards: dict[str, Thing] = field(default_factory=dict)
+    remarked: set[Thing] = field(default_factory=set)
 
     def turn(self) -> bool:
         asked = self._asked()
@@ -127,8 +129,13 @@ class Typist:
             return False
         if asked.get("places"):
             keys = self._decide(asked)
-            self.page.keyboard.type("".join(key.typed for key in keys))
-            self.keys += keys
+            count, changed = _until_changed(keys, [place["id"] for place in asked["places"]])
+            self.page.keyboard.type("".join(key.typed for key in keys[:count]))
+            self.keys += keys[:count]
+            for thing, place in changed.items():  # the page asks for them once all is saved
+                expect(self.page.locator(f"#{place} .remark .confirm")).to_be_visible()
+                if not keys[0].again:
+                    self.remarked.add(thing)
         return True
 
     def verdicts(self) -> dict[Thing, str]:
@@ -222,6 +229,19 @@ class Typist:
             left.remove(best)
             found.append(best)
         return found
+
+
+def _until_changed(keys: Sequence[Key], places: Sequence[str]) -> tuple[int, dict[Thing, str]]:
+    """How many keys there are up to a property that is open with other content, and where."""
+    for count, key in enumerate(keys, start=1):
+        changed = {
+            other.about: place
+            for other, place in zip(keys[count:], places[count:], strict=True)
+            if isinstance(other.about, Thing) and other.about.is_version_of(key.about)
+        }
+        if changed:
+            return count, changed
+    return len(keys), {}
 
 
 def rate_everything(browser: Browser, owner: Person) -> None:
