@@ -485,12 +485,15 @@ const letterOf = (place) => place.closest(".dock")?.dataset.letter;
 function openStep(step) {
   if (!one(`#steps [data-step="${step}"]`)) return;
   question().dataset.step = step;
+  keepStep();
+}
+
+/** Show of the parts that a click brought what belongs to this step, although another comes next. */
+function keepStep() {
+  const { step } = question().dataset;
   for (const answer of all(".answer")) answer.classList.toggle("now", answer.dataset.letter === step);
   for (const dock of all(".dock[data-letter]")) dock.hidden = dock.dataset.letter !== step;
-  for (const link of all("#steps a")) {
-    if (link.dataset.step === step) link.setAttribute("aria-current", "step");
-    else link.removeAttribute("aria-current");
-  }
+  for (const link of all("#steps a")) link.ariaCurrent = link.dataset.step === step ? "step" : null;
 }
 
 function focusFirst() {
@@ -601,6 +604,7 @@ let act = {}; // as the button says it: what comes next, and the place that is e
 /** Let the button say what comes next: open cards, an answer, another question. */
 function offer() {
   const button = one("#act");
+  keepStep();
   const left = openCards().length;
   for (const grades of all(".grades")) {
     grades.closest(".dock")?.classList.toggle("due", !left && isOpen(grades));
@@ -643,7 +647,7 @@ function nextAct() {
     return { label: label.replace("{}", left.length), place: left.includes(next) ? next : left[0], isEarly: true };
   }
   const isHere = place && !place.matches(".card") && isOpen(place);
-  const due = isHere ? place : next && !letterOf(next) && next;
+  const due = isHere ? place : next && !letterOf(next) && next.checkVisibility() && next;
   if (due) return { label: labelOn(nextOpen(due)), place: due, isEarly: true };
   return { label: labelOn(next), place: next };
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +55,27 @@ PLACE = """() => {
 }"""
 
 
+def study_files(folder: Path) -> list[Path]:
+    paths = [folder / f"rahasia_{method}.json" for method in METHODS]
+    for method, path in zip(METHODS, paths, strict=True):
+        results = [
+            _result(number, question, category, LISTS[method][number - 1])
+            for number, (question, category) in enumerate(QUESTIONS, start=1)
+        ]
+        document = {
+            "timestamp": "20260301_090000",
+            "thread_id": f"thread-{method}",
+            "search_method": method,
+            "llm": "model-rahasia",
+            "total_questions": len(results),
+            "results": results,
+        }
+        path.write_text(json.dumps(document), "utf-8")
+    return paths
+
+
 def import_study(instance: Path, folder: Path) -> list[str]:
-    return import_runs(instance, *_files(folder))
+    return import_runs(instance, *study_files(folder))
 
 
 def invite(server: Server, name: str) -> str:
@@ -83,25 +101,6 @@ def place(page: Page) -> dict[str, Any]:
         return {**nothing, **page.evaluate(PLACE)}
     except Error:
         return nothing
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    for method in METHODS:
-        results = [
-            _result(number, question, category, LISTS[method][number - 1])
-            for number, (question, category) in enumerate(QUESTIONS, start=1)
-        ]
-        path = folder / f"rahasia_{method}.json"
-        document = {
-            "timestamp": "20260301_090000",
-            "thread_id": f"thread-{method}",
-            "search_method": method,
-            "llm": "model-rahasia",
-            "total_questions": len(results),
-            "results": results,
-        }
-        path.write_text(json.dumps(document), "utf-8")
-        yield path
 
 
 def _result(

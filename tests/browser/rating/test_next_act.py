@@ -5,44 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
+from tests.browser.hands import PHONE_OPTIONS, Thumb
 from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
 
-PHONE = {"width": 390, "height": 844}
-ROOM = """(target) => {
-  const { top, bottom } = target.getBoundingClientRect();
-  return [top, innerHeight - document.querySelector(".bar").offsetHeight - bottom];
-}"""
-
 
 @pytest.fixture(name="phone")
 def _phone(open_tab: Callable[..., Page]) -> Page:
-    return open_tab(viewport=PHONE, is_mobile=True, has_touch=True)
-
-
-class Thumb:
-    """A thumb that taps what is on the screen and scrolls down, never up."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.act = page.locator("#act")
-
-    def tap(self, target: Locator) -> None:
-        above, below = target.evaluate(ROOM)
-        assert above >= 0, f"{target} is above the screen"
-        if below < 0:
-            self.page.evaluate("by => scrollBy({ top: by, behavior: 'instant' })", -below)
-        target.tap()
-
-    def go_on(self, label: str) -> None:
-        expect(self.act).to_have_text(label)
-        expect(self.act).to_have_attribute("aria-disabled", "false")
-        assert min(self.act.evaluate(ROOM)) >= -PHONE["height"] / 8  # in the bar
-        self.act.tap()
+    return open_tab(**PHONE_OPTIONS)
 
 
 def test_a_blind_question_with_three_answers_is_rated_by_a_thumb(
@@ -69,6 +43,25 @@ def test_a_blind_question_with_three_answers_is_rated_by_a_thumb(
 
     said = [event["new"] for event in blind_server.events()]
     assert said == [*"11111", *"444"]
+
+
+def test_nothing_is_graded_by_a_thumb_before_it_is_seen(blind_server: Server, phone: Page) -> None:
+    """An empty list comes before the answers, and grades come with the answer they are for."""
+    phone.goto(f"{blind_server.url}/rate/")
+    expect(phone.locator("html")).to_have_class("scripted")
+    phone.keyboard.type("yytty345")
+    thumb, docks = Thumb(phone), phone.locator(".dock[data-letter]")
+    expect(phone.locator("#walk .at .vh")).to_contain_text("2 dari 3")
+    for card in (0, 1):
+        thumb.tap(phone.locator(".card").nth(card).locator("button[value='1']"))
+    thumb.go_on("Jawaban tanpa hasil")
+    thumb.tap(phone.locator("#outcome button").first)
+    expect(phone.locator("#answer-A")).to_be_attached()
+    expect(docks).to_have_count(3)
+    expect(docks.locator("visible=true")).to_have_count(0)
+    thumb.go_on("Jawaban A")
+    expect(phone.locator("#answer-A")).to_be_in_viewport()
+    expect(docks.locator("visible=true")).to_have_count(1)
 
 
 def test_a_question_of_a_run_is_rated_by_a_thumb_and_what_is_missing_is_shown(

@@ -287,7 +287,6 @@ def _step(page: BlindPage) -> str:
 def _clicked(page: BlindPage, **parts: Any) -> Response:
     part = "rating/rate/_clicked.html"
     parts = {"rated": None, "both_notes": None, "changed": (), "looked": None, **parts}
-    parts["swap"] = "outerMorph" if parts["looked"] else "outerHTML"  # a pin stays in focus
     if page.asks_emptiness and parts["looked"] is None:  # its last card may be judged by this click
         with access.reading() as (session, rater):
             parts["looked"] = _looked(session, rater, page)
