@@ -10,7 +10,7 @@ import { keep, kept } from "../frame/memory.js";
 import { load, pending, resume, send, settled } from "../frame/outbox.js";
 import { announced, byKey, focusedHit, openLook, showPin } from "./looking.js";
 import { DECIDED, REPEATING, isGrade, keyOf, walking } from "./keys.js";
-import { chooseByKey, closeReasons, formOf, hasReasons, inWords, isChoosing, onReason, openReasons, reasonOf, showBeside, showReason } from "./reasons.js";
+import { chooseByKey, closeReasons, formOf, hasReasons, inWords, isChoosing, offerReason, onReason, openReasons, reasonOf, showBeside, showReason } from "./reasons.js";
 
 const { htmx } = window;
 const one = (selector, within = document) => within.querySelector(selector);
@@ -84,6 +84,7 @@ function placesOf({ dataset: { rank, position, repeats } }) {
 function judge(card, value, options) {
   const places = placesOf(card);
   lastJudged = aboutReason(card);
+  offerReason(card);
   if (isChoosing()) closeReasons();
   sendClick(one("form.verdict", card), "relevance", value, { places, ...options });
   const word = one(`.verdict [value="${value}"]`, card)?.getAttribute("aria-label") ?? "";

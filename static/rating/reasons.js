@@ -43,6 +43,17 @@ export function formOf(place) {
   return form && isRejected(form, place.dataset.verdict) ? form : null;
 }
 
+/** Offer the reason of this card alone where there is room for one offer; a tap gives no focus in every browser. */
+export function offerReason(card) {
+  for (const other of all(".card.last")) other.classList.remove("last");
+  card.classList.add("last");
+}
+
+document.addEventListener("focusin", ({ target }) => {
+  const card = target.closest(".card");
+  if (formOf(card)) offerReason(card);
+});
+
 const isRejected = (form, verdict) => form.dataset.rejected.split(" ").includes(verdict);
 
 /** Return a reason in the words of its chip; a rater's own, and those no longer offered, as they are. */

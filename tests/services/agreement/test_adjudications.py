@@ -94,10 +94,13 @@ def test_names_are_hidden_and_numbers_are_drawn_for_every_card(
     assert sorted(vote.verdict for vote in votes) == ["0", "0", "1", "1"]
 
     adjudications.show_names(session, raters[0], is_shown=True, now=NOW)
+    events.give_reason_of_item(session, raters[0], tie.item_id, "price", click("q"))  # relevant
+    events.give_reason_of_item(session, raters[1], tie.item_id, "price", click("r"))
     events.rate(session, raters[1], run_id, 1, AnswerRating(notes="too far"), click("n"))
     events.rate(session, raters[1], run_id, 2, AnswerRating(notes="elsewhere"), click("m"))
     votes = adjudications.votes(session, study, tie)
     assert [vote.notes for vote in votes] == [(), ("too far",), (), ()]
+    assert [vote.reason for vote in votes] == [None, "price", None, None]
     assert [vote.name for vote in votes] == ["Ani", "Budi", "Citra", "Dedi"]
     assert [vote.verdict for vote in votes] == ["1", "0", "1", "0"]
     logged = session.scalars(select(LogEntry)).all()[-1]

@@ -17,7 +17,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from relevansi import failures
-from relevansi.db.tables.judging import Adjudication, JudgedItem, QueryRating
+from relevansi.db.tables.judging import Adjudication, JudgedItem, Judgment, QueryRating
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Question, Study
@@ -26,7 +26,7 @@ from relevansi.i18n import mark
 from relevansi.kinds import from_row
 from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.records import EmptyOutcome, Item, Scale
-from relevansi.services.judging import verdicts
+from relevansi.services.judging import reasons, verdicts
 from relevansi.services.judging.events import NotToJudge
 from relevansi.services.rating import pages, pool
 from relevansi.services.rating.pages import EarlierTurn
@@ -58,14 +58,16 @@ class Vote(Struct, frozen=True):
     """One rater's verdict, and their notes on the question's answers.
 
     ``number`` (from 1) is drawn anew for every judged item, so that no rater's habits can
-    be followed; ``name`` is ``None`` while names are hidden. Of an empty list, ``looked_up`` is
-    what the rater's searches before the verdict gave; ``None`` on a card.
+    be followed; ``name`` is ``None`` while names are hidden. ``reason`` is why the rater called a
+    card not relevant. Of an empty list, ``looked_up`` is what the rater's searches before the
+    verdict gave; ``None`` on a card.
     """
 
     number: int
     name: str | None
     verdict: str
     notes: tuple[str, ...]
+    reason: str | None = None
     looked_up: EmptyAnswer | None = None
 
 
@@ -164,6 +166,9 @@ def votes(session: Session, study: Study, dispute: Dispute) -> tuple[Vote, ...]:
     is_shown = names_shown(session, study)
     raters = {rater.id: rater for rater in studies.raters(session, study)}
     notes = _notes(session, dispute)
+    of_item = Judgment.judged_item_id == dispute.item_id
+    stored = dict(session.execute(select(Judgment.rater_id, Judgment.reason).where(of_item)).all())
+    scale = Scale.stored(study.scale)
 
     def drawn(rater_id: int) -> bytes:
         return pool.draw(study.order_secret, Purpose.VOTES, dispute.item_id, rater_id)
@@ -174,6 +179,7 @@ def votes(session: Session, study: Study, dispute: Dispute) -> tuple[Vote, ...]:
             name=raters[rater_id].name if is_shown else None,
             verdict=dispute.cast[rater_id],
             notes=tuple(dict.fromkeys(notes.get(rater_id, ()))),
+            reason=reasons.in_force(stored.get(rater_id), dispute.cast[rater_id], scale),
             looked_up=_looked_up(session, study, dispute, raters[rater_id]),
         )
         for number, rater_id in enumerate(
