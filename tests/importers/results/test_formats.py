@@ -197,6 +197,21 @@ def test_the_context_beside_what_was_retrieved_is_no_result() -> None:
     assert not read({"t.csv": table}).runs
 
 
+def test_ids_in_one_cell_are_a_list() -> None:
+    (run,) = read({"t.csv": 'query,doc_ids\nred dress,"d7,d2"\nboots,d9\n'}).runs
+
+    assert lists_of(run) == {"red dress": ["d7", "d2"], "boots": ["d9"]}
+
+
+def test_lists_whose_scores_rise_are_named() -> None:
+    rows = "query,doc_id,score\nred dress,d7,0.1\nred dress,d2,0.2\nboots,d9,1\nboots,d8,0.5\n"
+
+    group = read({"t.csv": rows})
+
+    assert lists_of(group.runs[0])["red dress"] == ["d2", "d7"]
+    assert codes(group)["results_scores_rising"] == 1
+
+
 def test_an_object_in_a_cell_may_have_the_list() -> None:
     table = "inputs\toutputs\nred dress\t" + json.dumps({"contexts": ["Long dress", "Red gown"]})
 

@@ -10,6 +10,7 @@ import pytest
 from relevansi.importers.results.formats import Choices, Group
 from relevansi.importers.results.formats import read as read_files
 from relevansi.importers.runs.problems import ImportRefused, message
+from relevansi.records import QueryState
 
 Json = dict[str, object] | list[object]
 IDS = ["d7", "d2"]
@@ -69,6 +70,11 @@ def codes(group: Group) -> set[str]:
         ({"web": {"results": DOCS}}, BOTH),
         ({"response": [{"document": document, "score": 0.5} for document in DOCS]}, BOTH),
         ({"output": DOCS}, BOTH),
+        ({"data": [DOCS]}, BOTH),
+        ({"results": {"2": DOCS[1], "1": DOCS[0]}}, BOTH),
+        ({"results": {i: {"text": text} for i, text in BOTH}}, BOTH),
+        ({"root": {"children": [{"id": "group:root:0", "children": [{"children": DOCS}]}]}}, BOTH),
+        ({"root": {"children": [*DOCS, {"id": "group:root:0", "children": DOCS}]}}, BOTH),
         ({"response": [{"type": "text", "text": json.dumps(doc)} for doc in DOCS]}, BOTH),
         ({"result": {"groups": [{"id": "g", "hits": DOCS}]}}, BOTH),
         ({"contexts": {"contexts": DOCS}}, BOTH),
@@ -121,10 +127,26 @@ def test_results_are_read_however_they_lie_beside_their_question(
             },
             {"run1": {"boots": BOTH}, "run2": {"boots": BOTH}},
         ),
-        (
-            {"query": "boots", "bm25": DOCS, "dense": DOCS},
-            {"bm25": {"boots": BOTH}, "dense": {"boots": BOTH}},
+        *(
+            (value, {"bm25": {"boots": BOTH}, "dense": {"boots": BOTH}})
+            for value in (
+                {"query": "boots", "bm25": DOCS, "dense": DOCS},
+                {"query": "boots", "results": {"bm25": DOCS, "dense": DOCS}},
+            )
         ),
+        (
+            {"winter boots": {"bm25": DOCS, "dense": DOCS}},
+            {"bm25": {"winter boots": BOTH}, "dense": {"winter boots": BOTH}},
+        ),
+        (
+            {"queries": {"q1": "boots", "q2": "red dress"}, "results": {"q1": IDS, "q2": IDS}},
+            {"r": {"boots": ONLY_IDS, "red dress": ONLY_IDS}},
+        ),
+        (
+            {"queries": [{"id": "q1", "text": "boots"}], "results": {"q1": DOCS}},
+            {"r": {"boots": BOTH}},
+        ),
+        ({"query": {"0": "boots"}, "contexts": {"0": TEXTS}}, {"r": {"boots": ONLY_TEXTS}}),
     ],
 )
 def test_keys_are_questions_or_systems(
@@ -251,6 +273,30 @@ def test_a_list_of_messages_or_lines_is_no_list_of_results(answer: list[object])
 
     assert lists(group) == {"r": {"boots": BOTH}}
     assert not group.problems
+
+
+def test_a_filter_of_a_search_is_not_its_question() -> None:
+    looked_for = [{"match": {"body": "boots"}}]
+    query = {"bool": {"filter": [{"term": {"lang": "en"}}], "must": looked_for}}
+    hits = [{"_id": document["id"], "_source": document} for document in DOCS]
+
+    assert lists(read({"query": query, "hits": {"hits": hits}})) == {"r": {"boots": BOTH}}
+
+
+@pytest.mark.parametrize("grades", [(2, 0), (True, False)])
+def test_whole_numbers_and_truth_values_of_results_are_grades(grades: tuple[int, int]) -> None:
+    graded = [{**doc, "relevant": grade} for doc, grade in zip(DOCS, grades, strict=True)]
+
+    judged = read({"query": "boots", "results": graded}).judged
+
+    assert [grade.verdict for grade in judged] == [str(int(grade)) for grade in grades]
+    assert not read({"query": "boots", "results": [{**DOCS[0], "relevance": 0.9}]}).judged
+
+
+def test_a_call_that_failed_is_no_empty_list() -> None:
+    group = read({"query": "boots", "status": "error", "results": []}, {"query": "a", "hits": DOCS})
+
+    assert group.runs[0].queries[0].state is QueryState.FAILED
 
 
 def test_a_question_beside_its_id_keeps_its_text() -> None:

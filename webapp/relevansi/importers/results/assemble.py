@@ -571,6 +571,8 @@ def _ranked(file: File, entries: list[_Entry], base: int | None) -> list[_Entry]
             line = next(entry.line for entry in entries if isnan(entry.score))
             raise ImportRefused(error("results_score_missing", file.name, line=line))
         if is_scored:
+            is_rising = all(above < below for above, below in pairwise(scores))
+            file.counts["results_scores_rising"] += is_rising and len(scores) > 1
             entries.sort(key=lambda entry: entry.doc_id, reverse=True)
             entries.sort(key=lambda entry: -entry.score)
             ties = any(above.score == two.score for above, two in pairwise(entries))

@@ -272,7 +272,7 @@ def scalar(value: object) -> object:
     return value
 
 
-_INNER_TEXTS = ("text", "content", "page_content", "snippet", "value")
+_INNER_TEXTS = ("text", "content", "page_content", "snippet", "body", "value")
 
 
 def as_text(value: object) -> str:

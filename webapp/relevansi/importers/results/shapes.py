@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import isnan, nan
+from operator import itemgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -58,7 +59,7 @@ from relevansi.records import QueryState
 QUERY = (
     "query|question|user_input|inputs.question|inputs.query|inputs.input|input.question|"
     "input.query|input.value|inputs|input|request.query|request.q|request.input|"
-    "request.retrieval_query.text|request|prompt|search_query|"
+    "request.retrieval_query.text|request|query_str|prompt|search_query|"
     "search_text|query_text|chat_input|params.query|params.q|q|search_parameters.q|"
     "queries.request.search_terms|query_context.original_query|request.body.query|search|input.text|"
     "example.inputs.question|pertanyaan|messages|request.messages"
@@ -69,11 +70,11 @@ ANSWER = (
     "response.choices.message.content"
 )
 USUAL_ITEMS = (
-    "retrieved_contexts|hits.hits|response.hits.hits|results|hits|documents|contexts|"
-    "retrieved_context|retrieved_chunks|retrieved_documents|passages|chunks|docs|nodes|sources|"
-    "context|search_results|source_documents|retrieved|outputs.documents|outputs.context|"
-    "outputs.output|outputs.results|outputs|output.documents|output.context|retrieved_docs|"
-    "retrieved_nodes|matches|rows|points|ctxs|candidates|citations|items|data|web.results|"
+    "retrieved_contexts|retrieved_context|retrieved_chunks|retrieved_documents|retrieved_docs|"
+    "retrieved_nodes|retrieved|hits.hits|response.hits.hits|results|hits|documents|contexts|"
+    "passages|chunks|docs|nodes|sources|context|search_results|source_documents|"
+    "outputs.documents|outputs.context|outputs.output|outputs.results|outputs|output.documents|"
+    "output.context|matches|rows|points|ctxs|candidates|citations|items|data|web.results|"
     "organic_results|organic|web_pages.value|metadata.retriever_resources|reference.chunks|"
     "context_data.sources|retrieved_texts|doc_texts|texts|retrieved_context_ids|retrieved_ids|"
     "retrieved_doc_ids|doc_ids|document_ids|chunk_ids|ids|result_items|contents|"
@@ -206,7 +207,12 @@ _CONVERSATIONS = ("messages", "output.messages", "outputs.messages", "values.mes
 _LOOKED_AT = 50
 """Entries of a list that are looked at for an object that fits."""
 _DEEPEST = 6
-_STATES = {"failed": QueryState.FAILED, "unreadable": QueryState.UNREADABLE}  # of our own export
+_STATES = {"unreadable": QueryState.UNREADABLE} | dict.fromkeys(
+    ("failed", "error", "timeout"), QueryState.FAILED
+)
+"""What an object says of its empty list, our own export and logs of calls."""
+_GRADES = ("relevance", "relevant", "grade")
+"""Names of a grade of a result where a whole number or a truth value stands."""
 _PRINTED = re.compile(
     r"\s*(?:Document|TextNode|NodeWithScore|ScoredPoint)\(|.*page_content=", re.DOTALL
 )
@@ -252,18 +258,48 @@ def _list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
             parsed = literal(inner)
             inner = parsed if isinstance(parsed, list) else inner
         if isinstance(inner, dict):
-            inner = rows_of_lists(inner) or inner
+            inner = rows_of_lists(inner) or _rows_of_ids(inner) or inner
         is_open = paths is USUAL_ITEMS or path.endswith(".value")
         if is_open and _OF_OBJECTS.fullmatch(path) and not _are_results(inner):
             continue
         if isinstance(inner, list):
             outer, _, name = path.rpartition(".")
             beside = at(value, outer)
+            inner = _leaves(inner) if name == "children" else inner
+            if (
+                len(inner) == 1
+                and isinstance(inner[0], list)
+                and all(isinstance(entry, dict | list) for entry in inner[0])
+            ):
+                inner = inner[0]  # of one search among several
             return entries_of(inner, name, beside if isinstance(beside, dict) else {}), path
         if inner is None and path in value:
             return [], path
         instead = inner if instead is None else instead
     return None, instead
+
+
+def _rows_of_ids(value: Values) -> list[Values] | None:
+    """The results that an object has by their ids, or by their ranks; ``None`` for another one."""
+    entries = [inner for inner in value.values() if isinstance(inner, dict)]
+    if not entries or len(entries) < len(value) or not all(map(re.compile(r"\d").search, value)):
+        return None
+    if not all(_may_be_item(entry, SHAPES[-1]) for entry in entries):
+        return None
+    if all(map(str.isdecimal, value)):
+        return [
+            entry
+            for _, entry in sorted(zip(map(int, value), entries, strict=True), key=itemgetter(0))
+        ]
+    return [{"doc_id": name, **entry} for name, entry in zip(value, entries, strict=True)]
+
+
+def _leaves(entries: list[object]) -> list[object]:
+    """The results in a list of Vespa: beside them groups are left out, else it is in groups."""
+    children = [at(entry, "children") for entry in entries]
+    groups = [inner for inner in children if isinstance(inner, list)]
+    results = [entry for entry in entries if not at(entry, "children")]
+    return results or [leaf for group in groups for leaf in _leaves(group)]
 
 
 def _are_results(value: object) -> bool:
@@ -337,6 +373,9 @@ def _turns(value: object) -> tuple[list[object], str]:
     return [], as_text(value).strip()
 
 
+_FILTERS = {"filter", "must_not", "post_filter"}
+
+
 def words_of(query: object, depth: int = 0) -> str:
     """The words that a query in a search engine's language looks for.
 
@@ -353,7 +392,9 @@ def words_of(query: object, depth: int = 0) -> str:
         name for name in ("query", "q", "value", "content", "text", "original") if name in query
     ]
     inner = [query[name] for name in names] or [
-        part for part in query.values() if len(query) == 1 or isinstance(part, dict | list)
+        part
+        for name, part in query.items()
+        if name not in _FILTERS and (len(query) == 1 or isinstance(part, dict | list))
     ]
     return next(filter(None, (words_of(part, depth + 1) for part in inner)), "")
 
@@ -425,7 +466,40 @@ def prepared(value: object, *, is_mapped: bool = False) -> object:
         return spans.question(value)  # type: ignore[arg-type]
     if isinstance(value, list):
         return [_reranked(_conversation(entry)) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    value = _with_questions(value)
+    if "query" in guessed(tuple(value)) and all(isinstance(part, dict) for part in value.values()):
+        return rows_of_columns(value) or value
     return _reranked(_conversation(value))
+
+
+def _with_questions(value: Values) -> Values:
+    """An object with results by the ids of questions whose words stand beside these."""
+    listed = next((value[name] for name in ("queries", "questions", "topics") if name in value), ())
+    words = (
+        listed
+        if isinstance(listed, dict)
+        else {
+            text_at(entry, "query_id|qid|id|_id|number"): text_at(
+                entry, "query|question|text|title"
+            )
+            for entry in (listed if isinstance(listed, list) else ())
+        }
+    )
+    if not words or not all(isinstance(text, str) for text in words.values()):
+        return value
+    lists = {
+        name: _of_keys(inner)
+        for name, inner in value.items()
+        if isinstance(inner, dict) and inner.keys() <= words.keys() and inner is not words
+    }
+    return {
+        name: [row | {"query": words[as_text(row["query_id"])]} for row in lists.get(name) or ()]
+        or inner
+        for name, inner in value.items()
+        if name not in lists or not _GOLD.match(name)
+    }
 
 
 def respelled(value: object) -> object:
@@ -574,7 +648,8 @@ def _of_keys(value: Values) -> list[Values] | None:
                 listed = [{"doc_id": doc_id, "score": score} for doc_id, score in inner.items()]
                 rows.append({**question, "results": sorted(listed, key=lambda row: -row["score"])})
             case dict():
-                rows.append({**question, **inner})
+                row: Values = {**question, **inner}
+                rows += (None if fits(SHAPES[-1], row) else _of_systems(row)) or [row]
             case _:
                 return None
     questions = [question_at(row, QUERY)[1] for row in rows]
@@ -588,25 +663,27 @@ def _of_systems(value: Values) -> list[Values] | None:
 
     The lists have objects of the same keys, under names that nobody uses for anything else.
     """
-    lists = {
-        name: inner
-        for name, inner in value.items()
-        if isinstance(inner, list) and inner and not _GOLD.match(name)
-    }
-    firsts = [inner[0] for inner in lists.values()]
-    are_alike = (
-        len({tuple(entry) if isinstance(entry, dict) else () for entry in firsts} - {()}) == 1
-    )
-    if len(lists) < 2 or not are_alike or not _USUAL_NAMES.isdisjoint(map(str.lower, lists)):
-        return None
-    if not all(isinstance(entry, dict) and _may_be_item(entry, SHAPES[-1]) for entry in firsts):
-        return None
-    common = {name: inner for name, inner in value.items() if name not in lists}
+    objects = [value, *(inner for inner in value.values() if isinstance(inner, dict))]
+    outer = next((inner for inner in objects if _lists_of_systems(inner)), {})
+    lists = _lists_of_systems(outer)
+    common = {n: inner for n, inner in value.items() if n not in lists and inner is not outer}
     has_question = question_at(common, QUERY)[1] or text_at(common, SHAPES[-1].query_id)
     rows: list[Values] = [
         {**common, "system": name, "results": inner} for name, inner in lists.items()
     ]
     return rows if has_question else None
+
+
+def _lists_of_systems(value: Values) -> dict[str, list[object]]:
+    lists = {
+        name: inner
+        for name, inner in value.items()
+        if isinstance(inner, list) and inner and not _GOLD.match(name)
+    }
+    firsts = [entry for entry, *_ in lists.values() if isinstance(entry, dict)]
+    are_alike = len({*map(tuple, firsts)}) == 1 and len(firsts) == len(lists) > 1
+    are_items = are_alike and all(_may_be_item(entry, SHAPES[-1]) for entry in firsts)
+    return lists if are_items and _USUAL_NAMES.isdisjoint(map(str.lower, lists)) else {}
 
 
 _NAMES = frozenset(
@@ -691,7 +768,7 @@ def _list(
         yield replace(common, state=QueryState.UNREADABLE)
     elif not listed:
         wrong = as_text(value.get("error")).strip() or words_of(value.get("error"))
-        state = _STATES.get(as_text(value.get("state")), QueryState.RESULTS)
+        state = _STATES.get(text_at(value, "state|status"), QueryState.RESULTS)
         state = QueryState.FAILED if wrong else state
         yield replace(common, state=state, error=wrong[:LONGEST_VALUE])
     else:
@@ -785,20 +862,28 @@ _ITEM_PATHS = ("doc_id", "title", "text", "url")
 
 def _item(shape: Shape, value: object) -> tuple[Document | None, float | None, object]:
     """The document, score (nan for what is no number) and grade that an entry of a list states."""
-    if isinstance(value, str):
-        return (Document(text=as_text(value)) if value.strip() else None), None, None
-    if isinstance(value, list) and len(value) == 2 and isinstance(value[0], dict):
-        item, _, grade = _item(shape, value[0])
-        return item, as_number(value[1]), grade
-    if isinstance(value, list):
-        return _of_pair(value)
-    if not isinstance(value, dict):
-        return None, None, None
+    match value:
+        case str():
+            return (Document(text=as_text(value)) if value.strip() else None), None, None
+        case [dict() as document, str() | int() | float() | None as score]:
+            item, _, grade = _item(shape, document)
+            return item, as_number(score), grade
+        case list():
+            return _of_pair(value)
+        case dict():
+            return _of_object(shape, value)
+    return None, None, None
+
+
+def _of_object(shape: Shape, value: Values) -> tuple[Document | None, float | None, object]:
     block = _block(value)
     values = flattened(block if isinstance(block, dict) else value)
     grade = next((at(value, path) for path in shape.grade.split("|") if path), None)
     for path in shape.grade.split("|"):
         values.pop(path, None)
+    whole = [name for name in _GRADES if isinstance(values.get(name), int)]
+    if whole and grade is None and shape is SHAPES[-1]:
+        grade = values.pop(whole[0])
     roles = dict(guessed(tuple(values), of_item=True))
     for role in _ITEM_PATHS:
         paths = getattr(shape, role)

@@ -41,6 +41,7 @@ from relevansi.records import EmptyOutcome
 Known = Callable[[set[str]], set[str]]
 """Those of some ids that the collections and grades of the same import have."""
 _ID = re.compile(r"(?!\d{4}-\d\d|\d\d?[/.]\d)(?=.*\d)[\w.:#@+-]{1,60}", re.ASCII)  # no date
+_IDS = re.compile("(?:^|_)ids$")  # of several results, in one cell
 _LOOKED_AT = 200  # rows by which columns are told apart
 OUTCOMES = frozenset(("", *EmptyOutcome))
 """What our own long CSV has in place of a grade for an empty list."""
@@ -187,6 +188,8 @@ def _parsed(file: File, names: Sequence[str], line: int, cells: Sequence[object]
     with reading(file, line):
         for name, cell in zip(names, cells, strict=False):
             parsed = literal(cell) if isinstance(cell, str) else None
+            if parsed is None and _IDS.search(plain_name(name)) and part_of(name):
+                parsed = re.split(r"[,;|\s]+", as_text(cell).strip())
             values[name] = cell if parsed is None else parsed
     values.pop("", None)
     columns = columns_of(tuple(names), {})
