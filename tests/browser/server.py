@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from time import sleep
 from typing import Any
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
@@ -105,8 +106,8 @@ class Server:
             return
         how(self.process)
         self.process.wait(timeout=30)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
         self.process = None
 
 
@@ -117,17 +118,22 @@ class Granian(Server):
                 free.bind(("127.0.0.1", 0))
                 self.port = free.getsockname()[1]
         options = "--interface wsgi --factory --workers 1 --blocking-threads 8 --no-ws --http 1"
-        limits = ("--http1-buffer-size", "16384", "--log-level", "warning")
+        limits = ("--http1-buffer-size", "16384")
+        before = len(self.faults())
         where = ("--port", str(self.port), "relevansi.app:served")
         with self.log.open("a", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "granian", *options.split(), *limits, *where],
                 env=self.environment(),
-                stdout=subprocess.PIPE,
+                stdout=log,
                 stderr=log,
                 encoding="utf-8",
                 start_new_session=True,
             )
+        # Told to end before it says so, granian would wait for its worker for ever.
+        while "Started worker" not in self.faults()[before:]:
+            assert self.process.poll() is None, self.faults()
+            sleep(0.05)
         while self.process.poll() is None:
             with suppress(OSError), urlopen(f"{self.url}/healthz", timeout=30):
                 return

@@ -13,11 +13,14 @@ import ssl
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
+from relevansi.db.migrations import HEAD
 from tests.browser.server import ROOT
+from tests.faults import stored
 from tests.faults.clicking import HEADERS, PATIENCE
 from tests.faults.load import FaultyServer, Load, awaited
 from tests.faults.postgres import Postgres
@@ -25,15 +28,35 @@ from tests.faults.processes import at_the_end, free_port
 from tests.faults.report import CannotBeMade, Row
 
 KILLED = "One of two servers is killed"
-ROLLED = "Both servers are restarted in turn"
+ROLLED = "Both servers are upgraded in turn"
 RESTARTED = "The database of two servers is killed and started again"
 PASSWORD = "two servers, one study"
 CLICKS = 12
 """Clicks that have to be acknowledged between two things that are done to the servers."""
+MIGRATION = """\
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision = "{version}", "{before}"
+branch_labels = depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("judgments", sa.Column("added_{version}", sa.Integer(), nullable=True))
+    op.create_index("ix_judgments_{version}", "judgments", ["added_{version}"])
+    op.create_table("table_{version}", sa.Column("id", sa.Integer(), primary_key=True))
+"""
+"""What a release adds under servers of the one before: a column, its index, and a table."""
 
 
 class ClusterServer(FaultyServer):
+    """A server that runs the release in the folder ``root``."""
+
     is_granian = True
+    root = ROOT
+
+    def environment(self) -> dict[str, str]:
+        return super().environment() | {"PYTHONPATH": str(self.root / "webapp")}
 
 
 @dataclass(frozen=True)
@@ -94,21 +117,58 @@ def kill_one(folder: Path, kills: int) -> Row:
 
 
 def roll(folder: Path, rounds: int) -> Row:
-    """Return what rolling restarts did, as the guide has them: `relevansi upgrade` comes first."""
+    """Return what rolling upgrades did, each to a release with a migration of its own.
+
+    As the guide has them: the new release's `relevansi upgrade` runs beside servers of the old
+    one, which are then replaced in turn.
+    """
     cluster = _start(folder)
     with cluster.load.clicking():
-        for _round in range(rounds):
-            upgraded = cluster.servers[0].command("upgrade")
-            if upgraded.returncode:
-                cluster.load.damage.append(upgraded.stderr)
+        for number in range(1, rounds + 1):
+            cluster.load.await_clicks(CLICKS)
+            release = _later_release(folder / f"release{number}", number)
+            upgraded = ClusterServer(folder / f"upgrade{number}", cluster.servers[0].settings)
+            upgraded.root = release
+            finished = upgraded.command("upgrade")
+            if finished.returncode:
+                cluster.load.damage.append(finished.stderr)
             for server in cluster.servers:
-                cluster.load.await_clicks(CLICKS)
+                if not cluster.load.await_clicks(CLICKS):
+                    cluster.load.damage.append("nobody was answered during an upgrade")
                 server.stop()
+                server.root = release
                 if not cluster.load.await_clicks(CLICKS):
                     cluster.load.damage.append("nobody was answered while one was restarted")
                 server.start()
         cluster.load.await_clicks(CLICKS)
-    return cluster.row(ROLLED, f"{rounds} times `relevansi upgrade`, then each stopped and started")
+    ((version,),) = stored.rows(cluster.load.url, "SELECT version_num FROM alembic_version")
+    if version != _versions(rounds)[-1]:
+        cluster.load.damage.append(f"the tables are of version {version}")
+    return cluster.row(
+        ROLLED, f"{rounds} migrations under two servers, each of which was then replaced"
+    )
+
+
+def _later_release(folder: Path, migrations: int) -> Path:
+    """Make a release with so many migrations beyond those of this one; return its folder."""
+    package = folder / "webapp" / "relevansi"
+    scripts = package / "db" / "migrations"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "webapp" / "relevansi", package, ignore=ignored)
+    for pages in ("static", "templates"):  # where an installed package has them
+        (package / pages).symlink_to(ROOT / pages)
+    versions = _versions(migrations)
+    for before, version in pairwise(versions):
+        migration = scripts / "versions" / f"{version}.py"
+        migration.write_text(MIGRATION.format(version=version, before=before), "utf-8")
+    with (scripts / "__init__.py").open("a", encoding="utf-8") as module:
+        module.write(f'HEAD = "{versions[-1]}"\n')
+    return folder
+
+
+def _versions(migrations: int) -> list[str]:
+    """Return the version of this release's tables and those of so many migrations after it."""
+    return [f"{int(HEAD) + number:04}" for number in range(migrations + 1)]
 
 
 def restart_database(folder: Path, kills: int) -> Row:

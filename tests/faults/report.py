@@ -64,9 +64,11 @@ CLUSTER = "\n## Two servers behind nginx\n"
 CLUSTER_SECTION = f"""{CLUSTER}
 Written by `nox -s cluster`: nginx with `docs/nginx.conf` and TLS, two granian servers, one
 PostgreSQL, as in `docs/compose.yaml` but without containers. Any click may come to either server.
-While the four devices click, one server is killed at a time, both are restarted in turn
-(`relevansi upgrade` first, as in the guide), or PostgreSQL is killed. Afterwards a program asks
-both servers for the figures of the run, and they must be equal.
+While the four devices click, one server is killed at a time, both are upgraded in turn, or
+PostgreSQL is killed. An upgrade is the guide's: `relevansi upgrade` of a later release, with a
+migration that this release does not know, runs beside both servers; then one after the other is
+stopped and the later release started in its place. Afterwards a program asks both servers for the
+figures of the run, and they must be equal.
 
 {{table}}
 
