@@ -18,6 +18,7 @@ from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings
+from jinja2.bccache import Bucket
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
@@ -32,6 +33,7 @@ from relevansi.db.tables.study import Study
 from relevansi.records import BINARY
 from relevansi.services.people import sign_in
 from relevansi.services.study import studies
+from relevansi.web.frame.setup import CompiledTemplates
 from tests import demo
 
 ON_SQLITE = (
@@ -77,6 +79,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _quicker() -> Iterator[None]:
     """Collect garbage seldom, make SQLite's tables by migrations once, and hash passwords cheaply.
 
+    A template is compiled once for all applications.
     What a test client uploads stays in memory: it never closes the files of large uploads, and the
     garbage collector finds such a file in a later test, which then fails in its place.
     """
@@ -102,11 +105,26 @@ def _quicker() -> Iterator[None]:
             known.extend(line for line in dumped if "catalogue_words" not in line)
             known.extend(sql for (sql,) in driver.execute(virtual))
 
+    load, dump = CompiledTemplates.load_bytecode, CompiledTemplates.dump_bytecode
+    compiled: dict[tuple[str, str], Any] = {}
+
+    def load_bytecode(templates: CompiledTemplates, bucket: Bucket) -> None:
+        bucket.code = compiled.get((bucket.key, bucket.checksum))
+        if bucket.code is None:
+            load(templates, bucket)
+
+    def dump_bytecode(templates: CompiledTemplates, bucket: Bucket) -> None:
+        if Path(templates.directory).name == "compiled_templates":  # of an application
+            compiled[bucket.key, bucket.checksum] = bucket.code
+        dump(templates, bucket)
+
     in_memory = partial(test.stream_encode_multipart, use_tempfile=False)
     with (
         mock.patch.object(Database, "make_tables", make_tables),
         mock.patch.object(test, "stream_encode_multipart", in_memory),
         mock.patch.object(sign_in, "COST", 2**4),
+        mock.patch.object(CompiledTemplates, "load_bytecode", load_bytecode),
+        mock.patch.object(CompiledTemplates, "dump_bytecode", dump_bytecode),
     ):
         yield
 

@@ -18,13 +18,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import IntegrityError
 
 from relevansi.config import sqlite_url
-from relevansi.db.engine import (
-    Database,
-    DatabaseOutOfDate,
-    NewerDatabase,
-    TooOldDatabase,
-    _alembic,
-)
+from relevansi.db.engine import Database, DatabaseOutOfDate, NewerDatabase, TooOldDatabase, _alembic
 from relevansi.db.migrations import HEAD
 from relevansi.db.tables.base import Base
 from tests.cli.relevansi import relevansi

@@ -18,13 +18,7 @@ def test_examples_in_docstrings_are_true(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "precision_at",
-        "reciprocal_rank",
-        "success",
-        "suggested_quality",
-    ],
+    "name", ["precision_at", "reciprocal_rank", "success", "suggested_quality"]
 )
 def test_every_figure_of_a_list_shows_an_example(name: str) -> None:
     assert ">>> " in (getattr(queries, name).__doc__ or "")

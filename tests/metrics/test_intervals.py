@@ -72,9 +72,7 @@ def test_differences_have_the_interval_of_their_typical_size() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=40))
-def test_an_interval_is_no_point_holds_the_mean_and_stays_in_the_range(
-    values: list[float],
-) -> None:
+def test_an_interval_is_no_point_holds_the_mean_and_stays_in_the_range(values: list[float]) -> None:
     found, mean = mean_interval(values), sum(values) / len(values)
     assert found.lower is not None
     assert found.upper is not None

@@ -110,10 +110,7 @@ def test_nothing_is_claimed_before_all_is_judged(state: State | None, sentence: 
 
 def test_the_marked_answer_is_the_same_sentence_with_shapes() -> None:
     report = two_runs(*["NNNNN"] * 10, state=State(10, 10))
-    plain, marked = (
-        answers.answer(report.comparison, report.state),
-        answers.marked_answer(report),
-    )
+    plain, marked = (answers.answer(report.comparison, report.state), answers.marked_answer(report))
 
     assert plain.title == "a is ahead of b on Precision@5, MRR and Success rate."
     assert marked.title.count("<use") == 2

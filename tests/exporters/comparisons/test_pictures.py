@@ -142,7 +142,7 @@ def test_a_picture_has_a_text_alternative_the_page_s_colours_and_hostile_names_a
     assert "hybrid" in (description.text or "")
     assert all("var(--" in colour for colour in colours)
     assert {element.tag.removeprefix(SVG) for element in svg.iter()} <= {
-        *("svg", "title", "desc", "text", "line", "rect", "circle", "polygon"),
+        *("svg", "title", "desc", "text", "line", "rect", "circle", "polygon")
     }
     alone = pictures.standalone(three_runs()).markup
     assert "var(" not in alone

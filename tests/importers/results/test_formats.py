@@ -1242,7 +1242,7 @@ def texts_in(value: object) -> Iterator[str]:
         yield from (text for one in value for text in texts_in(one))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=settings().max_examples * 4)
 @given(st.dictionaries(st.sampled_from(NAMES), spoilt() | st.binary(max_size=80), max_size=3))
 @example({"a.json": b"[" * 200_000})
 @example({"topics.xml": b"<top><num>" * 50_000})

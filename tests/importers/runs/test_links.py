@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relevansi.importers.runs.links import (
-    find_link,
-    slug_of,
-    source_of,
-)
+from relevansi.importers.runs.links import find_link, slug_of, source_of
 
 SITE = "https://rumah.example/properti"
 

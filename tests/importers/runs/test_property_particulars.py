@@ -7,10 +7,7 @@ import json
 import pytest
 
 from relevansi.importers.runs import json_runs, property_cards, property_particulars
-from relevansi.importers.runs.property_particulars import (
-    LONGEST_TEXT,
-    enriched,
-)
+from relevansi.importers.runs.property_particulars import LONGEST_TEXT, enriched
 from relevansi.kinds.property import Card, ListedText, Particulars
 from tests.importers.runs.run_files import SITE, query, read, told, v2, v2_entry
 

@@ -17,12 +17,7 @@ from relevansi.metrics.comparisons.differences import (
     ranked,
     value_of,
 )
-from relevansi.metrics.comparisons.stability import (
-    Stability,
-    StabilityLine,
-    VariedPart,
-    stability,
-)
+from relevansi.metrics.comparisons.stability import Stability, StabilityLine, VariedPart, stability
 from tests.metrics.comparisons.compared import compared, differences_of
 
 
@@ -135,11 +130,7 @@ def test_success_is_tested_by_exact_mcnemar() -> None:
 
 
 def test_holm_is_over_the_run_pairs_of_one_figure() -> None:
-    runs = [
-        compared("a", *["1"] * 8),
-        compared("b", *["0"] * 8),
-        compared("c", *["1"] * 7, "0"),
-    ]
+    runs = [compared("a", *["1"] * 8), compared("b", *["0"] * 8), compared("c", *["1"] * 7, "0")]
 
     found = differences_of(compare(runs, rule="majority"), "success_rate")
 

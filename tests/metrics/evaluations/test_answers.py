@@ -193,12 +193,7 @@ def test_the_summary_of_three_answers() -> None:
             latency_ms=400,
             calls=((100, 10),),
         ),
-        row(
-            "Tidak tahu [CIT:a].",
-            gold="ruko",
-            latency_ms=100,
-            calls=((30, 4), (6, 0)),
-        ),
+        row("Tidak tahu [CIT:a].", gold="ruko", latency_ms=100, calls=((30, 4), (6, 0))),
         row("Ada.", claim_similarities=(0.9,), latency_ms=200, action="ABSTAIN"),
     )
 

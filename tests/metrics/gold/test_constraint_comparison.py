@@ -19,11 +19,7 @@ from relevansi.metrics.gold.constraints import (
 T = Fraction(3, 5)
 GOLD = (
     GoldQuestion(
-        1,
-        "A?",
-        "x",
-        Expected.HAS_DATA,
-        Constraints("house", None, None, Range(max=Fraction(10))),
+        1, "A?", "x", Expected.HAS_DATA, Constraints("house", None, None, Range(max=Fraction(10)))
     ),
     GoldQuestion(2, "B?", "x", Expected.HAS_DATA, Constraints("house")),
     GoldQuestion(3, "C?", "y", Expected.NO_DATA, Constraints("castle")),

@@ -237,12 +237,7 @@ def test_a_keyword_passes_wherever_the_point_is(card: CardFacts) -> None:
     [
         # One degree of latitude is 6371 pi / 180 = 111.1949 km: 0.0179 are 1.9904 km.
         (CardFacts(location="x", point=(3.6179, 98.7)), "pass", "", 1.9904),
-        (
-            CardFacts(location="x", point=(3.6181, 98.7)),
-            "fail",
-            "",
-            2.0126,
-        ),
+        (CardFacts(location="x", point=(3.6181, 98.7)), "fail", "", 2.0126),
         (CardFacts(location="Cemara", point=(3.6, 98.7)), "pass", "", 0),
         (CardFacts(name="Rumah", location="Medan"), "fail", "none of these words", None),
         (CardFacts(name="Rumah", address="Medan"), "fail", "none of these words", None),
@@ -263,10 +258,7 @@ TENTH = Fraction(1, 10)
     ("rule", "value", "why"),
     [
         *((Range(min=Fraction(10)), 10, ""), (Range(min=Fraction(10)), 9, "too low")),
-        *(
-            (Range(max=Fraction(10)), 10, ""),
-            (Range(max=Fraction(10)), 11, "too high"),
-        ),
+        *((Range(max=Fraction(10)), 10, ""), (Range(max=Fraction(10)), 11, "too high")),
         (Range(max=Fraction(10)), 0, ""),  # price 0 is a price
         # Tolerance 0.1 widens to 9 .. 22, and ends there.
         (Range(Fraction(10), Fraction(20), tolerance=TENTH), 9, ""),

@@ -175,11 +175,7 @@ class TestTotals:
 ListFigure = Callable[[Sequence[bool | None], int | None], float | None]
 Reference = Callable[[Verdicts], dict[str, float]]
 
-FIGURES: tuple[ListFigure, ...] = (
-    queries.precision_at,
-    queries.reciprocal_rank,
-    queries.success,
-)
+FIGURES: tuple[ListFigure, ...] = (queries.precision_at, queries.reciprocal_rank, queries.success)
 EXACT = 1e-9
 
 

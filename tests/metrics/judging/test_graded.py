@@ -19,12 +19,7 @@ from ir_measures.measures import AP, R
 
 from relevansi.i18n import speaking
 from relevansi.metrics.judging.figures import Figure, Totals, figures
-from relevansi.metrics.judging.graded import (
-    FORMS,
-    RankedGrades,
-    UnknownFigure,
-    ranking_figure,
-)
+from relevansi.metrics.judging.graded import FORMS, RankedGrades, UnknownFigure, ranking_figure
 from relevansi.metrics.judging.queries import Span
 from relevansi.metrics.judging.registry import MEASURES, RANKING, label_on, ranking_measure
 from relevansi.records import BINARY, Number, Scale
@@ -144,11 +139,7 @@ BY_HAND: list[tuple[str, RankedGrades, float | None, float | None, float | None]
 
 @pytest.mark.parametrize(("name", "given", "expected", "lower", "upper"), BY_HAND)
 def test_figures_worked_out_by_hand(
-    name: str,
-    given: RankedGrades,
-    expected: float | None,
-    lower: float | None,
-    upper: float | None,
+    name: str, given: RankedGrades, expected: float | None, lower: float | None, upper: float | None
 ) -> None:
     assert ranking_figure(name).of(given) == pytest.approx((expected, lower, upper), abs=1e-12)
 

@@ -13,11 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from relevansi.metrics.intervals import estimate_interval
-from relevansi.metrics.planning.assisted import (
-    MeanEstimate,
-    Unassisted,
-    assisted_mean,
-)
+from relevansi.metrics.planning.assisted import MeanEstimate, Unassisted, assisted_mean
 from relevansi.metrics.planning.sampling import sampled_mean
 
 Values = Sequence[float]

@@ -13,6 +13,7 @@ from relevansi.exporters.gold.constraint_reports import constraints_json
 from relevansi.importers.evaluations import expected_json
 from relevansi.importers.evaluations.expected_json import JsonAnswerSet
 from relevansi.metrics.evaluations.json_answers import FIELDS, LISTS, Gate
+from relevansi.metrics.gold.constraints import MissingRule
 from relevansi.records import Problem
 from relevansi.services.evaluations import scoring
 from relevansi.services.evaluations.evaluations import EvaluationKind
@@ -200,3 +201,17 @@ def test_the_dev_set_comes_first_and_may_end_the_scoring(
 
     assert (head["subset"]["count"], head["summary"]["count"]) == counts
     assert (len(taken), head["stopped"]) == (counts[1], stopped)
+
+
+def test_a_question_of_which_no_card_has_a_pass_rate_has_no_mean_and_one_without_cards_0() -> None:
+    """With MISSING left out, a card without any of the facts that are asked is in no mean."""
+    rule = {"bedrooms": {"min": 3}}
+    question = {"question": "ada?", "category": "x", "expected_result": "has_data"}
+    gold = {"questions": [{"id": n, "constraints": rule, **question} for n in (1, 2)]}
+    results = {"results": [{"query_id": 1, "properties": [{"name": "rumah"}]}]}
+    files = [NamedBytes("x.json", json.dumps(document).encode()) for document in (gold, results)]
+
+    report, _ = scoring.constraint_scoring(*files, missing=MissingRule.LEFT_OUT)
+
+    evaluations: Any = constraints_json(report)["evaluations"]
+    assert [evaluation["mean_cpr"] for evaluation in evaluations] == [None, 0]

@@ -8,17 +8,14 @@ from hashlib import sha256
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import JudgedItem, Judgment, StoredItem
+from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.people import Rater
-from relevansi.db.tables.runs import Query, Result
 from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.kinds import to_row
 from relevansi.kinds.document import Document
-from relevansi.metrics.judging.graded import RankedGrades
-from relevansi.records import Number, QueryState, ReadQuery, ReadRun, Scale
+from relevansi.records import QueryState, ReadQuery, ReadRun, Scale
 from relevansi.services.judging import events
 from relevansi.services.judging.events import Target, TargetChange
-from relevansi.services.judging.verdicts import TAIL
 from relevansi.services.runs import stored_runs
 from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
@@ -98,33 +95,3 @@ def _questions(session: Session, study: Study) -> list[Question]:
 def _things(session: Session, question: Question) -> dict[str, int]:
     of = select(StoredItem.identity, JudgedItem.id).join_from(JudgedItem, StoredItem)
     return dict(session.execute(of.where(JudgedItem.question_id == question.id)).all())
-
-
-def from_scratch(session: Session, rater: Rater, query: Query) -> RankedGrades:
-    """The list and pool of a query, read row by row."""
-    scale = Scale.stored(rater.study.scale)
-    said: dict[int, Number] = {
-        row.judged_item_id: scale.number(row.verdict)
-        for row in session.scalars(select(Judgment).where(Judgment.rater_id == rater.id))
-    }
-    things = _things(session, query.question)
-    listed = [
-        row.judged_item_id
-        for row in session.scalars(
-            select(Result).where(Result.query_key == query.id).order_by(Result.rank)
-        )
-    ]
-    below = [things.get(identity) for identity in query.extra.get(TAIL, ())]
-    rest = set(things.values()) - {*listed, *below}
-    places = [*listed, *below]
-    grades: list[Number] = [
-        "repeated" if thing is not None and thing in places[:at] else said.get(thing or 0)
-        for at, thing in enumerate(places)
-    ]
-    pool = [*grades, *(said.get(thing) for thing in rest)]
-    return RankedGrades(
-        tuple(grades[: len(listed)]),
-        tuple(grade for grade in pool if isinstance(grade, int)),
-        scale,
-        tuple(grades[len(listed) :]),
-    )

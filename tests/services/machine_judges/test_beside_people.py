@@ -179,10 +179,7 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
     report = reports.report(session, study, run_id, rule)
     file = exports.export(session, study, run_id, rule, "long-csv")
     compared = comparisons.report(
-        session,
-        study,
-        [one.run.id for one in chosen_runs.candidates(session, study)],
-        rule,
+        session, study, [one.run.id for one in chosen_runs.candidates(session, study)], rule
     )
 
     assert rule.name == report.rule == "machine Mesin"

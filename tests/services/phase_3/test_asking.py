@@ -62,10 +62,7 @@ def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participa
         said = click(f"c{rank}")
         events.judge(session, *place(melati), position, rank, verdict, said)
     page = pages.rating_page(session, *place(melati), position, QueryFilter())
-    assert [card.card.identity[5:] for card in page.cards] == [
-        "rumah-cemara",
-        "rumah-johor",
-    ]
+    assert [card.card.identity[5:] for card in page.cards] == ["rumah-cemara", "rumah-johor"]
     assert page.summary.figures["mean_precision_at_5"].value == 0.5  # 1 relevant of 2
     rater, run_id = place(melati)
     stored = live_metrics.by_category(session, rater.id, run_id)

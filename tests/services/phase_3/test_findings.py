@@ -49,14 +49,7 @@ def rated(
     position = asked(session, participant, text)
     name = f"{participant.id}-{position}"
     for rank, verdict in enumerate(verdicts_given, start=1):
-        events.judge(
-            session,
-            *place(participant),
-            position,
-            rank,
-            verdict,
-            click(f"{name}-{rank}"),
-        )
+        events.judge(session, *place(participant), position, rank, verdict, click(f"{name}-{rank}"))
     said = AnswerRating(quality=quality, notes=notes, empty_outcome=KEEP)
     events.rate(session, *place(participant), position, said, click(name))
     own_questions.close(session, participant, position, NOW)

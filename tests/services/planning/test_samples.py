@@ -15,12 +15,7 @@ from relevansi.i18n import speaking
 from relevansi.metrics.planning.power import RatingPlanWish
 from relevansi.services.judging import events
 from relevansi.services.planning import samples
-from relevansi.services.planning.samples import (
-    ChosenTooLate,
-    NoRule,
-    NotAPair,
-    SampleTooSmall,
-)
+from relevansi.services.planning.samples import ChosenTooLate, NoRule, NotAPair, SampleTooSmall
 from relevansi.services.study.question_sets import unasked
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import stored

@@ -203,7 +203,7 @@ OTHERS = {
     "1": ["0", "unsure"], "0": ["1", "unsure"], "unsure": ["1", "0"],
     "correct_empty": ["false_negative"], "false_negative": ["correct_empty"],
 }  # fmt: skip
-FEW = settings(max_examples=settings().max_examples // 4)  # each takes seconds
+FEW = settings(max_examples=settings().max_examples // 8)  # each takes seconds
 
 
 @pytest.fixture(name="packed", scope="module")

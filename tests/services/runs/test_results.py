@@ -20,11 +20,7 @@ from relevansi.kinds import listed_item
 from relevansi.records import Relevance, Scale
 from relevansi.services.judging import events, live_metrics
 from relevansi.services.runs import results, runs, stored_results, stored_runs
-from relevansi.services.runs.results import (
-    OtherIds,
-    OtherScale,
-    ResultsReport,
-)
+from relevansi.services.runs.results import OtherIds, OtherScale, ResultsReport
 from relevansi.services.runs.stored_results import KnownRater, StoredResults
 from relevansi.services.runs.stored_runs import OtherKind
 from relevansi.services.study import studies

@@ -12,13 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from relevansi.config import resource
-from relevansi.db.tables.judging import (
-    Event,
-    JudgedItem,
-    Judgment,
-    QueryRating,
-    StoredItem,
-)
+from relevansi.db.tables.judging import Event, JudgedItem, Judgment, QueryRating, StoredItem
 from relevansi.db.tables.people import LogEntry
 from relevansi.db.tables.runs import Query, Run
 from relevansi.importers.runs import json_runs
@@ -64,9 +58,7 @@ def test_the_run_files_of_the_sample_are_known() -> None:
     assert {sha256(file.read_bytes()).hexdigest() for file in files} == samples.FILES
 
 
-def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(
-    session: Session,
-) -> None:
+def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(session: Session) -> None:
     """Of the owner's clicks those on the own run stay, the invented one before them does not."""
     study = load(session, SEEDS, NOW)
     ratings = json.loads((SEEDS / "ratings.json").read_text("utf-8"))["ratings"]

@@ -16,10 +16,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import LongWork
 from relevansi.db.tables.study import Study
 from relevansi.failures import Refused
-from relevansi.records import (
-    ExportedFile,
-    Tell,
-)
+from relevansi.records import ExportedFile, Tell
 from relevansi.services.people import raters
 from relevansi.services.study import studies
 from relevansi.services.workers import jobs

@@ -147,9 +147,7 @@ def test_strangers_and_raters_see_nothing_of_the_list(front: Flask) -> None:
     assert "rahasia" not in stranger.get("/sign-in").text
 
 
-def test_pages_of_a_study_are_not_those_of_the_folder_and_the_other_way_round(
-    front: Flask,
-) -> None:
+def test_pages_of_a_study_are_not_those_of_the_folder_and_the_other_way_round(front: Flask) -> None:
     client = browser(front)
     make(client, "satu")
 

@@ -67,11 +67,7 @@ def test_pages_may_be_read_for_the_first_time_all_at_once(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("path", "address"),
-    [
-        ("/tokens", "/tokens/"),
-        ("/runs?sort=a%26b", "/runs/?sort=a%26b"),
-        ("//tokens", "/tokens/"),
-    ],
+    [("/tokens", "/tokens/"), ("/runs?sort=a%26b", "/runs/?sort=a%26b"), ("//tokens", "/tokens/")],
 )
 def test_a_slash_is_added_on_whatever_host_was_asked_for(
     client: FlaskClient, path: str, address: str

@@ -356,9 +356,17 @@ def test_tokens_end_with_a_password_where_that_is_chosen(
     assert Page(browser_of_owner.get("/password")).has("[name=ends_tokens]") != ends
 
 
-@pytest.mark.parametrize(
-    ("address", "forwarded", "source", "scheme"),
-    [
+def test_tries_count_by_address(tmp_path: Path) -> None:
+    """Only proxies that a setting names say who sends a request, and how it came."""
+    proxies = ("10.0.0.0/24", "2001:db8::1")
+    app = create_app(Settings(sqlite_url(tmp_path / "s.sqlite"), tmp_path, trusted_proxies=proxies))
+    senders: list[tuple[str, str]] = []
+
+    @app.before_request
+    def note_sender() -> None:
+        senders.append((access.source(), request.scheme))
+
+    for address, forwarded, source, scheme in (
         ("192.0.2.7", "", "192.0.2.7", "http"),
         ("192.0.2.7", "198.51.100.1", "192.0.2.7", "http"),  # no proxy that is named
         ("127.0.0.1", "198.51.100.1", "127.0.0.1", "http"),
@@ -369,25 +377,11 @@ def test_tokens_end_with_a_password_where_that_is_chosen(
         ("2001:db8:1:2:3:4:5:6", "", "2001:db8:1:2::/64", "http"),
         ("10.0.0.9", "nonsense", "unknown", "https"),
         ("", "203.0.113.9", "unknown", "http"),
-    ],
-)
-def test_tries_count_by_address(
-    tmp_path: Path, address: str, forwarded: str, source: str, scheme: str
-) -> None:
-    """Only proxies that a setting names say who sends a request, and how it came."""
-    proxies = ("10.0.0.0/24", "2001:db8::1")
-    app = create_app(Settings(sqlite_url(tmp_path / "s.sqlite"), tmp_path, trusted_proxies=proxies))
-    told: list[tuple[str, str]] = []
-
-    @app.before_request
-    def tell() -> None:
-        told.append((access.source(), request.scheme))
-
-    headers = {"X-Forwarded-For": forwarded, "X-Forwarded-Proto": "https"} if forwarded else {}
-    app.test_client().get("/healthz", headers=headers, environ_base={"REMOTE_ADDR": address})
+    ):
+        headers = {"X-Forwarded-For": forwarded, "X-Forwarded-Proto": "https"} if forwarded else {}
+        app.test_client().get("/healthz", headers=headers, environ_base={"REMOTE_ADDR": address})
+        assert senders.pop() == (source, scheme), (address, forwarded)
     app.extensions["database"].close()
-
-    assert told == [(source, scheme)]
 
 
 def test_made_up_addresses_give_no_further_tries(app: Flask, web_database: Database) -> None:

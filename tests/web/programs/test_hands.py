@@ -24,13 +24,13 @@ PLACES = [(query.query_id, rank) for query in QUERIES for rank in range(1, len(q
 VERDICTS = st.tuples(st.sampled_from(PLACES), st.sampled_from(["0", "1", "unsure", ""]))
 GRADES = st.tuples(st.sampled_from([1, 2, 6]), st.sampled_from([0, 3, 5, None]))
 ACTS = st.lists(st.tuples(st.booleans(), st.one_of(VERDICTS, GRADES)), min_size=1, max_size=12)
-WRITERS, TRIES = 200, 3
+WRITERS, TRIES = 60, 2
 NUMBERS = count()
 """Of events: examples share their study."""
 
 
 @given(ACTS)
-@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings().max_examples // 4, suppress_health_check=list(HealthCheck))
 def test_two_hands_of_a_study_never_disagree(
     app: Flask, client: FlaskClient, run_id: str, acts: list[tuple[bool, tuple[object, object]]]
 ) -> None:
@@ -77,8 +77,8 @@ def test_two_hands_of_a_study_never_disagree(
     assert shown == program.get(f"/runs/{run_id}/figures")
 
 
-def test_two_hundred_writers_at_once_store_each_event_once(app: Flask, run_id: str) -> None:
-    """Each sends its event three times, whatever the answers; each event is there once.
+def test_many_writers_at_once_store_each_event_once(app: Flask, run_id: str) -> None:
+    """Each sends its event again, whatever the answers; each event is there once.
 
     The verdict in force is that of one of them, and the figures are those of the verdicts.
     """

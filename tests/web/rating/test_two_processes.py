@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from urllib.parse import urlencode
 
+import httpx
 import pytest
 
 from relevansi.db.engine import Database
@@ -25,7 +20,7 @@ from relevansi.services.people import sign_in
 from relevansi.services.runs import stored_runs
 from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
-from tests.browser.server import HYBRID, PASSED_ON, ROOT
+from tests.browser.server import HYBRID, Server
 from tests.conftest import NOW
 from tests.services.other_database import address, on_postgres
 from tests.stored_studies import open_study
@@ -36,51 +31,21 @@ CLICKS = 40
 NAME = "two_processes"
 
 
-class Process:
-    """One ``relevansi serve``, its instance folder its own."""
+class Process(Server):
+    """One ``relevansi serve`` of several on one database, its instance folder its own."""
 
-    def __init__(self, folder: Path, url: str) -> None:
-        self.log = folder.with_suffix(".log")
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "relevansi", "serve", "--port", "0"],
-                env={name: os.environ[name] for name in PASSED_ON if name in os.environ}
-                | {
-                    "PYTHONPATH": str(ROOT / "webapp"),
-                    "RELEVANSI_INSTANCE": str(folder),
-                    "RELEVANSI_DATABASE_URL": url,
-                    "RELEVANSI_SECRET_KEY": "the same on both, as long as it must be",
-                    "RELEVANSI_LANGUAGE": "en",
-                },
-                stdout=subprocess.PIPE,
-                stderr=log,
-                encoding="utf-8",
-            )
-        self.port = 0
+    def __init__(self, instance: Path, database_url: str) -> None:
+        super().__init__(instance)
+        self.database_url = database_url
 
-    def await_start(self) -> None:
-        assert self.process.stdout is not None
-        said = self.process.stdout.readline()
-        found = re.search(r":(\d+)/", said)
-        assert found, said + self.log.read_text()
-        self.port = int(found[1])
+    def environment(self) -> dict[str, str]:
+        secret = "the same on both, as long as it must be"
+        shared = {"RELEVANSI_DATABASE_URL": self.database_url, "RELEVANSI_SECRET_KEY": secret}
+        return super().environment() | shared
 
-    def request(
-        self, method: str, path: str, cookie: str = "", **fields: str
-    ) -> http.client.HTTPResponse:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
-        connection.request(method, path, urlencode(fields), headers)
-        answer = connection.getresponse()
-        answer.read()
-        connection.close()
-        return answer
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait(timeout=30)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+    def request(self, method: str, path: str, cookie: str = "", **fields: str) -> httpx.Response:
+        headers = {"Cookie": cookie}
+        return httpx.request(method, self.url + path, data=fields, headers=headers, timeout=60)
 
 
 @pytest.fixture(name="shared", scope="module")
@@ -102,22 +67,22 @@ def _processes(
     folder = tmp_path_factory.mktemp("processes")
     url = address(postgres, NAME)
     pair = (Process(folder / "a", url), Process(folder / "b", url))
-    for process in pair:
-        process.await_start()
+    with ThreadPoolExecutor(2) as at_once:
+        list(at_once.map(Process.start, pair))
     yield pair
     for process in pair:
         process.stop()
 
 
 def test_both_start_on_a_new_database(shared: Database, processes: tuple[Process, Process]) -> None:
-    assert [each.request("GET", "/healthz").status for each in processes] == [200, 200]
+    assert [each.request("GET", "/healthz").status_code for each in processes] == [200, 200]
     assert shared.version() == HEAD
     assert (count(shared, Study), count(shared, Rater)) == (1, 1)
 
 
 @pytest.mark.parametrize("address", ["/runs/a%00b", "/rate/a%00b", "/evaluations/a%00b"])
 def test_an_impossible_name_is_not_found(processes: tuple[Process, Process], address: str) -> None:
-    assert processes[0].request("GET", address).status == 404
+    assert processes[0].request("GET", address).status_code == 404
 
 
 def test_all_clicks_at_both_are_kept(shared: Database, processes: tuple[Process, Process]) -> None:
@@ -131,7 +96,7 @@ def test_all_clicks_at_both_are_kept(shared: Database, processes: tuple[Process,
         event = number // 2
         fields = {"relevance": str(event % 2), "event_id": f"e{event}"}
         path = f"/runs/{run_id}/queries/1/results/{event % 3 + 1}/judgment"
-        return process.request("POST", path, **fields).status
+        return process.request("POST", path, **fields).status_code
 
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(click, range(2 * CLICKS)))
@@ -159,12 +124,12 @@ def test_who_signed_in_at_one_is_known_at_the_other_and_tries_count_together(
 ) -> None:
     first, second = processes
     answer = first.request("POST", "/sign-in", password=PASSWORD)
-    cookie = str(answer.getheader("Set-Cookie")).partition(";")[0]
+    cookie = answer.headers["Set-Cookie"].partition(";")[0]
 
-    assert second.request("GET", "/runs/").status == 303
-    assert second.request("GET", "/runs/", cookie).status == 200
+    assert second.request("GET", "/runs/").status_code == 303
+    assert second.request("GET", "/runs/", cookie).status_code == 200
     wrong = [
-        processes[number % 2].request("POST", "/sign-in", password="wrong" * 4).status
+        processes[number % 2].request("POST", "/sign-in", password="wrong" * 4).status_code
         for number in range(sign_in.TRIES + 1)
     ]
     assert wrong[-1] == 429

@@ -43,6 +43,11 @@ WITHOUT_A_RUN = {
 OF_IDS = ("run.txt", "ranks.tsv", "scores.json", "rank_eval.json")
 BESIDE = ("run.txt", "topics.tsv", "corpus.jsonl")
 """What gives a file of questions, documents or grades the run that it belongs to."""
+FORMATS = (
+    *("run.txt", "rank_eval.json", "table.csv", "lists.jsonl", "search.jsonl", "spans.jsonl"),
+    *("qrels.txt", "ratings.csv", "topics.tsv", "corpus.jsonl"),
+)
+"""Of each kind of format; the command imports an example of every one."""
 
 
 def together(name: str) -> list[Path]:
@@ -80,7 +85,7 @@ def runs_of(database: Database) -> list[str]:
         return list(session.scalars(select(Run.id).order_by(Run.search_method)))
 
 
-@pytest.mark.parametrize("name", sorted(examples()))
+@pytest.mark.parametrize("name", FORMATS)
 def test_each_example_is_reported_on_stored_and_counted(
     client: FlaskClient, web_database: Database, name: str
 ) -> None:
