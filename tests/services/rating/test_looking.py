@@ -23,6 +23,7 @@ from relevansi.services.people import raters
 from relevansi.services.rating import looking, pages, pool, shares, tasks
 from relevansi.services.rating.looking import NotToLookUp, Place, TooManySearches
 from tests.conftest import NOW
+from tests.services.gold.gold_files import stored_run, take_gold
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query
 
@@ -211,6 +212,27 @@ def test_what_the_field_opens_with_is_no_search_and_has_results_where_there_are_
     looking.look(session, rater, place, "medan", Filters(price_to=9), NOW)
     begun = looking.begin(session, rater, place)
     assert (begun.words, begun.filters) == ("medan", Filters(price_to=9))
+
+
+def test_gold_constraints_begin_a_search_on_no_blind_page_unless_the_owner_allows_it(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """The question says "di bawah 1M", its gold constraint 700 million."""
+    set_study(session, study, blind=False)
+    run = stored_run(session, study, rater, with_gold=False)
+    take_gold(session, rater, constraints={"price": {"max": 700_000_000}})
+    place = looking.of_answer(session, rater, run.id, 1)
+    ani = raters.add(session, study, "Ani", NOW)
+    task = pool.give(session, ani, pool.Unit(place.question.id, None), pool.POOL, NOW)
+    blind_place = looking.of_task(session, ani, task.id)
+
+    def highest() -> list[int | None]:
+        begun = looking.begin(session, rater, place), looking.begin(session, ani, blind_place)
+        return [look.filters.price_to for look in begun]
+
+    assert highest() == [700_000_000, 1_000_000_000]
+    set_study(session, study, looks_up_constraints=True)
+    assert highest() == [700_000_000, 700_000_000]
 
 
 def test_only_empty_answers_are_looked_up_unless_the_study_has_it_so(

@@ -250,7 +250,8 @@ def _store(
 def _constraints(session: Session, rater: Rater, place: Place) -> Filters:
     """Return the gold question's constraints as filters, where the rater may see them."""
     study, question = rater.study, place.question
-    if not study.looks_up_constraints and studies.is_blind(session, study):
+    is_blind = place.task_id is not None or studies.is_blind(session, study)
+    if is_blind and not study.looks_up_constraints:
         return Filters()
     file = gold.asked_in(session, {question.question_set_id}, {question.position})
     return of_constraints(file.questions[0].constraints) if file is not None else Filters()
