@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 from typing import Any
 
 import ir_measures
@@ -11,12 +10,10 @@ import pytest
 from sqlalchemy import event, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import StoredSummary
 from relevansi.db.tables.people import Rater
-from relevansi.db.tables.runs import Query, Result, Run
+from relevansi.db.tables.runs import Result, Run
 from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.figures import Totals, figures, totals
-from relevansi.metrics.judging.queries import Span
 from relevansi.services.exports import exports
 from relevansi.services.judging import events, live_metrics
 from relevansi.services.judging.live_metrics import RunProgress
@@ -30,12 +27,6 @@ from tests.services.runs.runs import card, click, query, run
 
 judge: Any = events.judge  # whose verdicts were once those of a binary scale alone
 NAMES = ("nDCG@10", "P@5", "AP", "RR", "recall@5", "bpref", "ERR@10", "RBP", "P@50", "infAP")
-
-
-def stored(session: Session, rater: Rater) -> dict[int, dict[str, Span]]:
-    rows = select(StoredSummary).where(StoredSummary.rater_id == rater.id)
-    rows = rows.execution_options(populate_existing=True)
-    return {row.query_key: dict(live_metrics.summary(row).ranking) for row in session.scalars(rows)}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -147,63 +138,6 @@ def test_a_study_of_properties_runs_one_statement_to_read(
 
     assert len(reads) == 1
     assert live_metrics.summary(summary(session, rater, run_id, 1)).ranking == {}
-
-
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_collection_has_the_figures_of_ir_measures(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    """1,400 documents, 50 questions, two runs and graded qrels: 500 figures to 1e-9."""
-    names = ("nDCG@10", "P@5 (trec_eval)", "AP (trec_eval)", "RR", "recall@20 (trec_eval)")
-    make_graded(session, study, *names)
-    drawn = random.Random(7)
-    docs = [f"{number}" for number in range(1, 1401)]
-    qrels = {
-        f"{number}": {one: drawn.choice("00123") for one in drawn.sample(docs, 60)}
-        for number in range(1, 51)
-    }
-    run_ids = {}
-    lists = {}
-    for method in ("bm25", "dense"):
-        lists[method] = {
-            name: drawn.sample([*drawn.sample(docs, 60), *known], 50)
-            for name, known in qrels.items()
-        }
-        lists[method] = {name: list(dict.fromkeys(found)) for name, found in lists[method].items()}
-        run_ids[method] = store_lists(session, study, method, lists[method])
-    store_qrels(session, study, rater, qrels)
-
-    theirs = [
-        ir_measures.nDCG @ 10,
-        ir_measures.P(rel=2) @ 5,
-        ir_measures.AP(rel=2),
-        ir_measures.RR(rel=2),
-        ir_measures.R(rel=2) @ 20,
-    ]
-    compared = 0
-    kept_here = stored(session, rater)
-    judged = [
-        ir_measures.Qrel(name, doc, int(grade))
-        for name, known in qrels.items()
-        for doc, grade in known.items()
-    ]
-    for method, run_id in run_ids.items():
-        scored = [
-            ir_measures.ScoredDoc(name, doc, float(-rank))
-            for name, found in lists[method].items()
-            for rank, doc in enumerate(found)
-        ]
-        keys = dict(
-            session.execute(select(Query.query_id, Query.id).where(Query.run_id == run_id)).all()
-        )
-        for one in ir_measures.iter_calc(theirs, judged, scored):
-            name = names[theirs.index(one.measure)]
-            ours = kept_here[keys[int(one.query_id)]][name].value
-            assert ours == pytest.approx(one.value, abs=1e-9), (name, one.query_id)
-            compared += 1
-    assert compared == 500
-    assert live_metrics.check(session) == []
-    assert all(a < b for a, b in pairwise(sorted(kept_here)))
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
