@@ -10,15 +10,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import cache
 
-from relevansi.i18n import (
-    LANGUAGES,
-    gettext,
-    kind_of_items,
-    mark,
-    ngettext,
-    speak_of,
-    speaking,
-)
+from relevansi.i18n import LANGUAGES, gettext, kind_of_items, mark, ngettext, speak_of, speaking
 from relevansi.kinds import KINDS
 from relevansi.kinds.property import Card
 from relevansi.records import BINARY, CannotTell, Scale, State

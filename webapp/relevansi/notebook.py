@@ -288,10 +288,7 @@ class Study:
         return _table(OF_QUESTION, rows)
 
     def differences(
-        self,
-        *runs: str,
-        names: str | Sequence[str] | None = None,
-        rule: str | None = None,
+        self, *runs: str, names: str | Sequence[str] | None = None, rule: str | None = None
     ) -> DataFrame:
         """Return the paired differences of runs: a row for each pair and figure.
 

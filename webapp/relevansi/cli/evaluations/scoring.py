@@ -146,12 +146,7 @@ def questions_in(path: Path) -> JsonQuestionSet:
 
 
 def _write(
-    kind: str,
-    name: str,
-    head: Mapping[str, Any],
-    figures: Figures,
-    rows: WaitingRows,
-    reply: Reply,
+    kind: str, name: str, head: Mapping[str, Any], figures: Figures, rows: WaitingRows, reply: Reply
 ) -> None:
     """Write all items, the summary as a table for the terminal, or a report."""
     match reply.file_format:
@@ -331,12 +326,7 @@ def constraints_command(
 )
 @replies(*ALL_FORMATS)
 def answers_command(
-    *,
-    file: Path,
-    embedder: str | None,
-    embedder_model: str | None,
-    reply: Reply,
-    **limits: Any,
+    *, file: Path, embedder: str | None, embedder_model: str | None, reply: Reply, **limits: Any
 ) -> None:
     """Score answers with citations, one JSON object per line of FILE.
 

@@ -20,15 +20,7 @@ from relevansi.chatbot.failures import CallFailed
 from relevansi.cli.frame import options
 from relevansi.cli.frame.commands import AppFactory
 from relevansi.cli.frame.options import FILE, WIDTH, Command, Reply, output_option, replies
-from relevansi.cli.frame.output import (
-    is_standard,
-    notice,
-    printed,
-    say,
-    steps,
-    write,
-    write_files,
-)
+from relevansi.cli.frame.output import is_standard, notice, printed, say, steps, write, write_files
 from relevansi.config import secret
 from relevansi.db import engine
 from relevansi.db.tables.study import Study

@@ -204,8 +204,7 @@ def _grades(text: str | None) -> dict[str, str]:
     table = grades_in(text or "")
     if table is None:
         raise click.BadParameter(
-            gettext("grades are named as GRADE=HERE, such as 0=0,50=1,100=2"),
-            param_hint="--grades",
+            gettext("grades are named as GRADE=HERE, such as 0=0,50=1,100=2"), param_hint="--grades"
         )
     return table
 

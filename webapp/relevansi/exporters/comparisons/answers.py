@@ -20,10 +20,7 @@ from relevansi.exporters.frame import charts
 from relevansi.exporters.frame.charts import Axis, Figure
 from relevansi.exporters.planning import plan
 from relevansi.i18n import gettext, ngettext
-from relevansi.metrics.comparisons.comparisons import (
-    Comparison,
-    ComparisonReport,
-)
+from relevansi.metrics.comparisons.comparisons import Comparison, ComparisonReport
 from relevansi.metrics.comparisons.differences import (
     Difference,
     RunDifferences,

@@ -9,10 +9,7 @@ from msgspec.structs import asdict, replace
 
 from relevansi import notation
 from relevansi.exporters.comparisons import words
-from relevansi.exporters.comparisons.figure_names import (
-    difference_name,
-    difference_unit,
-)
+from relevansi.exporters.comparisons.figure_names import difference_name, difference_unit
 from relevansi.exporters.frame.tables import (
     Cell,
     Column,

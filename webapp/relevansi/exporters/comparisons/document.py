@@ -173,10 +173,7 @@ def by_category(report: ComparisonReport, figure: str) -> Table:
     return Table(
         f"category_{figure.replace(' ', '_')}",  # an id on the page, which has no blanks
         gettext("%(figure)s by category", figure=figure_name(figure, comparison.scale)),
-        (
-            Column(gettext("Category")),
-            *_runs(comparison, parts, highest_value(figure)),
-        ),
+        (Column(gettext("Category")), *_runs(comparison, parts, highest_value(figure))),
         tuple(
             (
                 Cell(labels.with_label(labels.category(category), category), (category,)),
@@ -268,11 +265,7 @@ def questions(report: ComparisonReport) -> Table:
             )
             for line in comparison.questions
         ),
-        (
-            note,
-            *words.unasked(comparison),
-            words.provenance(report),
-        ),
+        (note, *words.unasked(comparison), words.provenance(report)),
     )
 
 

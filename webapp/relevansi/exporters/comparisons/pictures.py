@@ -83,11 +83,7 @@ class Track(Struct, frozen=True):
         canvas.text((self.end, base), value, size=SMALL, fill="soft", anchor="end")
 
     def estimate(
-        self,
-        canvas: Canvas,
-        value: float | None,
-        interval: Interval,
-        middle: float,
+        self, canvas: Canvas, value: float | None, interval: Interval, middle: float
     ) -> None:
         """Draw a value and its interval; nothing if it is undefined."""
         if value is None:

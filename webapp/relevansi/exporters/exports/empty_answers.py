@@ -32,8 +32,7 @@ def sentences(counts: EmptyAnswerCounts) -> Iterator[str]:
         )
     if counts.false_negatives and not counts.evidence:
         yield gettext(
-            "False negatives: %(n)s, none of them with evidence.",
-            n=number(counts.false_negatives),
+            "False negatives: %(n)s, none of them with evidence.", n=number(counts.false_negatives)
         )
     elif counts.false_negatives:
         yield ngettext(
@@ -56,10 +55,7 @@ def answer_json(answer: EmptyAnswer | None) -> dict[str, Any]:
     """Return the searches behind an outcome and the ids of the evidence; nothing without one."""
     if answer is None:
         return {}
-    return {
-        "searches": answer.searches,
-        "evidence": [item.identity for item in answer.evidence],
-    }
+    return {"searches": answer.searches, "evidence": [item.identity for item in answer.evidence]}
 
 
 def section(report: ComparisonReport) -> Section:

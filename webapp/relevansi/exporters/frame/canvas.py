@@ -270,10 +270,7 @@ def png_file(picture: Picture, zoom: float = 2.0) -> bytes:
 
     picture.svg.set("font-family", FONT)
     drawn = resvg_py.svg_to_bytes(
-        svg_string=picture.markup,
-        zoom=zoom,
-        font_files=[_font_file()],
-        skip_system_fonts=True,
+        svg_string=picture.markup, zoom=zoom, font_files=[_font_file()], skip_system_fonts=True
     )
     return bytes(drawn)
 

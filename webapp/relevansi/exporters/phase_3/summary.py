@@ -15,16 +15,10 @@ from relevansi import labels, notation
 from relevansi.exporters.comparisons import pictures
 from relevansi.exporters.comparisons.differences import interval_json
 from relevansi.exporters.comparisons.document import CATEGORY_FIGURES
-from relevansi.exporters.comparisons.figure_names import (
-    figure_name,
-    unit_of,
-)
+from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.files import XLSX, formats, moment_json
 from relevansi.exporters.comparisons.pictures import Track
-from relevansi.exporters.comparisons.words import (
-    suggestion,
-    until,
-)
+from relevansi.exporters.comparisons.words import suggestion, until
 from relevansi.exporters.exports.metrics_tables import whole_if_exact
 from relevansi.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
 from relevansi.exporters.frame.spreadsheets import Sheet, workbook

@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from relevansi import labels, notation
-from relevansi.exporters.comparisons.figure_names import (
-    figure_name,
-    unit_of,
-)
+from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
 from relevansi.exporters.planning.samples import rule_json, rule_text
 from relevansi.i18n import gettext, mark, ngettext
@@ -61,10 +58,7 @@ def part_json(report: MachineHelp) -> dict[str, Any]:
         "rule": rule_json(report.sampling),
         "questions": report.questions,
         "machine_open": report.machine_open,
-        "interval": {
-            "method": "PPI++, score",
-            "confidence": CONFIDENCE,
-        },
+        "interval": {"method": "PPI++, score", "confidence": CONFIDENCE},
         "figures": [
             {
                 **{name: getattr(line, name) for name in ("figure", "first", "second")},

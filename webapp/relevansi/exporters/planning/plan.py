@@ -12,11 +12,7 @@ from markupsafe import Markup
 from msgspec.structs import asdict
 
 from relevansi import notation
-from relevansi.exporters.comparisons.figure_names import (
-    difference_unit,
-    figure_name,
-    unit_of,
-)
+from relevansi.exporters.comparisons.figure_names import difference_unit, figure_name, unit_of
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, whole_number
 from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.comparisons.differences import Difference, highest_value

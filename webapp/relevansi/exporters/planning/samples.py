@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from relevansi import notation
-from relevansi.exporters.comparisons.figure_names import (
-    figure_name,
-    unit_of,
-)
+from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.intervals import CONFIDENCE, METHOD

@@ -7,10 +7,7 @@ from typing import Any
 
 from relevansi import notation
 from relevansi.exporters.comparisons import words
-from relevansi.exporters.comparisons.figure_names import (
-    figure_name,
-    unit_of,
-)
+from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.frame.tables import (
     Cell,
     Column,

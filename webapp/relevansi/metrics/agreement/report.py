@@ -119,11 +119,7 @@ class AgreementReport(Struct, frozen=True):
 
 
 def of_kind(
-    kind: ItemKind,
-    raters: Sequence[str],
-    items: Sequence[LabelledItem],
-    *,
-    top: int = 1,
+    kind: ItemKind, raters: Sequence[str], items: Sequence[LabelledItem], *, top: int = 1
 ) -> KindAgreement:
     """The agreement of `raters` on `items`, whose order is that of the categories.
 

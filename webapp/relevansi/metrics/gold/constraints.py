@@ -383,11 +383,7 @@ class ConstraintComparison(RunDifferences, frozen=True, kw_only=True):
 
 
 def compare_constraints(
-    contenders: Sequence[CheckedContender],
-    *,
-    gold: str,
-    version: int,
-    threshold: Fraction,
+    contenders: Sequence[CheckedContender], *, gold: str, version: int, threshold: Fraction
 ) -> ConstraintComparison:
     """The comparison of `contenders`, which were checked against the same gold questions."""
     pairs = [

@@ -359,11 +359,7 @@ def placings(counts: ListCounts) -> tuple[Placing, ...]:
 
 
 def summarise_counts(
-    counts: ListCounts,
-    ways: Sequence[Placing],
-    quality: float | None,
-    *,
-    cannot_tell: CannotTell,
+    counts: ListCounts, ways: Sequence[Placing], quality: float | None, *, cannot_tell: CannotTell
 ) -> QuerySummary:
     """The summary of a list with `counts`, placed in one of the possible `ways`.
 

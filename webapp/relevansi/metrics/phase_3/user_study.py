@@ -24,14 +24,7 @@ from relevansi.i18n import mark
 from relevansi.kinds.property import Card
 from relevansi.metrics.comparisons.differences import highest_value
 from relevansi.metrics.intervals import NO_INTERVAL, Interval, estimate_interval
-from relevansi.metrics.judging.figures import (
-    HEADLINES,
-    Figure,
-    QueryRow,
-    Sum,
-    Totals,
-    figures,
-)
+from relevansi.metrics.judging.figures import HEADLINES, Figure, QueryRow, Sum, Totals, figures
 from relevansi.metrics.planning.power import t_quantile
 from relevansi.records import CannotTell, QueryState, Relevance
 

@@ -14,12 +14,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from relevansi.metrics.intervals import (
-    NO_INTERVAL,
-    Interval,
-    difference_interval,
-    mean_interval,
-)
+from relevansi.metrics.intervals import NO_INTERVAL, Interval, difference_interval, mean_interval
 
 
 class SampledMean(Struct, frozen=True):

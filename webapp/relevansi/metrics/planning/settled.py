@@ -113,11 +113,7 @@ class SettledOrders(Struct, frozen=True):
 
 
 def settled_orders(
-    lists: PooledLists,
-    states: Codes,
-    *,
-    names: Mapping[str, str],
-    positions: Sequence[int],
+    lists: PooledLists, states: Codes, *, names: Mapping[str, str], positions: Sequence[int]
 ) -> SettledOrders:
     """The orders of all pairs of the runs `names` in all figures.
 
@@ -250,10 +246,7 @@ def _of_success(lists: PooledLists, states: Codes, first: int, second: int) -> R
     fixed, is_open = states == RELEVANT, states == OPEN
     is_unsure = states == CANNOT_TELL
     sure_one, sure_two = (fixed & lists_a).any(axis=1), (fixed & lists_b).any(axis=1)
-    unsure_one, unsure_two = (
-        (is_unsure & lists_a).any(axis=1),
-        (is_unsure & lists_b).any(axis=1),
-    )
+    unsure_one, unsure_two = ((is_unsure & lists_a).any(axis=1), (is_unsure & lists_b).any(axis=1))
     only_one = (is_open & lists_a & ~lists_b).any(axis=1) | sure_one
     only_two = (is_open & lists_b & ~lists_a).any(axis=1) | sure_two
     both = (is_open & lists_a & lists_b).any(axis=1)

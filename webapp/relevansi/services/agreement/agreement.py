@@ -54,11 +54,7 @@ from relevansi.services.study.question_sets import is_put_to_raters
 
 
 def report(
-    session: Session,
-    study: Study,
-    *,
-    kinds: Iterable[ItemKind] = ItemKind,
-    tell: Tell = nobody,
+    session: Session, study: Study, *, kinds: Iterable[ItemKind] = ItemKind, tell: Tell = nobody
 ) -> AgreementReport:
     """Return how far the study's raters agree on each of `kinds`, and with themselves."""
     raters, item_kinds = studies.raters(session, study), tuple(kinds)
@@ -133,10 +129,7 @@ def _item_categories(session: Session, scope: Scope, kind: ItemKind) -> list[tup
 
 
 def _repeat_consistency(
-    session: Session,
-    raters: Sequence[Rater],
-    kinds: Sequence[ItemKind],
-    top: int,
+    session: Session, raters: Sequence[Rater], kinds: Sequence[ItemKind], top: int
 ) -> tuple[Consistency, ...]:
     same_item = Judgment.judged_item_id == Repeat.judged_item_id
     verdicts_again = (

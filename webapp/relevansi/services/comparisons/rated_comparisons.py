@@ -43,9 +43,7 @@ class RatedCsv(Struct, frozen=True):
 
 
 def compare_files(
-    files: Sequence[RatedCsv],
-    *,
-    phase: int | None = None,
+    files: Sequence[RatedCsv], *, phase: int | None = None
 ) -> tuple[ComparisonReport, list[Problem]]:
     """Return the comparison of `files`, paired by question number and text, and their problems.
 

@@ -41,13 +41,7 @@ from relevansi.metrics.judging.figures import RunReport
 from relevansi.metrics.judging.graded import is_pooled
 from relevansi.metrics.judging.queries import QueryJudgments, Span, summarise
 from relevansi.notation import file_day
-from relevansi.records import (
-    ExportedFile,
-    QueryState,
-    ReadQuery,
-    ReadRun,
-    Scale,
-)
+from relevansi.records import ExportedFile, QueryState, ReadQuery, ReadRun, Scale
 from relevansi.services.agreement import agreement
 from relevansi.services.catalogue import evidence
 from relevansi.services.comparisons import chosen_runs, comparisons

@@ -199,11 +199,7 @@ class RatingsReport(Struct, frozen=True):
 
 
 def examine(
-    session: Session,
-    study: Study,
-    read: OfflineRatings,
-    now: datetime,
-    rater: str | None = None,
+    session: Session, study: Study, read: OfflineRatings, now: datetime, rater: str | None = None
 ) -> RatingsReport:
     """Return the effect of importing the file that was read; `rater` replaces the name in it."""
     return _examine(session, study, read, now, rater)[0]
@@ -236,11 +232,7 @@ def store(
 
 
 def _examine(
-    session: Session,
-    study: Study,
-    read: OfflineRatings,
-    now: datetime,
-    rater: str | None,
+    session: Session, study: Study, read: OfflineRatings, now: datetime, rater: str | None
 ) -> tuple[RatingsReport, Rater | None, Sequence[AimedChange]]:
     """Return the report of a file, the rater if there is one here, and the changes to store."""
     problems = list(read.problems)

@@ -280,11 +280,7 @@ def of_set(session: Session, study: Study, question_set: QuestionSet) -> Questio
 
 
 def of_runs(
-    session: Session,
-    study: Study,
-    question_set_id: int,
-    runs: Sequence[Run],
-    merging: Rule,
+    session: Session, study: Study, question_set_id: int, runs: Sequence[Run], merging: Rule
 ) -> QuestionSample | None:
     """Return the sample of a question set with the figures of some runs, their verdicts merged.
 
