@@ -165,6 +165,19 @@ def ranges(numbers: Iterable[int]) -> list[str]:
     return ["-".join(map(str, ends)) for ends in runs]
 
 
+def listed(parts: Iterable[object], most: int) -> str:
+    """Return the parts with commas between; of more than `most` the first, and how many more.
+
+    >>> listed([1, 2], 2), listed("abcd", 2)
+    ('1, 2', 'a, b dan 2 lainnya')
+    """
+    texts = [str(part) for part in parts]
+    text = ", ".join(texts[:most])
+    if len(texts) <= most:
+        return text
+    return gettext("%(listed)s and %(n)s more", listed=text, n=number(len(texts) - most))
+
+
 def difference(value: float | None, unit: str = RATIO) -> str:
     """Return a difference of two figures with its sign; undefined is "-".
 

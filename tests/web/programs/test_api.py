@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from io import BytesIO
 from typing import Any
 
@@ -341,7 +342,7 @@ def test_a_large_refused_import_ends_with_its_problems(app: Flask, program: Prog
 
 def test_a_comparison_is_the_document_of_the_command(app: Flask, program: Program) -> None:
     """And agreement too; in words, as tables and as a workbook as well."""
-    from relevansi.exporters.comparisons.files import comparison_bytes
+    from relevansi.exporters.comparisons.files import FORMATS
     from relevansi.services.comparisons import comparisons
 
     first, second, _ = three_runs(app.extensions["database"])
@@ -349,7 +350,7 @@ def test_a_comparison_is_the_document_of_the_command(app: Flask, program: Progra
         rule = reports.rule_of(session, study)
         with speaking("en"):
             found = comparisons.report(session, study, [first, second], rule)
-        wanted = comparison_bytes(found)
+        wanted = FORMATS["json"].render(found, date.min)
     asked = {"run": [first, second]}
     answer = program.ask("GET", "/comparisons", query_string=asked)
 

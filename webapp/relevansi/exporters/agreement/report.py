@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
@@ -12,12 +11,14 @@ from msgspec.structs import asdict, replace
 from relevansi import labels, notation
 from relevansi.exporters.comparisons.files import formats
 from relevansi.exporters.exports.metrics_tables import pace_sentence, seconds_json
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import (
     Cell,
     Column,
     Document,
     Section,
     Table,
+    numbers,
     stacked,
     whole_number,
     word,
@@ -35,7 +36,6 @@ from relevansi.metrics.agreement.report import (
     SignTest,
 )
 from relevansi.metrics.intervals import CONFIDENCE
-from relevansi.printable import json_escaped
 
 UNLIKELY = 0.05
 """Below this probability chance is called an unlikely reason."""
@@ -56,17 +56,11 @@ def overall(
     name: str, title: str, agreement: Agreement, names: Collection[str] = tuple(COEFFICIENTS)
 ) -> Table:
     """Return the coefficients of these `names` in one group, a row for each."""
-    chosen = {
-        key: coefficient for key, coefficient in coefficients(agreement).items() if key in names
-    }
-    columns = (Column(gettext("Figure")), _column(gettext("Value")), Column("n", numeric=True))
+    chosen = {key: each for key, each in coefficients(agreement).items() if key in names}
+    columns = (Column(gettext("Figure")), _column(gettext("Value")), numbers("n"))
     rows = tuple(
-        (
-            word(gettext(COEFFICIENTS[key].label)),
-            _cell(key, coefficient),
-            whole_number(coefficient.n),
-        )
-        for key, coefficient in chosen.items()
+        (word(gettext(COEFFICIENTS[key].label)), _cell(key, each), whole_number(each.n))
+        for key, each in chosen.items()
     )
     return Table(name, title, columns, rows, tuple(_reasons(chosen.values())))
 
@@ -83,7 +77,7 @@ def by_group(
     measured = [(names, group.raw.n, coefficients(group)) for names, group in groups]
     keys = [key for key in figure_names if any(key in figures for *_, figures in measured)]
     of_figures = (_column(gettext(COEFFICIENTS[key].label)) for key in keys)
-    columns = (*map(Column, headings), *of_figures, Column("n", numeric=True))
+    columns = (*map(Column, headings), *of_figures, numbers("n"))
     rows = tuple(
         (*map(word, names), *(_cell(key, figures.get(key)) for key in keys), whole_number(n))
         for names, n, figures in measured
@@ -144,13 +138,10 @@ def _tables(kind: KindAgreement) -> Iterator[Table]:
     )
     yield by_group(f"{kind.kind}_categories", title, headings, groups, note, grouped)
     if (of := len(kind.over_time)) > 1:
-        parts = (
-            (
-                (gettext("Part %(part)s of %(of)s", part=n, of=of), notation.period(*times)),
-                agreement,
-            )
-            for n, (*times, _, agreement) in enumerate(kind.over_time, start=1)
-        )
+        parts = []
+        for n, (*times, _, agreement) in enumerate(kind.over_time, start=1):
+            part = gettext("Part %(part)s of %(of)s", part=n, of=of)
+            parts.append(((part, notation.period(*times)), agreement))
         note = gettext(
             "The items in the order in which anybody first judged them, cut into parts of "
             "equal size; n counts those that two raters or more decided."
@@ -162,14 +153,12 @@ def _tables(kind: KindAgreement) -> Iterator[Table]:
 def _cannot_tell_table(by_rater: Mapping[str, CannotTell]) -> Table:
     def cell(counts: CannotTell) -> Cell:
         n, of = notation.number(counts.n_cannot_tell), notation.number(counts.n_judged)
-        lines = (
-            notation.percent(round(counts.rate or 0, 3)),
-            gettext("%(n)s of %(of)s", n=n, of=of),
-        )
+        rate = notation.percent(round(counts.rate or 0, 3))
+        lines = (rate, gettext("%(n)s of %(of)s", n=n, of=of))
         return stacked(lines, (counts.rate, counts.n_cannot_tell, counts.n_judged))
 
     title, parts = gettext("Cannot tell"), (gettext("Value"), "n", gettext("Judgments"))
-    columns = (Column(gettext("Rater")), Column(title, numeric=True, parts=parts))
+    columns = (Column(gettext("Rater")), numbers(title, *parts))
     rows = tuple((word(rater), cell(counts)) for rater, counts in by_rater.items())
     note = gettext("It counts as missing in every figure; this is how often it was chosen.")
     return Table(f"{ItemKind.CARDS}_cannot_tell", title, columns, rows, (note,))
@@ -207,23 +196,18 @@ def _notes(report: AgreementReport) -> Iterator[str]:
 
 
 def _column(heading: str) -> Column:
-    parts = (gettext("Value"), gettext("Lower"), gettext("Upper"))
-    return Column(heading, numeric=True, parts=parts)
+    return numbers(heading, gettext("Value"), gettext("Lower"), gettext("Upper"))
 
 
 def _cell(name: str, coefficient: Coefficient | None) -> Cell:
-    if (
-        coefficient is None
-    ):  # repeats of cards are graded, those of quality beside them not weighted
+    # Repeats of cards are graded, those of quality beside them not weighted.
+    if coefficient is None:
         return Cell(notation.UNDEFINED, (None, None, None))
-    unit = COEFFICIENTS[name].unit
-    value, values = (
-        notation.figure(coefficient.value, unit),
-        (coefficient.value, coefficient.lower, coefficient.upper),
-    )
-    if coefficient.lower is None:
-        return stacked((value,), values)
-    return stacked((value, notation.interval(coefficient.lower, coefficient.upper, unit)), values)
+    unit, lower, upper = COEFFICIENTS[name].unit, coefficient.lower, coefficient.upper
+    lines = [notation.figure(coefficient.value, unit)]
+    if lower is not None:
+        lines.append(notation.interval(lower, upper, unit))
+    return stacked(tuple(lines), (coefficient.value, lower, upper))
 
 
 def _reasons(figures: Iterable[Coefficient]) -> list[str]:
@@ -263,7 +247,7 @@ def conflict_document(report: ConflictReport) -> Document:
 
 
 def _favours(report: ConflictReport, title: str) -> Table:
-    count = Column(gettext("Verdicts in favour of the run"), numeric=True)
+    count = numbers(gettext("Verdicts in favour of the run"))
     rows = tuple((word(run), whole_number(n)) for run, n in report.favours.items())
     notes = (
         gettext(
@@ -309,17 +293,14 @@ def _contradictions(report: ConflictReport) -> Table:
         None: notation.UNDEFINED,
     }
 
-    def pair_cells(query_id: int, identity: str) -> tuple[Cell, Cell]:
+    columns = tuple(map(Column, (gettext("Question"), gettext("Property"), *report.favours)))
+    rows = []
+    for (query_id, identity), by_run in report.contradictions.items():
         number, question = report.questions[query_id]
         lines = tuple(dict.fromkeys((report.titles.get(identity) or identity, identity)))
-        return word(f"{number}. {question}"), stacked(lines, (identity,))
-
-    columns = tuple(map(Column, (gettext("Question"), gettext("Property"), *report.favours)))
-    rows = tuple(
-        (*pair_cells(*pair), *(word(verdicts[by_run.get(run)]) for run in report.favours))
-        for pair, by_run in report.contradictions.items()
-    )
-    return Table("contradictions", gettext("Contradictions"), columns, rows, ())
+        cells = (word(verdicts[by_run.get(run)]) for run in report.favours)
+        rows.append((word(f"{number}. {question}"), stacked(lines, (identity,)), *cells))
+    return Table("contradictions", gettext("Contradictions"), columns, tuple(rows), ())
 
 
 def agreement_json(report: AgreementReport) -> dict[str, Any]:
@@ -342,12 +323,6 @@ def agreement_json(report: AgreementReport) -> dict[str, Any]:
     }
 
 
-def agreement_bytes(report: AgreementReport) -> bytes:
-    """Return ``agreement_json`` as a file, its figures unrounded."""
-    text = json.dumps(agreement_json(report), ensure_ascii=False, indent=1)
-    return f"{json_escaped(text)}\n".encode()
-
-
 def _kind(kind: KindAgreement) -> dict[str, Any]:
     cannot_tell = None
     if kind.cannot_tell is not None:
@@ -356,8 +331,7 @@ def _kind(kind: KindAgreement) -> dict[str, Any]:
     return {
         "raters": list(kind.raters),
         "scale": str(kind.scale),
-        "n_items": kind.n_items,
-        "n_shared": kind.n_shared,
+        **fields(kind, "n_items", "n_shared"),
         "n_rated": kind.overall.n_rated,
         "cannot_tell": cannot_tell,
         "overall": _figures(kind.overall),
@@ -389,5 +363,5 @@ def _figures(agreement: Agreement) -> dict[str, Any]:
     return {name: asdict(coefficient) for name, coefficient in coefficients(agreement).items()}
 
 
-FORMATS = formats(document, agreement_bytes)
+FORMATS = formats(document, agreement_json)
 """Every format of the agreement by the name that the command line gives it."""

@@ -276,11 +276,8 @@ def stability_rows(report: ComparisonReport) -> tuple[list[str], list[StabilityR
             if line is None:
                 cells.append(None)
                 continue
-            names = [words.variation(variation) for variation in line.moved[:MOST_CHANGES]]
-            if len(line.moved) > MOST_CHANGES:
-                n_further = notation.number(len(line.moved) - MOST_CHANGES)
-                names = [gettext("%(listed)s and %(n)s more", listed=", ".join(names), n=n_further)]
-            cells.append(StabilityCell(line.tried, len(line.moved), ", ".join(names)))
+            changes = notation.listed(map(words.variation, line.moved), MOST_CHANGES)
+            cells.append(StabilityCell(line.tried, len(line.moved), changes))
         rows.append((gettext(words.CHANGES[change]), cells))
     return [short_name(figure, report.comparison.scale) for figure in stability.orders], rows
 

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from relevansi import notation
 from relevansi.exporters.comparisons import words
 from relevansi.exporters.comparisons.figure_names import difference_name, difference_unit
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import (
     Cell,
     Column,
     Table,
+    numbers,
     stacked,
     whole_number,
     word,
     word_or_dash,
 )
 from relevansi.i18n import gettext
-from relevansi.metrics.comparisons.differences import Difference, RunDifferences, SignedRank
-from relevansi.metrics.intervals import CONFIDENCE, Interval
+from relevansi.metrics.comparisons.differences import Difference, RunDifferences
+from relevansi.metrics.intervals import CONFIDENCE
 
 DIFFERENCE = (
     *("figure", "false_negatives_at_zero", "first", "second", "n", "first_value", "second_value"),
@@ -42,85 +44,79 @@ def difference_table(
     Before all is judged they are not tested.
     """
     share = notation.percent(CONFIDENCE)
-    table = Table(
+    runs = gettext("Runs with their values over the n questions")
+    value_names = (gettext("Value of the first"), gettext("Value of the second"))
+    counts = (gettext("Wins"), gettext("Ties"), gettext("Losses"))
+    columns = (
+        Column(gettext("Figure")),
+        Column(runs, parts=(gettext("First"), gettext("Second"), *value_names)),
+        numbers(
+            gettext("Difference, %(share)s interval", share=share),
+            *(gettext("Difference"), gettext("Lower"), gettext("Upper")),
+        ),
+        numbers("d"),
+        numbers("n"),
+        numbers(gettext("Wins/ties/losses"), *counts),
+        Column(gettext("Test")),
+        numbers("p"),
+        numbers(gettext("p after Holm")),
+        numbers(gettext("Difference of the figures")),
+    )
+    rows = [_difference(comparison, difference) for difference in comparison.differences]
+    places = [place for place in range(len(columns)) if is_tested or place not in TESTS]
+    return Table(
         name,
         gettext("Differences by question, first run minus second"),
-        (
-            Column(gettext("Figure")),
-            Column(
-                gettext("Runs with their values over the n questions"),
-                parts=(
-                    gettext("First"),
-                    gettext("Second"),
-                    gettext("Value of the first"),
-                    gettext("Value of the second"),
-                ),
-            ),
-            Column(
-                gettext("Difference, %(share)s interval", share=share),
-                numeric=True,
-                parts=(gettext("Difference"), gettext("Lower"), gettext("Upper")),
-            ),
-            Column("d", numeric=True),
-            Column("n", numeric=True),
-            Column(
-                gettext("Wins/ties/losses"),
-                numeric=True,
-                parts=(gettext("Wins"), gettext("Ties"), gettext("Losses")),
-            ),
-            Column(gettext("Test")),
-            Column("p", numeric=True),
-            Column(gettext("p after Holm"), numeric=True),
-            Column(gettext("Difference of the figures"), numeric=True),
-        ),
-        tuple(_difference(comparison, difference) for difference in comparison.differences),
+        tuple(columns[place] for place in places),
+        tuple(tuple(row[place] for place in places) for row in rows),
         (
             *filter(None, [words.smallness(comparison)]),
             gettext("d: Cohen's d of paired differences, mean by standard deviation."),
-            words.settings(),
+            *([words.settings()] if is_tested else []),
             *notes,
         ),
-    )
-    if is_tested:
-        return table
-    places = [place for place in range(len(table.columns)) if place not in TESTS]
-    return replace(
-        table,
-        columns=tuple(table.columns[place] for place in places),
-        rows=tuple(tuple(row[place] for place in places) for row in table.rows),
-        notes=(*table.notes[:-2], *notes),
     )
 
 
 def signed_rank_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
     """Return Wilcoxon's test of the differences of a comparison as the table `name`."""
-    return Table(
-        name,
-        gettext("Wilcoxon signed-rank test of the same differences"),
-        (
-            Column(gettext("Figure")),
-            Column(gettext("Runs"), parts=(gettext("First"), gettext("Second"))),
-            Column(gettext("n, zeros left out"), numeric=True, parts=("n", gettext("Zeros"))),
-            Column(gettext("Rank sums W+ / W−"), numeric=True, parts=("W+", "W−")),
-            Column(gettext("Test")),
-            Column("p", numeric=True),
-            Column(gettext("p after Holm"), numeric=True),
-        ),
-        tuple(
-            _signed_rank(comparison, difference, difference.signed_rank)
-            for difference in comparison.differences
-            if difference.signed_rank is not None
-        ),
-        (
-            gettext(
-                "Given beside the randomisation test for readers who expect it. Two-sided. "
-                "Differences of 0 are left out (Wilcoxon's convention, not Pratt's); equal "
-                "differences get the mean of their ranks. Exact over all signs. Holm's correction "
-                "over the pairs of runs within each figure."
-            ),
-            *notes,
-        ),
+    rows = []
+    for difference in comparison.differences:
+        test, p_holm = difference.signed_rank, difference.signed_rank_p_holm
+        if test is None:
+            continue
+        first, second = comparison.names[difference.first], comparison.names[difference.second]
+        runs = gettext("%(first)s minus %(second)s", first=first, second=second)
+        sums = (test.positive, test.negative)
+        n, zeros = notation.number(test.n), notation.number(test.zeros)
+        rows.append(
+            (
+                word(difference_name(difference)),
+                Cell(runs, (first, second)),
+                Cell(f"{n} ({zeros})", (test.n, test.zeros)),
+                Cell(" / ".join(map(notation.number, sums)), sums),
+                word(gettext("exact") if test.exact else gettext("drawn")),
+                Cell(notation.p_value(test.p), (test.p,)),
+                Cell(notation.p_value(p_holm), (p_holm,)),
+            )
+        )
+    note = gettext(
+        "Given beside the randomisation test for readers who expect it. Two-sided. Differences of "
+        "0 are left out (Wilcoxon's convention, not Pratt's); equal differences get the mean of "
+        "their ranks. Exact over all signs. Holm's correction over the pairs of runs within each "
+        "figure."
     )
+    columns = (
+        Column(gettext("Figure")),
+        Column(gettext("Runs"), parts=(gettext("First"), gettext("Second"))),
+        numbers(gettext("n, zeros left out"), "n", gettext("Zeros")),
+        numbers(gettext("Rank sums W+ / W−"), "W+", "W−"),
+        Column(gettext("Test")),
+        numbers("p"),
+        numbers(gettext("p after Holm")),
+    )
+    title = gettext("Wilcoxon signed-rank test of the same differences")
+    return Table(name, title, columns, tuple(rows), (note, *notes))
 
 
 def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cell, ...]:
@@ -154,37 +150,14 @@ def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cel
     )
 
 
-def _signed_rank(
-    comparison: RunDifferences, difference: Difference, test: SignedRank
-) -> tuple[Cell, ...]:
-    p_holm = difference.signed_rank_p_holm
-    first, second = comparison.names[difference.first], comparison.names[difference.second]
-    runs = gettext("%(first)s minus %(second)s", first=first, second=second)
-    zeros = notation.number(test.zeros)
-    sums = (test.positive, test.negative)
-    return (
-        word(difference_name(difference)),
-        Cell(runs, (first, second)),
-        Cell(f"{notation.number(test.n)} ({zeros})", (test.n, test.zeros)),
-        Cell(" / ".join(map(notation.number, sums)), sums),
-        word(gettext("exact") if test.exact else gettext("drawn")),
-        Cell(notation.p_value(test.p), (test.p,)),
-        Cell(notation.p_value(p_holm), (p_holm,)),
-    )
-
-
 def difference_json(difference: Difference) -> dict[str, Any]:
-    values = {name: getattr(difference, name) for name in DIFFERENCE}
-    return {**values, "interval": interval_json(difference.interval)}
+    return fields(difference, *DIFFERENCE) | {"interval": asdict(difference.interval)}
 
 
 def signed_ranks_json(differences: Iterable[Difference]) -> list[dict[str, Any]]:
     return [
         {
-            "figure": difference.figure,
-            "false_negatives_at_zero": difference.false_negatives_at_zero,
-            "first": difference.first,
-            "second": difference.second,
+            **fields(difference, "figure", "false_negatives_at_zero", "first", "second"),
             **asdict(difference.signed_rank),
             "exact": difference.signed_rank.exact,
             "p_holm": difference.signed_rank_p_holm,
@@ -192,7 +165,3 @@ def signed_ranks_json(differences: Iterable[Difference]) -> list[dict[str, Any]]
         for difference in differences
         if difference.signed_rank is not None
     ]
-
-
-def interval_json(interval: Interval) -> dict[str, float | None]:
-    return {"lower": interval.lower, "upper": interval.upper}

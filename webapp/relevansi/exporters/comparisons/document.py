@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from itertools import combinations
 from string import ascii_uppercase
@@ -29,8 +29,10 @@ from relevansi.exporters.frame.tables import (
     Document,
     Section,
     Table,
+    numbers,
     settings_table,
     stacked,
+    table_of,
     whole_number,
     word,
 )
@@ -82,13 +84,10 @@ def configuration(report: ComparisonReport) -> Table:
     grades = gettext(
         "0-%(top)s, relevant from grade %(grade)s", top=scale.top, grade=scale.relevant_from
     )
+    cannot_tell = labels.cannot_tell(report.cannot_tell) if report.cannot_tell else ""
     lines = (
         *([(gettext("Rated files"), ", ".join(report.files))] if report.files else of_study),
-        *(
-            [(gettext("Cannot tell"), labels.cannot_tell(report.cannot_tell))]
-            if report.cannot_tell
-            else []
-        ),
+        *([(gettext("Cannot tell"), cannot_tell)] if cannot_tell else []),
         *([(gettext("Scale"), grades)] if scale.top > 1 else []),
         (gettext("Intervals and tests"), words.settings()),
         (gettext("Version"), f"Relevansi {report.version}"),
@@ -97,44 +96,43 @@ def configuration(report: ComparisonReport) -> Table:
 
 
 def contenders(report: ComparisonReport) -> Table:
-    counts = (
-        gettext("Questions"),
-        gettext("Complete"),
-        gettext("With results"),
-        gettext("Empty"),
-        gettext("Failed"),
-        gettext("Unreadable"),
-        gettext("Not run"),
-    )
-    return Table(
+    def method(contender: Contender) -> Cell:
+        label = contender.run.search_method
+        if not label:
+            return word(gettext("not stated"))
+        return Cell(labels.with_label(labels.method(label), label), (label,))
+
+    def complete(contender: Contender) -> Cell:
+        n, of = contender.totals.n_complete, contender.totals.n_queries
+        return Cell(notation.number(n), (n,), of=of)
+
+    return table_of(
         "runs",
         gettext("What was compared"),
+        report.comparison.contenders,
         (
-            Column(gettext("Run")),
-            Column("id"),
-            Column(gettext("Search method")),
-            Column(gettext("LLM")),
-            *(Column(heading, numeric=True) for heading in counts),
+            (gettext("Run"), lambda each: each.run.name),
+            ("id", lambda each: each.run.run),
+            (gettext("Search method"), method),
+            (gettext("LLM"), lambda each: each.run.llm or gettext("not stated")),
+            (numbers(gettext("Questions")), lambda each: each.totals.n_queries),
+            (numbers(gettext("Complete")), complete),
+            (numbers(gettext("With results")), lambda each: each.totals.n_with_results),
+            (numbers(gettext("Empty")), lambda each: each.totals.n_empty),
+            (numbers(gettext("Failed")), lambda each: each.totals.n_failed),
+            (numbers(gettext("Unreadable")), lambda each: each.totals.n_unreadable),
+            (numbers(gettext("Not run")), lambda each: len(each.missing.not_run)),
         ),
-        tuple(tuple(_contender(contender)) for contender in report.comparison.contenders),
-        (words.provenance(report),),
+        words.provenance(report),
     )
 
 
-def _runs(
-    comparison: Comparison, parts: tuple[str, ...], best: float | None = None
-) -> Iterator[Column]:
-    for contender in comparison.contenders:
-        yield Column(contender.run.name, numeric=True, parts=parts, best=best)
-
-
-def summary(report: ComparisonReport) -> Table:
-    """Return every headline figure of each run with its interval, or what it can still become."""
-    names = [name for name in with_judged(report.comparison.headline) if name != "composite"]
-    return figure_table(report, "summary", names)
+def _runs(comparison: Comparison, *parts: str, best: float | None = None) -> list[Column]:
+    return [numbers(each.run.name, *parts, best=best) for each in comparison.contenders]
 
 
 def figure_table(report: ComparisonReport, name: str, figures: Sequence[str]) -> Table:
+    """Return the figures of each run with intervals, or what they can still become."""
     comparison = report.comparison
     share = notation.percent(CONFIDENCE)
     parts: tuple[str, ...] = (gettext("Value"), gettext("Lower"), gettext("Upper"), "n")
@@ -143,44 +141,35 @@ def figure_table(report: ComparisonReport, name: str, figures: Sequence[str]) ->
     ]
     if is_open := any(estimate.figure.so_far for estimate in estimates):
         parts += (gettext("At least"), gettext("At most"))
-    return Table(
-        name,
-        gettext("Figures of each run: value, %(share)s interval, n", share=share),
-        (Column(gettext("Figure")), *_runs(comparison, parts)),
-        tuple(
-            (
-                word(figure_name(figure, comparison.scale)),
-                *(
-                    _estimate(contender.estimates[figure], unit_of(figure), is_open=is_open)
-                    for contender in comparison.contenders
-                ),
-            )
-            for figure in figures
-        ),
-        (
-            gettext(words.COMPOSITE_NOTE),
-            *words.composite_parts(comparison),
-            words.provenance(report),
+    rows = []
+    for figure in figures:
+        cells = (
+            _estimate(contender.estimates[figure], unit_of(figure), is_open=is_open)
+            for contender in comparison.contenders
         )
-        if name == "composite"
-        else (),
-    )
+        rows.append((word(figure_name(figure, comparison.scale)), *cells))
+    notes: tuple[str, ...] = ()
+    if name == "composite":
+        parts_n = words.composite_parts(comparison)
+        notes = (gettext(words.COMPOSITE_NOTE), *parts_n, words.provenance(report))
+    title = gettext("Figures of each run: value, %(share)s interval, n", share=share)
+    columns = (Column(gettext("Figure")), *_runs(comparison, *parts))
+    return Table(name, title, columns, tuple(rows), notes)
 
 
 def by_category(report: ComparisonReport, figure: str) -> Table:
     comparison = report.comparison
-    parts = (gettext("Value"), "n")
+    runs = _runs(comparison, gettext("Value"), "n", best=highest_value(figure))
+    rows = []
+    for category in comparison.categories:
+        name = labels.with_label(labels.category(category), category)
+        values = (_category(contender, category, figure) for contender in comparison.contenders)
+        rows.append((Cell(name, (category,)), *values))
     return Table(
         f"category_{figure.replace(' ', '_')}",  # an id on the page, which has no blanks
         gettext("%(figure)s by category", figure=figure_name(figure, comparison.scale)),
-        (Column(gettext("Category")), *_runs(comparison, parts, highest_value(figure))),
-        tuple(
-            (
-                Cell(labels.with_label(labels.category(category), category), (category,)),
-                *(_category(c, category, figure) for c in comparison.contenders),
-            )
-            for category in comparison.categories
-        ),
+        (Column(gettext("Category")), *runs),
+        tuple(rows),
         (words.provenance(report),),
     )
 
@@ -192,33 +181,22 @@ def stability(report: ComparisonReport) -> Table:
     changes = dict.fromkeys(line.change for line in variations.lines)
     orders = [words.order(report.comparison, order) for order in variations.orders.values()]
     parts = (gettext("Tried"), gettext("Order changes"), gettext("Another run first"), "")
+    figures = (Column(figure_name(name, scale), parts=parts) for name in variations.orders)
+    unchanged = (Cell(order, (None, None, None, order)) for order in orders)
+    rows = [(word(gettext("None: the order as compared")), *unchanged)]
+    for change in changes:
+        cells = (_moved(lines.get((change, figure))) for figure in variations.orders)
+        rows.append((word(gettext(words.CHANGES[change])), *cells))
+    note = gettext(
+        "The order changes when two runs change places; runs that become equal, or stop being "
+        "equal, do not count as a change."
+    )
     return Table(
         "stability",
         gettext("Does the order survive another way of counting?"),
-        (
-            Column(gettext("Change")),
-            *(Column(figure_name(name, scale), parts=parts) for name in variations.orders),
-        ),
-        (
-            (
-                word(gettext("None: the order as compared")),
-                *(Cell(order, (None, None, None, order)) for order in orders),
-            ),
-            *(
-                (
-                    word(gettext(words.CHANGES[change])),
-                    *(_moved(lines.get((change, figure))) for figure in variations.orders),
-                )
-                for change in changes
-            ),
-        ),
-        (
-            gettext(
-                "The order changes when two runs change places; runs that become equal, or "
-                "stop being equal, do not count as a change."
-            ),
-            words.provenance(report),
-        ),
+        (Column(gettext("Change")), *figures),
+        tuple(rows),
+        (note, words.provenance(report)),
     )
 
 
@@ -244,50 +222,25 @@ def questions(report: ComparisonReport) -> Table:
             "P@5 spread: the largest minus the smallest P@5 of the runs, a false negative at 0."
         )
         names = ("mean_precision_at_5", "mrr_answerable", "success_rate")
-    parts = (gettext("State"), *labels_of_figures)
-    return Table(
-        "questions",
-        title,
-        (
-            Column(gettext("No."), numeric=True),
-            Column(gettext("Question")),
-            Column(gettext("Category")),
-            *_runs(comparison, parts),
-            Column(spread, numeric=True),
-        ),
-        tuple(
-            (
-                whole_number(line.position),
-                word(line.question),
-                Cell(labels.category(line.category), (line.category,)),
-                *(_answer(query, averaged(names)) for query in line.answers),
-                Cell(notation.figure(line.spread), (line.spread,)),
-            )
-            for line in comparison.questions
-        ),
-        (note, *words.unasked(comparison), words.provenance(report)),
+    columns = (
+        numbers(gettext("No.")),
+        Column(gettext("Question")),
+        Column(gettext("Category")),
+        *_runs(comparison, gettext("State"), *labels_of_figures),
+        numbers(spread),
     )
-
-
-def _contender(contender: Contender) -> Iterator[Cell]:
-    run, totals = contender.run, contender.totals
-    yield word(run.name)
-    yield word(run.run)
-    method_code = method = run.search_method or gettext("not stated")
-    if run.search_method:
-        method = labels.with_label(labels.method(run.search_method), run.search_method)
-    yield Cell(method, (method_code,))
-    yield word(run.llm or gettext("not stated"))
-    yield whole_number(totals.n_queries)
-    yield Cell(notation.number(totals.n_complete), (totals.n_complete,), of=totals.n_queries)
-    for count in (
-        totals.n_with_results,
-        totals.n_empty,
-        totals.n_failed,
-        totals.n_unreadable,
-        len(contender.missing.not_run),
-    ):
-        yield whole_number(count)
+    rows = (
+        (
+            whole_number(line.position),
+            word(line.question),
+            Cell(labels.category(line.category), (line.category,)),
+            *(_answer(query, averaged(names)) for query in line.answers),
+            Cell(notation.figure(line.spread), (line.spread,)),
+        )
+        for line in comparison.questions
+    )
+    notes = (note, *words.unasked(comparison), words.provenance(report))
+    return Table("questions", title, columns, tuple(rows), notes)
 
 
 def _estimate(estimate: FigureEstimate, unit: Unit, *, is_open: bool) -> Cell:
@@ -318,10 +271,7 @@ def _moved(line: StabilityLine | None) -> Cell:
     if line is None:
         return Cell(notation.UNDEFINED, (None, None, None, None))
     moved, unseated, tried = len(line.moved), len(line.unseated), notation.number(line.tried)
-    where = ", ".join(map(words.variation, line.moved[:MOST_VARIATIONS]))
-    if moved > MOST_VARIATIONS:
-        n = notation.number(moved - MOST_VARIATIONS)
-        where = gettext("%(listed)s and %(n)s more", listed=where, n=n)
+    where = notation.listed(map(words.variation, line.moved), MOST_VARIATIONS)
     values = (line.tried, moved, unseated, where or None)
     if not moved:
         return stacked((gettext("stays in %(tried)s of %(tried)s", tried=tried),), values)
@@ -354,14 +304,15 @@ def document(report: ComparisonReport, on: date) -> Document:
     comparison = report.comparison
     title, below = answers.answer(comparison, report.state)
     tests = possible_table(report) if answers.is_open(report) else test_table(report)
-    figures = (summary(report), tests) if tests.rows else (summary(report),)
+    names = [name for name in with_judged(comparison.headline) if name != "composite"]
+    tables = [figure_table(report, "summary", names), *([tests] if tests.rows else [])]
+    picture = pictures.draw_intervals(report)
     sections = (
-        Section("summary", "", (findings(report),), figures),
+        Section("summary", "", (findings(report),), tuple(tables), (picture,)),
         Section("rating", gettext("How it was rated"), (how_rated(report),), ()),
         Section("limits", gettext("Limits"), (limits(report),), ()),
     )
-    picture = pictures.draw_intervals(report)
-    sections = (replace(sections[0], pictures=(picture,)), *sections[1:])
+    appendix = zip(ascii_uppercase, _appendix(report), strict=False)
     return Document(
         title=title,
         subtitle=words.byline(report, on),
@@ -373,53 +324,41 @@ def document(report: ComparisonReport, on: date) -> Document:
             pictures.draw_intervals(report, PRINT),
         ),
         overline=" · ".join(filter(None, (report.study, gettext(words.TITLES[report.phase])))),
-        appendix=tuple(_lettered(_appendix(report))),
+        appendix=tuple(
+            replace(
+                section,
+                title=gettext("Appendix %(letter)s. %(title)s", letter=letter, title=section.title),
+            )
+            for letter, section in appendix
+        ),
     )
-
-
-def _lettered(sections: Iterable[Section]) -> Iterator[Section]:
-    for letter, section in zip(ascii_uppercase, sections, strict=False):
-        title = gettext("Appendix %(letter)s. %(title)s", letter=letter, title=section.title)
-        yield replace(section, title=title)
 
 
 def _appendix(report: ComparisonReport) -> Iterator[Section]:
     comparison = report.comparison
     notes = (words.provenance(report),)
+    is_tested = not answers.is_open(report)
     lacks = [sentence for contender in comparison.contenders for sentence in words.lacks(contender)]
     sentences = (*words.unsaid(report), *words.unasked(comparison), *lacks, *words.notes())
-    yield Section(
-        "configuration",
-        gettext("Configuration"),
-        sentences,
-        (configuration(report), contenders(report)),
-    )
+    tables = (configuration(report), contenders(report))
+    yield Section("configuration", gettext("Configuration"), sentences, tables)
     yield Section("questions", gettext("Results by question"), (), (questions(report),))
-    yield Section(
-        "stability",
-        gettext("Stability"),
-        (words.stability(report.stability),),
-        (stability(report),),
-    )
+    stable = (words.stability(report.stability),)
+    yield Section("stability", gettext("Stability"), stable, (stability(report),))
     for part in report.parts.values():
         yield part.section(part.value)
     if any(report.empty_answers.values()):
         yield empty_answers.section(report)
-    others = [name for name in comparison.headline if name == "composite"]
-    is_tested = not answers.is_open(report)
-    yield Section(
-        "others",
-        gettext("Other figures and tests"),
-        tuple(words.conclusion(comparison, difference) for difference in words.of(comparison))
-        if is_tested
-        else (),
-        (
-            *(figure_table(report, "composite", [name]) for name in others),
-            *(by_category(report, name) for name in leading(comparison.headline)),
-            difference_table("differences", comparison, notes, is_tested=is_tested),
-            *([signed_rank_table("signed_rank", comparison, notes)] if is_tested else []),
-        ),
-    )
+    has_composite = "composite" in comparison.headline
+    others = [figure_table(report, "composite", ["composite"])] if has_composite else []
+    others += [by_category(report, name) for name in leading(comparison.headline)]
+    others.append(difference_table("differences", comparison, notes, is_tested=is_tested))
+    conclusions: list[str] = []
+    if is_tested:
+        conclusions = [words.conclusion(comparison, each) for each in words.of(comparison)]
+        others.append(signed_rank_table("signed_rank", comparison, notes))
+    title = gettext("Other figures and tests")
+    yield Section("others", title, tuple(conclusions), tuple(others))
 
 
 def findings(report: ComparisonReport) -> str:
@@ -431,13 +370,11 @@ def findings(report: ComparisonReport) -> str:
         )
     tests = answers.tests_of(comparison, answers.panel_figures(comparison.headline))
     significant = sorted((test for test in tests if test.significant), key=answers.higher_and_lower)
-    sentences = []
-    for place, test in enumerate(significant[:MOST_FINDINGS]):
-        before = significant[place - 1] if place else None
-        is_same = before is not None and (
-            answers.higher_and_lower(before) == answers.higher_and_lower(test)
-        )
-        sentences.append(words.finding(comparison, test, is_same_pair=is_same))
+    sentences, before = [], None
+    for test in significant[:MOST_FINDINGS]:
+        pair = answers.higher_and_lower(test)
+        sentences.append(words.finding(comparison, test, is_same_pair=pair == before))
+        before = pair
     if n_further := len(significant[MOST_FINDINGS:]):
         sentences.append(
             ngettext(
@@ -446,10 +383,9 @@ def findings(report: ComparisonReport) -> str:
                 n_further,
             )
         )
+    decided = {test.figure for test in significant}
     undecided = dict.fromkeys(
-        figure_name(test.figure, comparison.scale)
-        for test in tests
-        if test.figure not in {test.figure for test in significant}
+        figure_name(test.figure, comparison.scale) for test in tests if test.figure not in decided
     )
     if undecided:
         figures = joined([*undecided], gettext("and"))
@@ -475,18 +411,16 @@ def how_rated(report: ComparisonReport) -> str:
         gettext("Labels: %(rule)s.", rule=labels.rule(report.comparison.rule)),
         labels.cannot_tell(report.cannot_tell),
     ]
-    if report.alpha is not None and report.alpha.value is not None:
-        alpha = report.alpha
-        interval = notation.interval(alpha.lower, alpha.upper, "coefficient")
-        sentences.append(
-            gettext(
-                "Agreement of the raters on cards: Krippendorff's alpha %(alpha)s %(interval)s, "
-                "n = %(n)s.",
-                alpha=notation.figure(alpha.value, "coefficient"),
-                interval=interval,
-                n=notation.number(alpha.n),
-            )
+    alpha = report.alpha
+    if alpha is not None and alpha.value is not None:
+        sentence = gettext(
+            "Agreement of the raters on cards: Krippendorff's alpha %(alpha)s %(interval)s, "
+            "n = %(n)s.",
+            alpha=notation.figure(alpha.value, "coefficient"),
+            interval=notation.interval(alpha.lower, alpha.upper, "coefficient"),
+            n=notation.number(alpha.n),
         )
+        sentences.append(sentence)
     every = [answer for of_run in report.empty_answers.values() for answer in of_run.values()]
     sentences += empty_answers.sentences(counts_of(every))
     for contender in report.comparison.contenders:
@@ -513,7 +447,6 @@ def limits(report: ComparisonReport) -> str:
 def test_table(report: ComparisonReport) -> Table:
     """Return the tested differences of the figures that decide."""
     comparison = report.comparison
-    share = notation.percent(CONFIDENCE)
     rows = []
     for test in answers.tests_of(comparison, answers.panel_figures(comparison.headline)):
         unit, interval = difference_unit(test), test.interval
@@ -530,28 +463,21 @@ def test_table(report: ComparisonReport) -> Table:
                 Cell(p, (test.p_holm,), is_strong=test.significant),
             )
         )
-    return Table(
-        "tests",
-        gettext(
-            "Differences by question, first run minus second; p after Holm's correction, bold: "
-            "significant at %(level)s.",
-            level=notation.percent(LEVEL),
-        ),
-        (
-            Column(gettext("Figure")),
-            Column(gettext("Pair"), parts=(gettext("First"), gettext("Second"))),
-            Column(gettext("Difference"), numeric=True),
-            Column(
-                gettext("%(share)s interval", share=share),
-                numeric=True,
-                parts=(gettext("Lower"), gettext("Upper")),
-            ),
-            Column("n", numeric=True),
-            Column("p", numeric=True),
-        ),
-        tuple(rows),
-        (),
+    title = gettext(
+        "Differences by question, first run minus second; p after Holm's correction, bold: "
+        "significant at %(level)s.",
+        level=notation.percent(LEVEL),
     )
+    interval_heading = gettext("%(share)s interval", share=notation.percent(CONFIDENCE))
+    columns = (
+        Column(gettext("Figure")),
+        Column(gettext("Pair"), parts=(gettext("First"), gettext("Second"))),
+        numbers(gettext("Difference")),
+        numbers(interval_heading, gettext("Lower"), gettext("Upper")),
+        numbers("n"),
+        numbers("p"),
+    )
+    return Table("tests", title, columns, tuple(rows), ())
 
 
 def possible_table(report: ComparisonReport) -> Table:
@@ -572,20 +498,16 @@ def possible_table(report: ComparisonReport) -> Table:
                     word(answers.order_in_words(order)),
                 )
             )
-    return Table(
-        "possible",
-        gettext(
-            "Differences still possible, first run minus second, and what can change the order"
-        ),
-        (
-            Column(gettext("Figure")),
-            Column(gettext("Pair"), parts=(gettext("First"), gettext("Second"))),
-            Column(gettext("Difference"), numeric=True, parts=("min", "max")),
-            Column(gettext("Order")),
-        ),
-        tuple(rows),
-        (),
+    title = gettext(
+        "Differences still possible, first run minus second, and what can change the order"
     )
+    columns = (
+        Column(gettext("Figure")),
+        Column(gettext("Pair"), parts=(gettext("First"), gettext("Second"))),
+        numbers(gettext("Difference"), "min", "max"),
+        Column(gettext("Order")),
+    )
+    return Table("possible", title, columns, tuple(rows), ())
 
 
 def _pair(comparison: Comparison, first: str, second: str) -> Cell:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any
@@ -12,11 +11,7 @@ from msgspec.structs import asdict
 
 from relevansi import labels
 from relevansi.exporters.comparisons import document
-from relevansi.exporters.comparisons.differences import (
-    difference_json,
-    interval_json,
-    signed_ranks_json,
-)
+from relevansi.exporters.comparisons.differences import difference_json, signed_ranks_json
 from relevansi.exporters.comparisons.words import parts_of, unsaid
 from relevansi.exporters.exports.empty_answers import answer_json, counts_json
 from relevansi.exporters.exports.metrics_tables import (
@@ -25,6 +20,7 @@ from relevansi.exporters.exports.metrics_tables import (
     state_json,
     whole_if_exact,
 )
+from relevansi.exporters.frame.json_files import fields, json_file
 from relevansi.exporters.frame.latex import latex
 from relevansi.exporters.frame.spreadsheets import tables_workbook
 from relevansi.exporters.frame.tables import Document, html, markdown
@@ -55,9 +51,12 @@ class ReportFormat(Struct, frozen=True):
 
 
 def formats(
-    document: Callable[[Any, date], Document], json: Callable[[Any], bytes]
+    document: Callable[[Any, date], Document], values: Callable[[Any], object]
 ) -> Mapping[str, ReportFormat]:
-    """Return every format of a report by the name that the command line and the page give it."""
+    """Return every format of a report by the name that the command line and the page give it.
+
+    `values` is what its JSON holds, the same on every day.
+    """
 
     def of(write: Callable[[Document], bytes]) -> Callable[[Any, date], bytes]:
         return lambda report, on: write(document(report, on))
@@ -68,20 +67,16 @@ def formats(
         "html": ReportFormat(of(html), "html", "text/html; charset=utf-8"),
         "docx": ReportFormat(of(_word_file), "docx", DOCX),
         "xlsx": ReportFormat(of(tables_workbook), "xlsx", XLSX),
-        "json": ReportFormat(lambda report, _on: json(report), "json", "application/json"),
+        "json": ReportFormat(
+            lambda report, _on: json_file(values(report)), "json", "application/json"
+        ),
     }
 
 
 def _word_file(document: Document) -> bytes:
-    from relevansi.exporters.frame.word_files import word_file  # noqa: PLC0415 - a fifth of a second
+    from relevansi.exporters.frame.word_files import word_file  # noqa: PLC0415 - python-docx costs a start 0.25 s
 
     return word_file(document)
-
-
-def comparison_bytes(report: ComparisonReport) -> bytes:
-    """Return ``comparison_json`` as a file; it is the same on every day."""
-    values = comparison_json(report)
-    return (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def comparison_json(report: ComparisonReport) -> dict[str, Any]:
@@ -119,9 +114,10 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "judged_until": moment_json(report.judged_until),
         "blindness": blindness_json(report.blindness),
         "state": state_json(report.state) if report.state else None,
-        "badged": [moment_json(when) for when in report.badged],
-        "record_shown": [moment_json(when) for when in report.record_shown],
-        "suggested": [moment_json(when) for when in report.suggested],
+        **{
+            name: [moment_json(when) for when in getattr(report, name)]
+            for name in ("badged", "record_shown", "suggested")
+        },
         "wordings_opened": dict(zip(("times", "raters"), report.wordings_opened, strict=True)),
         "version": report.version,
         "settings": {
@@ -142,18 +138,13 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "differences": [difference_json(difference) for difference in comparison.differences],
         "signed_rank": signed_ranks_json(comparison.differences),
         "stability": {
-            "tried": stable.tried,
-            "moved": stable.moved,
-            "unseated": stable.unseated,
+            **fields(stable, "tried", "moved", "unseated"),
             "orders": {figure: [*map(list, order)] for figure, order in stable.orders.items()},
             "lines": [_line(line) for line in stable.lines],
         },
         "questions": [
             {
-                "position": line.position,
-                "question": line.question,
-                "category": line.category,
-                "spread": line.spread,
+                **fields(line, "position", "question", "category", "spread"),
                 "answers": {
                     contender.run.run: _answer(
                         query, report.empty_answers.get(contender.run.run, {}).get(line.position)
@@ -190,12 +181,10 @@ def _contender(contender: Contender, empty: Mapping[int, EmptyAnswer] | None) ->
     run = contender.run
     return {
         "id": run.run,
-        "name": run.name,
-        "search_method": run.search_method,
-        "llm": run.llm,
+        **fields(run, "name", "search_method", "llm"),
         "rated": contender.rated,
         "partial": contender.missing.partial,
-        "counts": {name: getattr(contender.totals, name) for name in COUNTS},
+        "counts": fields(contender.totals, *COUNTS),
         **({} if empty is None else {"empty_answers": counts_json(counts_of(empty.values()))}),
         "missing": {name: [*where] for name, where in asdict(contender.missing).items()},
         "figures": {
@@ -203,29 +192,24 @@ def _contender(contender: Contender, empty: Mapping[int, EmptyAnswer] | None) ->
             for name, value in contender.estimates.items()
         },
         "categories": {
-            category: {
-                name: {"value": figure.value, "n": figure.n} for name, figure in value.items()
-            }
-            for category, value in contender.categories.items()
+            category: {name: fields(figure, "value", "n") for name, figure in by_name.items()}
+            for category, by_name in contender.categories.items()
         },
     }
 
 
 def _estimate(estimate: FigureEstimate) -> dict[str, Any]:
     return {
-        "value": estimate.figure.value,
-        "n": estimate.figure.n,
-        "interval": interval_json(estimate.interval),
-        "bounds": {"lower": estimate.figure.lower, "upper": estimate.figure.upper},
+        **fields(estimate.figure, "value", "n"),
+        "interval": asdict(estimate.interval),
+        "bounds": fields(estimate.figure, "lower", "upper"),
     }
 
 
 def _line(line: StabilityLine) -> dict[str, Any]:
     return {
         "change": str(line.change),
-        "figure": line.figure,
-        "tried": line.tried,
-        "survives": line.survives,
+        **fields(line, "figure", "tried", "survives"),
         "moved": [
             {"what": v.what, "order": [*map(list, v.orders[line.figure])]} for v in line.moved
         ],
@@ -253,7 +237,7 @@ def _answer(query: ComparedQuery | None, empty: EmptyAnswer | None) -> dict[str,
     }
 
 
-FORMATS = formats(document.document, comparison_bytes)
+FORMATS = formats(document.document, comparison_json)
 
 
 def file_name(report: ComparisonReport, file_format: str, on: date) -> str:

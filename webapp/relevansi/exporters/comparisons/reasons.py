@@ -12,7 +12,9 @@ from relevansi.exporters.frame.tables import (
     Column,
     Section,
     Table,
+    numbers,
     stacked,
+    table_of,
     whole_number,
     word,
 )
@@ -67,17 +69,17 @@ def _seconds(spent: TimeSpent) -> str:
 
 def _by_run(compared: ReasonComparison) -> Table:
     parts = (gettext("Value"), "n")
-    runs = tuple(Column(each.name, numeric=True, parts=parts) for each in compared.contenders)
+    runs = tuple(numbers(each.name, *parts) for each in compared.contenders)
     rows = [
         (_reason(reason), *(_cell(each, reason) for each in compared.contenders))
         for reason in compared.reasons
     ]
-    totals = [
-        (gettext("With a reason"), [each.total for each in compared.contenders]),
-        (gettext("Not relevant without a reason"), [each.without for each in compared.contenders]),
-    ]
-    for name, numbers in totals:
-        rows.append((word(name), *(Cell(notation.number(n), (None, n)) for n in numbers)))
+    totals = {
+        gettext("With a reason"): [each.total for each in compared.contenders],
+        gettext("Not relevant without a reason"): [each.without for each in compared.contenders],
+    }
+    for name, of_runs in totals.items():
+        rows.append((word(name), *(Cell(notation.number(n), (None, n)) for n in of_runs)))
     title = gettext("Reasons by run: share and n")
     return Table("reasons", title, (Column(gettext("Reason")), *runs), tuple(rows), ())
 
@@ -101,36 +103,26 @@ def _by_category(compared: ReasonComparison) -> Table:
         for each in compared.contenders:
             counts.update(each.by_category.get(category, {}))
         name = labels.with_label(labels.category(category), category)
-        numbers = (whole_number(counts[reason]) for reason in compared.reasons)
-        rows.append((Cell(name, (category,)), *numbers))
-    columns = (Column(labels.reason(reason), numeric=True) for reason in compared.reasons)
+        cells = (whole_number(counts[reason]) for reason in compared.reasons)
+        rows.append((Cell(name, (category,)), *cells))
+    columns = (numbers(labels.reason(reason)) for reason in compared.reasons)
     title = gettext("Reasons by category, all runs together: n")
     first = Column(gettext("Category"))
     return Table("reasons_by_category", title, (first, *columns), tuple(rows), ())
 
 
 def _against_gold(compared: ReasonComparison) -> Table:
-    return Table(
+    return table_of(
         "reasons_against_gold",
         gettext("Reasons whose gold constraint is met"),
+        compared.contradictions or (),
         (
-            Column(gettext("Run")),
-            Column(gettext("No."), numeric=True),
-            Column(gettext("Item")),
-            Column(gettext("Reason")),
-            Column(gettext("Raters"), numeric=True),
+            (gettext("Run"), lambda each: Cell(each.name, (each.run,))),
+            (numbers(gettext("No.")), lambda each: each.position),
+            (gettext("Item"), lambda each: each.title),
+            (gettext("Reason"), lambda each: _reason(each.reason)),
+            (numbers(gettext("Raters")), lambda each: each.raters),
         ),
-        tuple(
-            (
-                Cell(each.name, (each.run,)),
-                whole_number(each.position),
-                word(each.title),
-                _reason(each.reason),
-                whole_number(each.raters),
-            )
-            for each in compared.contradictions or ()
-        ),
-        (),
     )
 
 

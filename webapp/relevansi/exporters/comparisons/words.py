@@ -319,10 +319,7 @@ def positions(places: Sequence[int]) -> str:
     ...     positions([3]), positions([3, 7])
     ('question 3', 'questions 3, 7')
     """
-    listed = ", ".join(str(position) for position in places[:MOST_NAMED])
-    n_further = len(places) - MOST_NAMED
-    if n_further > 0:
-        listed = gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(n_further))
+    listed = notation.listed(places, MOST_NAMED)
     return ngettext("question %(listed)s", "questions %(listed)s", len(places), listed=listed)
 
 

@@ -19,12 +19,14 @@ from relevansi.exporters.exports.metrics_tables import read_together
 from relevansi.exporters.frame import latex
 from relevansi.exporters.frame import tables as markdown
 from relevansi.exporters.frame.csv_cells import csv_bytes
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import (
     Cell,
     Column,
     Document,
     Section,
     Table,
+    numbers,
     whole_number,
     word,
 )
@@ -45,14 +47,8 @@ Figures = Sequence[Mapping[str, Any]]
 Item = Mapping[str, Any]
 
 _OF_ANSWERS = (
-    "claim_sentences",
-    "supported",
-    "overlap",
-    "faithfulness",
-    "em",
-    "f1",
-    "abstain",
-    "total_tokens",
+    *("claim_sentences", "supported", "overlap", "faithfulness"),
+    *("em", "f1", "abstain", "total_tokens"),
 )
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "answers": ("id", "sentences", *_OF_ANSWERS, "latency_ms", "idk_with_citation"),
@@ -86,7 +82,7 @@ def answer_row(score: AnswerScore) -> ScoredRow:
     result = {
         "id": score.row.row_id,
         "sentences": len(score.verdicts),
-        **{name: getattr(score, name) for name in _OF_ANSWERS},
+        **fields(score, *_OF_ANSWERS),
         "latency_ms": score.row.latency_ms,
         "idk_with_citation": score.idk_with_citation,
         **({} if judged is None else {"faithfulness_judge": judged}),
@@ -106,8 +102,8 @@ def answer_row(score: AnswerScore) -> ScoredRow:
 
 def chunk_row(score: ChunkScore) -> ScoredRow:
     """A row of chunks; a chunk passes with a word in common, the row fails with none."""
-    row, figures = score.row, {name: getattr(score, name) for name in CHUNK_FIGURES}
-    result = {"id": row.row_id, "strategy": row.strategy, **figures}
+    row = score.row
+    result = {"id": row.row_id, "strategy": row.strategy, **fields(score, *CHUNK_FIGURES)}
     parts = tuple(
         {"key": str(number), "passed": bool(words)}
         for number, words in enumerate(score.chunk_words)
@@ -264,11 +260,7 @@ def _chunks(head: Head, figures: Figures, reading: Section) -> Iterator[Section]
         lines.append((gettext("None named"), strategies[""]["count"], strategies[""]))
     labels = (gettext(measure.label) for measure in registry.CHUNK_MEASURES.values())
     rows = tuple(
-        (
-            word(name),
-            whole_number(n),
-            *(_exact(means[figure]) for figure in registry.CHUNK_MEASURES),
-        )
+        (word(name), whole_number(n), *(_exact(means[each]) for each in registry.CHUNK_MEASURES))
         for name, n, means in lines
     )
     columns = _columns(gettext("Strategy"), "n", *labels)
@@ -299,21 +291,17 @@ def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
     if stopped:
         sentences.append(gettext("The dev set did not pass, so the rest was not scored."))
     yield Section("gate", gettext("Gate"), tuple(sentences), (_averages(sets),))
-    points = {name: float(100 * weight) for name, weight in WEIGHTS.items()}
-    rows = tuple(
-        (
-            word(name),
-            Cell(notation.number(n), (n,)),
-            *(_exact(item[name]) for item in means.values()),
-        )
-        for name, n in points.items()
-    )
+    rows = []
+    for name, weight in WEIGHTS.items():
+        points = float(100 * weight)
+        values = (_exact(item[name]) for item in means.values())
+        rows.append((word(name), Cell(notation.number(points), (points,)), *values))
     notes = (
         gettext("Means from 0 to 1; an output that failed has 0 in every field."),
         *(too_long(name, n) for name, n in sorted(head["too_long"].items())),
     )
     columns = _columns(gettext("Field"), gettext("Points"), *means)
-    yield _figures(Table("fields", gettext("Fields"), columns, rows, notes))
+    yield _figures(Table("fields", gettext("Fields"), columns, tuple(rows), notes))
     most = sorted(head["reasons"].items(), key=lambda item: -item[1])
     failures = tuple(f"{reason}: {n}" for reason, n in most)
     yield Section("failures", gettext("Failed outputs"), failures, ())
@@ -354,7 +342,7 @@ def _settings(head: Head, *sentences: str) -> Section:
 
 
 def _columns(first: str, *others: str) -> tuple[Column, ...]:
-    return (Column(first), *(Column(heading, numeric=True) for heading in others))
+    return (Column(first), *map(numbers, others))
 
 
 def _answer_table(name: str, title: str, figures: Figures) -> Table:
@@ -368,10 +356,8 @@ def _answer_table(name: str, title: str, figures: Figures) -> Table:
 def _answer_row(name: str, value: float | None, n: int) -> tuple[Cell, ...]:
     label, unit = gettext("Faithfulness (judge)"), notation.RATIO
     if name != JUDGED:
-        label, unit = (
-            gettext(registry.ANSWER_MEASURES[name].label),
-            registry.ANSWER_MEASURES[name].unit,
-        )
+        measure = registry.ANSWER_MEASURES[name]
+        label, unit = gettext(measure.label), measure.unit
     cell = _exact(value)
     if value is not None and unit != notation.RATIO:
         cell = Cell(notation.number(round(value, 1)), (value,))

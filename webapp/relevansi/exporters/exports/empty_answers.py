@@ -8,7 +8,13 @@ from typing import Any
 from msgspec.structs import asdict
 
 from relevansi import notation
-from relevansi.exporters.frame.tables import Cell, Column, Section, Table, whole_number, word
+from relevansi.exporters.frame.tables import (
+    Cell,
+    Section,
+    Table,
+    numbers,
+    table_of,
+)
 from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
 from relevansi.metrics.judging.empty_answers import EmptyAnswer, EmptyAnswerCounts, counts_of
@@ -63,32 +69,24 @@ def section(report: ComparisonReport) -> Section:
     names = report.comparison.names
     counts = {run: counts_of(answers.values()) for run, answers in report.empty_answers.items()}
     named_sentences = [(names[run], " ".join(sentences(of_run))) for run, of_run in counts.items()]
-    headings = (
-        gettext("Correct empty"),
-        gettext("after looking"),
-        gettext("Searches"),
-        gettext("Empty answers checked"),
-        gettext("False negatives"),
-        gettext("with evidence"),
-        gettext("Evidence"),
-    )
-    columns = (Column(gettext("Run")), *(Column(heading, numeric=True) for heading in headings))
-    rows = tuple(
+    by_run = table_of(
+        "empty_answers",
+        gettext("Empty answers of each run"),
+        counts.items(),
         (
-            word(names[run]),
-            *(
-                whole_number(number)
-                for number in (of_run.correct_empty, of_run.checked, of_run.searches)
+            (gettext("Run"), lambda line: names[line[0]]),
+            (numbers(gettext("Correct empty")), lambda line: line[1].correct_empty),
+            (numbers(gettext("after looking")), lambda line: line[1].checked),
+            (numbers(gettext("Searches")), lambda line: line[1].searches),
+            (
+                numbers(gettext("Empty answers checked")),
+                lambda line: Cell(notation.figure(line[1].share_checked), (line[1].share_checked,)),
             ),
-            Cell(notation.figure(of_run.share_checked), (of_run.share_checked,)),
-            *(
-                whole_number(number)
-                for number in (of_run.false_negatives, of_run.with_evidence, of_run.evidence)
-            ),
-        )
-        for run, of_run in counts.items()
+            (numbers(gettext("False negatives")), lambda line: line[1].false_negatives),
+            (numbers(gettext("with evidence")), lambda line: line[1].with_evidence),
+            (numbers(gettext("Evidence")), lambda line: line[1].evidence),
+        ),
     )
-    by_run = Table("empty_answers", gettext("Empty answers of each run"), columns, rows, ())
     return Section(
         "empty_answers",
         gettext("Empty answers"),
@@ -106,19 +104,14 @@ def _evidence(report: ComparisonReport) -> Table:
         for position, answer in answers.items()
         for item in answer.evidence
     }
-    columns = (
-        Column(gettext("No."), numeric=True),
-        Column(gettext("Question")),
-        Column("id"),
-        Column(gettext("What should have been shown")),
-    )
-    rows = tuple(
+    return table_of(
+        "evidence",
+        gettext("Evidence of false negatives"),
+        [(position, item) for (position, _), item in sorted(items.items())],
         (
-            whole_number(position),
-            word(questions.get(position, "")),
-            word(item.identity),
-            word(item.name),
-        )
-        for (position, _), item in sorted(items.items())
+            (numbers(gettext("No.")), lambda line: line[0]),
+            (gettext("Question"), lambda line: questions.get(line[0], "")),
+            ("id", lambda line: line[1].identity),
+            (gettext("What should have been shown"), lambda line: line[1].name),
+        ),
     )
-    return Table("evidence", gettext("Evidence of false negatives"), columns, rows, ())

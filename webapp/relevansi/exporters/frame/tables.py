@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from markupsafe import Markup
 from msgspec import Struct
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 Value = str | int | float | None
+Line = TypeVar("Line")
 
 
 class Cell(Struct, frozen=True):
@@ -154,6 +155,33 @@ def whole_number(value: int) -> Cell:
 def stacked(lines: tuple[str, ...], values: tuple[Value, ...], between: str = " ") -> Cell:
     """Return a cell of several lines, joined by `between` where lines are not shown."""
     return Cell(between.join(lines), values, lines)
+
+
+def numbers(heading: str, *parts: str, best: float | None = None) -> Column:
+    """Return a column of numbers; of several in a cell, `parts` names each."""
+    return Column(heading, True, parts, best)
+
+
+def table_of(
+    name: str,
+    title: str,
+    lines: Iterable[Line],
+    columns: Sequence[tuple[str | Column, Callable[[Line], Cell | str | int]]],
+    *notes: str,
+) -> Table:
+    """Return a table with a row for each of `lines`; beside a heading stands what makes its cell.
+
+    A text and a whole number are cells as they are.
+    """
+    headings = (Column(each) if isinstance(each, str) else each for each, _ in columns)
+    rows = (tuple(_cell(make(line)) for _, make in columns) for line in lines)
+    return Table(name, title, tuple(headings), tuple(rows), notes)
+
+
+def _cell(content: Cell | str | int) -> Cell:
+    if isinstance(content, Cell):
+        return content
+    return word(content) if isinstance(content, str) else whole_number(content)
 
 
 def text_table(

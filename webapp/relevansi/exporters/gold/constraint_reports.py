@@ -19,7 +19,7 @@ from relevansi.exporters.comparisons.differences import (
 from relevansi.exporters.comparisons.words import conclusion
 from relevansi.exporters.frame import csv_cells
 from relevansi.exporters.frame.csv_cells import csv_bytes
-from relevansi.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
+from relevansi.exporters.frame.tables import Cell, Column, Section, Table, numbers, stacked, word
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.gold.constraints import (
     CARD,
@@ -140,7 +140,7 @@ def _figures(comparison: ConstraintComparison, basis: str) -> Table:
         gettext("Figures under the gold questions: value, n"),
         (
             Column(gettext("Figure")),
-            *(Column(contender.name, numeric=True, parts=parts) for contender in contenders),
+            *(numbers(contender.name, *parts) for contender in contenders),
         ),
         tuple(rows),
         (gettext("n counts cards for Mean CPR, strict success and PCA, else questions."), basis),

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
-from types import MappingProxyType
+from functools import partial
 from typing import Any
 
 from msgspec.structs import asdict
 
 from relevansi import labels, notation
 from relevansi.exporters.comparisons import pictures
-from relevansi.exporters.comparisons.differences import interval_json
 from relevansi.exporters.comparisons.document import CATEGORY_FIGURES
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.files import XLSX, formats, moment_json
@@ -21,27 +19,27 @@ from relevansi.exporters.comparisons.pictures import Track
 from relevansi.exporters.comparisons.words import suggestion, until
 from relevansi.exporters.exports.metrics_tables import whole_if_exact
 from relevansi.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
+from relevansi.exporters.frame.json_files import fields, json_file
 from relevansi.exporters.frame.spreadsheets import Sheet, workbook
 from relevansi.exporters.frame.tables import (
     Cell,
-    Column,
     Document,
     Section,
     Table,
+    numbers,
     settings_table,
     stacked,
-    whole_number,
-    word,
+    table_of,
 )
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.intervals import CONFIDENCE
-from relevansi.metrics.judging.figures import Figure
 from relevansi.metrics.judging.queries import EXPLANATIONS, Undefined
 from relevansi.metrics.judging.registry import Unit
 from relevansi.metrics.phase_3.user_study import (
     CLUSTERED_FIGURES,
     TOO_FEW_CLUSTERS,
     TOO_FEW_SCORES,
+    CategoryLine,
     ClusteredMean,
     Comment,
     OwnAnswer,
@@ -227,65 +225,52 @@ def summary(report: UserStudyReport) -> Table:
         for mean in report.figures.values()
         if mean.interval.lower is None
     )
-    return Table(
+    bounds = (gettext("Lower"), gettext("Upper"))
+    figures = [(name, report.figures[name], unit_of(name)) for name in CLUSTERED_FIGURES]
+    return table_of(
         "phase3_summary",
         gettext("Figures over all participants"),
+        figures,
         (
-            Column(gettext("Figure")),
-            Column(gettext("Value"), numeric=True),
-            Column(
-                gettext("%(share)s interval over participants", share=share),
-                numeric=True,
-                parts=(gettext("Lower"), gettext("Upper")),
-            ),
-            Column(gettext("Participants"), numeric=True),
-            Column(gettext("Questions"), numeric=True),
-        ),
-        tuple(
+            (gettext("Figure"), lambda line: figure_name(line[0])),
             (
-                word(figure_name(name)),
-                Cell(notation.figure(figure_mean.value, unit), (figure_mean.value,)),
-                Cell(notation.interval(*_bounds(figure_mean), unit), _bounds(figure_mean)),
-                whole_number(figure_mean.clusters),
-                whole_number(figure_mean.n),
-            )
-            for name in CLUSTERED_FIGURES
-            for figure_mean, unit in [(report.figures[name], unit_of(name))]
+                numbers(gettext("Value")),
+                lambda line: Cell(notation.figure(line[1].value, line[2]), (line[1].value,)),
+            ),
+            (
+                numbers(gettext("%(share)s interval over participants", share=share), *bounds),
+                lambda line: Cell(notation.interval(*_bounds(line[1]), line[2]), _bounds(line[1])),
+            ),
+            (numbers(gettext("Participants")), lambda line: line[1].clusters),
+            (numbers(gettext("Questions")), lambda line: line[1].n),
         ),
-        (*whys, settings(), provenance(report)),
+        *(*whys, settings(), provenance(report)),
     )
 
 
 def stages(report: UserStudyReport) -> Table:
-    return Table(
+    return table_of(
         "phase3_participants",
         gettext("Where participants stand"),
+        report.people,
         (
-            Column(gettext("Participant")),
-            Column(gettext("Stage")),
-            Column(gettext("Consent")),
-            Column(gettext("Questions asked"), numeric=True),
-            Column(gettext("Rated"), numeric=True),
-            Column(gettext("Failed calls"), numeric=True),
-            Column(gettext("Unreadable answers"), numeric=True),
-            Column(gettext("SUS items answered"), numeric=True),
-            Column("SUS", numeric=True),
-        ),
-        tuple(
+            (gettext("Participant"), lambda person: person.pseudonym),
+            (gettext("Stage"), lambda person: gettext(person.stage)),
+            (gettext("Consent"), _consent),
+            (numbers(gettext("Questions asked")), lambda person: len(person.answers)),
+            (numbers(gettext("Rated")), lambda person: person.n_rated),
+            (numbers(gettext("Failed calls")), lambda person: person.totals.n_failed),
             (
-                word(person.pseudonym),
-                word(gettext(person.stage)),
-                word(_consent(person)),
-                whole_number(len(person.answers)),
-                whole_number(person.n_rated),
-                whole_number(person.totals.n_failed),
-                whole_number(person.totals.n_unreadable),
-                whole_number(sum(answer is not None for answer in person.usability)),
-                _score(person.usability_score),
-            )
-            for person in report.people
+                numbers(gettext("Unreadable answers")),
+                lambda person: person.totals.n_unreadable,
+            ),
+            (
+                numbers(gettext("SUS items answered")),
+                lambda person: sum(answer is not None for answer in person.usability),
+            ),
+            (numbers("SUS"), lambda person: _score(person.usability_score)),
         ),
-        (provenance(report),),
+        provenance(report),
     )
 
 
@@ -301,88 +286,73 @@ def _score(score: float | None) -> Cell:
 
 
 def per_person(report: UserStudyReport) -> Table:
-    parts = (gettext("Value"), "n")
-    return Table(
+    def value_and_n(person: Person, name: str) -> Cell:
+        figure = person.figures[name]
+        value = notation.figure(figure.value, unit_of(name))
+        return stacked((value, f"n = {notation.number(figure.n)}"), (figure.value, figure.n))
+
+    return table_of(
         "phase3_by_participant",
         gettext("Figures of each participant"),
+        report.taking_part,
         (
-            Column(gettext("Participant")),
-            *(Column(figure_name(name), numeric=True, parts=parts) for name in PERSON_FIGURES),
+            (gettext("Participant"), lambda person: person.pseudonym),
+            *(
+                (
+                    numbers(figure_name(name), gettext("Value"), "n"),
+                    partial(value_and_n, name=name),
+                )
+                for name in PERSON_FIGURES
+            ),
         ),
-        tuple(
-            (
-                word(person.pseudonym),
-                *(_value_and_n(person.figures[name], unit_of(name)) for name in PERSON_FIGURES),
-            )
-            for person in report.taking_part
-        ),
-        (gettext("n counts the participant's questions that have a value."), provenance(report)),
+        gettext("n counts the participant's questions that have a value."),
+        provenance(report),
     )
 
 
 def by_category(report: UserStudyReport) -> Table:
-    share = notation.percent(CONFIDENCE)
-    parts = (
-        gettext("Value"),
-        gettext("Lower"),
-        gettext("Upper"),
-        gettext("Participants"),
-        gettext("Questions"),
-    )
-    return Table(
+    share, bounds = notation.percent(CONFIDENCE), (gettext("Lower"), gettext("Upper"))
+    parts = (gettext("Value"), *bounds, gettext("Participants"), gettext("Questions"))
+
+    def figure(line: CategoryLine, name: str) -> Cell:
+        mean = line.figures[name]
+        values = (mean.value, *_bounds(mean), mean.clusters, mean.n)
+        return stacked(figure_in_words(mean, unit_of(name)), values)
+
+    return table_of(
         "phase3_categories",
         gettext("Questions by category, with %(share)s intervals over participants", share=share),
+        report.categories,
         (
-            Column(gettext("Category")),
-            Column(gettext("Questions"), numeric=True),
-            Column(gettext("Participants"), numeric=True),
-            *(Column(figure_name(name), numeric=True, parts=parts) for name in CATEGORY_FIGURES),
-        ),
-        tuple(
             (
-                word(labels.category(line.category) or gettext("no category yet")),
-                whole_number(line.n_questions),
-                whole_number(line.n_people),
-                *(_lines(line.figures[name], unit_of(name)) for name in CATEGORY_FIGURES),
-            )
-            for line in report.categories
+                gettext("Category"),
+                lambda line: labels.category(line.category) or gettext("no category yet"),
+            ),
+            (numbers(gettext("Questions")), lambda line: line.n_questions),
+            (numbers(gettext("Participants")), lambda line: line.n_people),
+            *(
+                (numbers(figure_name(name), *parts), partial(figure, name=name))
+                for name in CATEGORY_FIGURES
+            ),
         ),
-        (provenance(report),),
+        provenance(report),
     )
 
 
 def comments(report: UserStudyReport) -> Table:
-    return Table(
+    return table_of(
         "phase3_comments",
         gettext("What participants wrote, by theme"),
+        [(line.theme, *of_person) for line in report.themes for of_person in line.comments],
         (
-            Column(gettext("Theme")),
-            Column(gettext("Participant")),
-            Column(gettext("On")),
-            Column(gettext("Comment")),
+            (gettext("Theme"), lambda line: line[0] or gettext("no theme yet")),
+            (gettext("Participant"), lambda line: line[1].pseudonym),
+            (gettext("On"), lambda line: comment_name(line[2])),
+            (gettext("Comment"), lambda line: line[2].text),
         ),
-        tuple(
-            (
-                word(line.theme or gettext("no theme yet")),
-                word(person.pseudonym),
-                word(comment_name(comment)),
-                word(comment.text),
-            )
-            for line in report.themes
-            for person, comment in line.comments
-        ),
-        (gettext("A comment is listed under each of its themes."), provenance(report)),
+        gettext("A comment is listed under each of its themes."),
+        provenance(report),
     )
-
-
-def _lines(mean: ClusteredMean, unit: Unit) -> Cell:
-    values = (mean.value, *_bounds(mean), mean.clusters, mean.n)
-    return stacked(figure_in_words(mean, unit), values)
-
-
-def _value_and_n(figure: Figure, unit: Unit) -> Cell:
-    lines = (notation.figure(figure.value, unit), f"n = {notation.number(figure.n)}")
-    return stacked(lines, (figure.value, figure.n))
 
 
 EACH, ALL, AXIS, HEIGHT = 46.0, 66.0, 76.0, 116.0
@@ -435,27 +405,25 @@ def _everybody(
 
 
 ASKED = ("participant", "question_number", "question", "category", "conversation")
-COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "participants": (
-            *("participant", "number", "stage", "consent_version", "agreed_at", "finished_at"),
-            *("questions", "rated", "failed", "unreadable", "sus_score", *CLUSTERED_FIGURES),
-        ),
-        "answers": (
-            *(*ASKED, "asked_at", "answered_at", "question_state", "answer_state"),
-            *("results_count", "judged_count", "relevant_count", "unsure_count"),
-            *("first_relevant_rank", "empty_outcome", "rated", "precision_at_5"),
-            *("overall_precision", "reciprocal_rank", "success", "response_quality"),
-            *("notes", "response"),
-        ),
-        "cards": (
-            *(*ASKED, "rank", "title", "url", "price", "location", "relevance"),
-            *("results_count", "response_quality"),
-        ),
-        "questionnaire": ("participant", "item", "answer"),
-        "comments": ("participant", "comment", "question", "theme", "text"),
-    }
-)
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "participants": (
+        *("participant", "number", "stage", "consent_version", "agreed_at", "finished_at"),
+        *("questions", "rated", "failed", "unreadable", "sus_score", *CLUSTERED_FIGURES),
+    ),
+    "answers": (
+        *(*ASKED, "asked_at", "answered_at", "question_state", "answer_state"),
+        *("results_count", "judged_count", "relevant_count", "unsure_count"),
+        *("first_relevant_rank", "empty_outcome", "rated", "precision_at_5"),
+        *("overall_precision", "reciprocal_rank", "success", "response_quality"),
+        *("notes", "response"),
+    ),
+    "cards": (
+        *(*ASKED, "rank", "title", "url", "price", "location", "relevance"),
+        *("results_count", "response_quality"),
+    ),
+    "questionnaire": ("participant", "item", "answer"),
+    "comments": ("participant", "comment", "question", "theme", "text"),
+}
 """Every sheet with its columns; "answers" and "cards" have one row per answer and per card."""
 
 
@@ -465,58 +433,56 @@ def sheet(report: UserStudyReport, name: str) -> Sheet:
     return Sheet(name, columns, [[row.get(column) for column in columns] for row in rows])
 
 
-def _participants(person: Person) -> Iterator[dict[str, Any]]:
-    yield {
-        **_who(person),
-        "questions": len(person.answers),
-        "rated": person.n_rated,
-        "failed": person.totals.n_failed,
-        "unreadable": person.totals.n_unreadable,
-        "sus_score": person.usability_score,
-        **{name: person.figures[name].value for name in CLUSTERED_FIGURES},
-    }
-
-
 def _answers(person: Person) -> Iterator[dict[str, Any]]:
     for answer in person.answers:
-        summary, fields = answer.row.summary if answer.row else None, _answer(answer)
+        values = _answer(answer)
         yield {
-            **(summary._asdict() if summary else {}),
-            **fields,
+            **(answer.row.summary._asdict() if answer.row else {}),
+            **values,
             "participant": person.pseudonym,
             "question_number": answer.number,
             "question_state": answer.state,
-            "rated": fields["rated"] and int(fields["rated"]),
+            "rated": values["rated"] and int(values["rated"]),
         }
 
 
 def _cards(person: Person) -> Iterator[dict[str, Any]]:
-    for answer, fields in zip(person.answers, _answers(person), strict=True):
+    for answer, row in zip(person.answers, _answers(person), strict=True):
         quality = answer.row.summary.quality if answer.row else None
         for (_, _, verdict), result in zip(answer.cards, _results(answer), strict=True):
             words = verdict.value if verdict else None
-            yield {**fields, **result, "relevance": words, "response_quality": quality}
+            yield {**row, **result, "relevance": words, "response_quality": quality}
 
 
-def _questionnaire(person: Person) -> Iterator[dict[str, Any]]:
-    for item, answer in zip(USABILITY_ITEMS, person.usability, strict=True):
-        if answer is not None:
-            yield {"participant": person.pseudonym, "item": item, "answer": answer}
-
-
-def _comments(person: Person) -> Iterator[dict[str, Any]]:
-    for comment in person.comments:
-        row = {"participant": person.pseudonym, "comment": comment.name, **asdict(comment)}
-        for theme in comment.themes or (None,):
-            yield {**row, "theme": theme}
-
-
-ROWS: Mapping[str, Callable[[Person], Iterator[Mapping[str, Any]]]] = {
-    "participants": _participants,
+ROWS: Mapping[str, Callable[[Person], Iterable[Mapping[str, Any]]]] = {
+    "participants": lambda person: [
+        {
+            **_who(person),
+            "questions": len(person.answers),
+            "rated": person.n_rated,
+            "failed": person.totals.n_failed,
+            "unreadable": person.totals.n_unreadable,
+            "sus_score": person.usability_score,
+            **{name: person.figures[name].value for name in CLUSTERED_FIGURES},
+        }
+    ],
     "answers": _answers,
     "cards": _cards,
-    "questionnaire": _questionnaire,
-    "comments": _comments,
+    "questionnaire": lambda person: (
+        {"participant": person.pseudonym, "item": item, "answer": answer}
+        for item, answer in zip(USABILITY_ITEMS, person.usability, strict=True)
+        if answer is not None
+    ),
+    "comments": lambda person: (
+        {
+            **asdict(comment),
+            "participant": person.pseudonym,
+            "comment": comment.name,
+            "theme": theme,
+        }
+        for comment in person.comments
+        for theme in comment.themes or (None,)
+    ),
 }
 
 
@@ -550,8 +516,7 @@ def user_study_json(report: UserStudyReport) -> dict[str, Any]:
             "withdrawn": report.withdrawn,
         },
         "figures": _figures(report.figures),
-        "usability": asdict(report.usability)
-        | {"interval": interval_json(report.usability.interval)},
+        "usability": asdict(report.usability) | {"interval": asdict(report.usability.interval)},
         "categories": [
             {
                 "category": line.category or None,
@@ -565,12 +530,11 @@ def user_study_json(report: UserStudyReport) -> dict[str, Any]:
             {
                 **_who(person),
                 "figures": {
-                    name: {"value": figure.value, "n": figure.n}
-                    for name, figure in person.figures.items()
+                    name: fields(figure, "value", "n") for name, figure in person.figures.items()
                 },
                 "usability": {"answers": list(person.usability), "score": person.usability_score},
                 "comments": [
-                    {"comment": comment.name, "text": comment.text, "themes": comment.themes}
+                    {"comment": comment.name, **fields(comment, "text", "themes")}
                     for comment in person.comments
                 ],
                 "questions": [
@@ -597,11 +561,9 @@ def _answer(answer: OwnAnswer) -> dict[str, Any]:
     summary = answer.row.summary if answer.row else None
     figures = {name: span.value for name, span in summary.figures.items()} if summary else {}
     return {
-        "number": answer.number,
-        "question": answer.question,
+        **fields(answer, "number", "question"),
         "category": answer.category or None,
-        "conversation": answer.conversation,
-        "state": answer.state,
+        **fields(answer, "conversation", "state"),
         "asked_at": moment_json(answer.asked_at),
         "answered_at": moment_json(answer.answered_at),
         "response": answer.response,
@@ -621,10 +583,7 @@ def _results(answer: OwnAnswer) -> list[dict[str, Any]]:
     return [
         {
             "rank": rank,
-            "title": card.title,
-            "url": card.url,
-            "price": card.price,
-            "location": card.location,
+            **fields(card, "title", "url", "price", "location"),
             "relevance": BINARY.number(verdict),
         }
         for rank, card, verdict in answer.cards
@@ -635,17 +594,12 @@ def _figures(means: Mapping[str, ClusteredMean]) -> dict[str, Any]:
     return {
         name: {
             "value": mean.value,
-            "interval": interval_json(mean.interval),
+            "interval": asdict(mean.interval),
             "participants": mean.clusters,
             "questions": mean.n,
         }
         for name, mean in means.items()
     }
-
-
-def user_study_bytes(report: UserStudyReport) -> bytes:
-    text = json.dumps(user_study_json(report), ensure_ascii=False, indent=1)
-    return f"{text}\n".encode()
 
 
 DATA = ("phase3.xlsx", "phase3.json")
@@ -656,10 +610,10 @@ def data_file(report: UserStudyReport, name: str) -> tuple[bytes, str]:
     """Return one of the files of ``DATA`` and its media type."""
     if name == "phase3.xlsx":
         return workbook([sheet(report, each) for each in COLUMNS]), XLSX
-    return user_study_bytes(report), "application/json"
+    return json_file(user_study_json(report)), "application/json"
 
 
-FORMATS = formats(document, user_study_bytes)
+FORMATS = formats(document, user_study_json)
 """Every format of the summary by the name that the command line and the page give it."""
 
 

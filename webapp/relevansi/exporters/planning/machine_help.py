@@ -7,7 +7,7 @@ from typing import Any
 
 from relevansi import labels, notation
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
-from relevansi.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
+from relevansi.exporters.frame.tables import Cell, Column, Section, Table, numbers, stacked, word
 from relevansi.exporters.planning.samples import rule_json, rule_text
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.intervals import CONFIDENCE
@@ -148,17 +148,17 @@ def _table(report: MachineHelp, name: str, heading: str) -> Table:
     )
     columns: tuple[Column, ...] = (
         Column(gettext("Figure")),
-        Column(gettext("People alone, same sample"), numeric=True, parts=parts),
-        Column(gettext("Sampled"), numeric=True, parts=("n", "N")),
+        numbers(gettext("People alone, same sample"), *parts),
+        numbers(gettext("Sampled"), "n", "N"),
     )
     if report.machine is not None:
         columns = (
             columns[0],
-            Column(gettext("People with a machine's help"), numeric=True, parts=parts),
+            numbers(gettext("People with a machine's help"), *parts),
             *columns[1:],
-            Column(gettext("Weight of the machine"), numeric=True),
-            Column(gettext("Correlation with people"), numeric=True),
-            Column(gettext("Judging saved"), numeric=True),
+            numbers(gettext("Weight of the machine")),
+            numbers(gettext("Correlation with people")),
+            numbers(gettext("Judging saved")),
         )
     return Table(
         f"{PART}_{name}",

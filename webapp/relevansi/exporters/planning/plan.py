@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 
 from relevansi import notation
 from relevansi.exporters.comparisons.figure_names import difference_unit, figure_name, unit_of
-from relevansi.exporters.frame.tables import Cell, Column, Section, Table, whole_number
+from relevansi.exporters.frame.tables import Cell, Section, Table, numbers, whole_number
 from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.comparisons.differences import Difference, highest_value
 from relevansi.metrics.comparisons.significance import smallest_p
@@ -42,7 +42,7 @@ def section(plan: RatingPlan) -> Section:
     table = Table(
         "plan",
         title,
-        tuple(Column(heading, numeric=True) for heading in headings),
+        tuple(numbers(heading) for heading in headings),
         tuple(_row(plan, point) for point in plan.curve),
         (
             gettext(

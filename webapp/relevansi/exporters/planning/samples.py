@@ -7,7 +7,7 @@ from typing import Any
 
 from relevansi import notation
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
-from relevansi.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
+from relevansi.exporters.frame.tables import Cell, Column, Section, Table, numbers, stacked, word
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.intervals import CONFIDENCE, METHOD
 from relevansi.metrics.planning.sampling import (
@@ -114,8 +114,8 @@ def _table(sample: QuestionSample) -> Table:
         (
             Column(gettext("Figure")),
             Column(gettext("Run, or pair of runs")),
-            Column(gettext("95% interval"), numeric=True, parts=parts),
-            Column("n", numeric=True),
+            numbers(gettext("95% interval"), *parts),
+            numbers("n"),
         ),
         tuple(map(_row, sample.figures)),
         (

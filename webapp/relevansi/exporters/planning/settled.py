@@ -8,40 +8,35 @@ from typing import Any
 from relevansi import notation
 from relevansi.exporters.comparisons import words
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
-from relevansi.exporters.frame.tables import (
-    Cell,
-    Column,
-    Section,
-    Table,
-    whole_number,
-    word,
-    word_or_dash,
-)
+from relevansi.exporters.frame.json_files import fields
+from relevansi.exporters.frame.tables import Cell, Section, numbers, table_of, word_or_dash
 from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.planning.settled import PART, SettledOrder, SettledOrders
 
 
 def section(orders: SettledOrders) -> Section:
-    table = Table(
+    names = orders.names
+    table = table_of(
         "settled",
         gettext("Which order is settled"),
+        orders.orders,
         (
-            Column(gettext("Figure")),
-            Column(gettext("Runs")),
-            Column(gettext("Order")),
-            Column(gettext("The difference can become"), numeric=True, parts=("min", "max")),
-            Column(gettext("Cards that can change it"), numeric=True),
-            Column(gettext("In questions")),
-        ),
-        tuple(_row(orders, order) for order in orders.orders),
-        (
-            gettext(
-                "Settled: whatever the open cards turn out to be, relevant or not relevant and "
-                "the same in every run that lists them, the order of the two runs stays. The "
-                "difference is the mean over the questions for which both runs have a value, "
-                "first run minus second. In a study that leaves out cards judged “cannot tell”, "
-                "the bounds are worked out again after each."
+            (gettext("Figure"), lambda order: figure_name(order.figure)),
+            (gettext("Runs"), lambda order: f"{names[order.first]} – {names[order.second]}"),
+            (gettext("Order"), lambda order: _state(orders, order)),
+            (numbers(gettext("The difference can become"), "min", "max"), _bounds),
+            (numbers(gettext("Cards that can change it")), lambda order: order.open_cards),
+            (
+                gettext("In questions"),
+                lambda order: word_or_dash(notation.listed(order.open_questions, words.MOST_NAMED)),
             ),
+        ),
+        gettext(
+            "Settled: whatever the open cards turn out to be, relevant or not relevant and "
+            "the same in every run that lists them, the order of the two runs stays. The "
+            "difference is the mean over the questions for which both runs have a value, "
+            "first run minus second. In a study that leaves out cards judged “cannot tell”, "
+            "the bounds are worked out again after each."
         ),
     )
     return Section(PART, gettext("Settled"), tuple(_sentences(orders)), (table,))
@@ -66,7 +61,7 @@ def _sentences(orders: SettledOrders) -> Iterator[str]:
             "The rest depends on %(cards)s in %(n)s questions: %(places)s.",
             len(orders.open_questions),
             cards=ngettext("%(n)s card", "%(n)s cards", orders.open_cards),
-            places=_places(orders.open_questions),
+            places=notation.listed(orders.open_questions, words.MOST_NAMED),
         )
     yield gettext(
         "Judged so far: %(n)s of %(of)s distinct cards and empty lists.",
@@ -75,40 +70,25 @@ def _sentences(orders: SettledOrders) -> Iterator[str]:
     )
 
 
-def _row(orders: SettledOrders, order: SettledOrder) -> tuple[Cell, ...]:
-    bounds = Cell(notation.UNDEFINED, (None, None))
-    if order.low is not None and order.high is not None:
-        low, high, unit = order.low, order.high, unit_of(order.figure)
-        bounds = Cell(notation.interval(low, high, unit, signed=True), (low, high))
+def _bounds(order: SettledOrder) -> Cell:
+    low, high = order.low, order.high
+    bounds = notation.interval(low, high, unit_of(order.figure), signed=True)
+    return Cell(bounds, (low, high))
+
+
+def _state(orders: SettledOrders, order: SettledOrder) -> str:
     if order.n == 0:
-        state = gettext("no question in common")
-    elif not order.settled:
-        state = gettext("still open")
-    elif order.higher is None:
-        state = gettext("equal")
-    else:
-        lower = order.second if order.higher == order.first else order.first
-        state = gettext(
-            "order fixed: %(higher)s above %(lower)s",
-            higher=orders.names[order.higher],
-            lower=orders.names[lower],
-        )
-    return (
-        word(figure_name(order.figure)),
-        word(f"{orders.names[order.first]} – {orders.names[order.second]}"),
-        word(state),
-        bounds,
-        whole_number(order.open_cards),
-        word_or_dash(_places(order.open_questions)),
+        return gettext("no question in common")
+    if not order.settled:
+        return gettext("still open")
+    if order.higher is None:
+        return gettext("equal")
+    lower = order.second if order.higher == order.first else order.first
+    return gettext(
+        "order fixed: %(higher)s above %(lower)s",
+        higher=orders.names[order.higher],
+        lower=orders.names[lower],
     )
-
-
-def _places(positions: tuple[int, ...]) -> str:
-    listed = ", ".join(map(str, positions[: words.MOST_NAMED]))
-    more = len(positions) - words.MOST_NAMED
-    if more <= 0:
-        return listed
-    return gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(more))
 
 
 def part_json(orders: SettledOrders) -> list[dict[str, Any]]:
@@ -121,14 +101,12 @@ def part_json(orders: SettledOrders) -> list[dict[str, Any]]:
     return [
         {
             "runs": [order.first, order.second],
-            "figure": order.figure,
-            "settled": order.settled,
+            **fields(order, "figure", "settled"),
             "ahead": order.higher,
             "equal": order.equal,
             "min": order.low,
             "max": order.high,
-            "n": order.n,
-            "open_cards": order.open_cards,
+            **fields(order, "n", "open_cards"),
             "questions": list(order.open_questions),
             "judged": orders.judged,
             "of": orders.judged_items,

@@ -1,0 +1,23 @@
+"""A report as a file of JSON, and the values in it that are called as in the report."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from relevansi.printable import json_escaped
+
+
+def json_file(document: object) -> bytes:
+    """Return one document, a line for each value, its unprintable characters as escapes."""
+    text = json.dumps(document, ensure_ascii=False, indent=1)
+    return f"{json_escaped(text)}\n".encode()
+
+
+def fields(item: object, *names: str) -> dict[str, Any]:
+    """Return the values that `item` has under these names, in their order.
+
+    >>> fields(1 + 2j, "imag", "real")
+    {'imag': 2.0, 'real': 1.0}
+    """
+    return {name: getattr(item, name) for name in names}
