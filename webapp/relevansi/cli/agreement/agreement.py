@@ -61,11 +61,10 @@ def conflicts_command(folders: Sequence[Path], reply: Reply) -> None:
     study are compared by the decisions on whole cards, made or imported run by run.
     """
     report = agreement.compare(judged_runs(folders) if folders else _judged_in_study())
-    for remark in (
-        *map(problems.message, report.problems),
-        *(words.contradicts_itself(*place) for place in report.self_contradictions),
-    ):
-        notice(remark)
+    for problem in report.problems:
+        notice(problems.message(problem))
+    for place in report.self_contradictions:
+        notice(words.contradicts_itself(*place))
     if reply.is_json:
         reply.json(_conflicts_json(report))
     else:
@@ -77,12 +76,11 @@ def _judged_in_study() -> list[JudgedRun]:
         judged = agreement.named_apart(constraints.judged_by_hand(session, study))
     if len(judged) > 1:
         return judged
-    raise click.ClickException(
-        gettext(
-            "Fewer than two runs of the study have decisions on whole cards. Name folders that "
-            "hold results.json and manual_input.json."
-        )
+    refusal = gettext(
+        "Fewer than two runs of the study have decisions on whole cards. Name folders that "
+        "hold results.json and manual_input.json."
     )
+    raise click.ClickException(refusal)
 
 
 def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
@@ -99,15 +97,14 @@ def _bytes(folder: Path, name: str) -> bytes:
     try:
         return (folder / name).read_bytes()
     except OSError as failure:
-        raise click.ClickException(
-            gettext(
-                "%(folder)s is no folder of a judged run: %(name)s cannot be read (%(why)s). "
-                "Name folders that hold results.json and manual_input.json.",
-                folder=folder,
-                name=name,
-                why=failure.strerror,
-            )
-        ) from failure
+        refusal = gettext(
+            "%(folder)s is no folder of a judged run: %(name)s cannot be read (%(why)s). "
+            "Name folders that hold results.json and manual_input.json.",
+            folder=folder,
+            name=name,
+            why=failure.strerror,
+        )
+        raise click.ClickException(refusal) from failure
 
 
 def _conflicts_json(report: ConflictReport) -> dict[str, Any]:

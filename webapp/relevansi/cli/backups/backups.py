@@ -7,7 +7,6 @@ import os
 import tempfile
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from sqlalchemy import make_url
@@ -21,9 +20,8 @@ from relevansi.db.engine import Database, DatabaseOutOfDate
 from relevansi.db.migrations import HEAD
 from relevansi.db.sqlite_files import DatabaseInUse, DatabaseInUseBy
 from relevansi.i18n import gettext, mark
-
-if TYPE_CHECKING:
-    from relevansi.services.backups.backups import About
+from relevansi.services.backups import backups
+from relevansi.services.backups.backups import About
 
 ENGINES = {"sqlite", "postgresql"}
 PIECE = 2**20
@@ -39,8 +37,6 @@ def backup_command(file: Path, *, replace: bool, catalogue: bool) -> None:
     With - for FILE it goes to the standard output. The file holds names, notes and hashed
     passwords: keep it as you keep the database.
     """
-    from relevansi.services.backups import backups
-
     piped = output.is_standard(file)
     with _opened() as opened, ExitStack() as ending:
         if piped:
@@ -57,13 +53,11 @@ def backup_command(file: Path, *, replace: bool, catalogue: bool) -> None:
                 output.write_pieces(iter(lambda: backup.read(PIECE), b""))
     say(_summary(about) if piped else f"{file}: {_summary(about)}", err=piped)
     if left_out:
-        say(
-            gettext(
-                "The catalogue (%(n)s items) is not in it: keep its files, or add --catalogue.",
-                n=left_out,
-            ),
-            err=piped,
+        line = gettext(
+            "The catalogue (%(n)s items) is not in it: keep its files, or add --catalogue.",
+            n=left_out,
         )
+        say(line, err=piped)
 
 
 @click.command("restore")
@@ -76,8 +70,6 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
     A database that holds anything is kept, under a name that is printed, and only replaced
     with --replace. A backup of SQLite can be restored into PostgreSQL and the other way round.
     """
-    from relevansi.services.backups import backups
-
     with _opened() as opened:
         where = opened.description
         try:
@@ -132,8 +124,6 @@ def move_command(database_url: str) -> None:
     anything. The database in use stays as it is. Stop the server first: what is clicked
     meanwhile is not taken along.
     """
-    from relevansi.services.backups import backups
-
     old_url = options.settings_of_study().database_url
     new = _target(old_url, with_driver(database_url))
     with closing(Database(old_url)) as source, closing(Database(new)) as target:
@@ -152,13 +142,12 @@ def move_command(database_url: str) -> None:
     width = max(map(len, moved))
     for name, rows in moved.items():
         say(f"{name:{width}}  {rows:>9}")
-    say(
-        gettext(
-            "%(n)s rows are in %(name)s, each compared with the one it came from.",
-            n=sum(moved.values()),
-            name=where,
-        )
+    line = gettext(
+        "%(n)s rows are in %(name)s, each compared with the one it came from.",
+        n=sum(moved.values()),
+        name=where,
     )
+    say(line)
     # The one place that prints a password: the setting to type, as it was typed here.
     say(gettext("From now on set RELEVANSI_DATABASE_URL=%(url)s", url=database_url))
     _warn_of_server(
@@ -168,13 +157,12 @@ def move_command(database_url: str) -> None:
         )
     )
     if further := [name for name, rows in moved.items() if now[name] != rows]:
-        raise click.ClickException(
-            gettext(
-                "Somebody went on rating while it was moved (%(tables)s): stop the server and "
-                "move again, into an empty database.",
-                tables=", ".join(further),
-            )
+        refusal = gettext(
+            "Somebody went on rating while it was moved (%(tables)s): stop the server and "
+            "move again, into an empty database.",
+            tables=", ".join(further),
         )
+        raise click.ClickException(refusal)
 
 
 def _target(old: str, new: str) -> str:

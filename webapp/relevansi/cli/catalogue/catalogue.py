@@ -13,14 +13,13 @@ from relevansi.cli.frame import options
 from relevansi.cli.frame.options import Reply, replies
 from relevansi.cli.frame.output import notice, say, steps
 from relevansi.cli.runs.importing import without_collecting
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import text_table
 from relevansi.i18n import gettext, ngettext
 from relevansi.importers.runs import problems
 from relevansi.services.catalogue import catalogue, imports, search
 from relevansi.services.catalogue.filters import Filters
 from relevansi.services.catalogue.imports import Mode
-
-_COUNTS = ("added", "changed", "unchanged", "removed", "total")
 
 
 @click.group("catalogue")
@@ -51,13 +50,12 @@ def import_command(files: Sequence[Path], mode: str | None, *, reply: Reply) -> 
         remarks = [problems.to_dict(problem) for problem in outcome.problems]
         reply.json(asdict(outcome) | {"problems": remarks})
         return
-    say(
-        gettext(
-            "%(added)s added, %(changed)s changed, %(unchanged)s unchanged, %(removed)s removed. "
-            "The catalogue has %(total)s items.",
-            **{name: getattr(outcome, name) for name in _COUNTS},
-        )
+    line = gettext(
+        "%(added)s added, %(changed)s changed, %(unchanged)s unchanged, %(removed)s removed. "
+        "The catalogue has %(total)s items.",
+        **fields(outcome, "added", "changed", "unchanged", "removed", "total"),
     )
+    say(line)
     if outcome.repeated:
         say(gettext("Listed more than once, the last one counts: %(n)s.", n=outcome.repeated))
     for remark in problems.remarks(outcome.problems):
@@ -77,14 +75,13 @@ def show_command(*, reply: Reply) -> None:
     if reply.is_json:
         reply.json({"total": extent.total, "imported": imported})
         return
-    say(
-        gettext(
-            "%(total)s items can be looked up; %(imported)s are of imported files, the others "
-            "only runs returned.",
-            total=extent.total,
-            imported=imported,
-        )
+    line = gettext(
+        "%(total)s items can be looked up; %(imported)s are of imported files, the others "
+        "only runs returned.",
+        total=extent.total,
+        imported=imported,
     )
+    say(line)
 
 
 @catalogue_command.command("search")

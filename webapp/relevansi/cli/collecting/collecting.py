@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from relevansi.chatbot import mappings
+from relevansi.chatbot.client import Chatbot, Patience
+from relevansi.cli.collecting import demo_server
 from relevansi.cli.frame import options
 from relevansi.cli.frame.options import FILE, naming, timeout_option, tries_option
 from relevansi.cli.frame.output import notice, resumable_bar, say
@@ -16,10 +19,11 @@ from relevansi.cli.frame.serving import LOOPBACK, listen
 from relevansi.cli.runs import importing
 from relevansi.config import resource
 from relevansi.i18n import gettext, ngettext
-
-if TYPE_CHECKING:
-    from relevansi.importers.runs.questions import ReadQuestion
-    from relevansi.services.collecting.collection import Collection, CollectionPlan
+from relevansi.importers.runs import problems
+from relevansi.importers.runs.questions import ReadQuestion, read
+from relevansi.services.collecting import collection
+from relevansi.services.collecting.collection import Collection, CollectionPlan
+from relevansi.services.runs.file_formats import RUN, FileDecision
 
 
 def _method(_context: click.Context, _option: click.Parameter, value: str) -> str:
@@ -78,10 +82,6 @@ def collect_command(
     With --from, --to or --limit only a part of them: of a run that lacks questions of its set,
     these are "not run" and in no figure.
     """
-    from relevansi.chatbot import mappings
-    from relevansi.chatbot.client import Chatbot, Patience
-    from relevansi.services.collecting import collection
-
     if mapping is not None and api != "contract":
         raise click.UsageError(gettext("Say --mapping or --api, not both."))
     if mapping is not None:
@@ -105,16 +105,21 @@ def collect_command(
     keeps = settings["keep_unanswered"] or collected.is_finished
     if not (collected.has_answers or keeps):
         collected.file.unlink()
-        raise click.ClickException(
-            gettext(
-                "The chatbot answered none of the questions, so nothing is kept. Such a run is "
-                "kept with --keep-unanswered."
-            )
+        refusal = gettext(
+            "The chatbot answered none of the questions, so nothing is kept. Such a run is "
+            "kept with --keep-unanswered."
         )
+        raise click.ClickException(refusal)
     collected = collection.finish(collected)
     _report(collected, plan)
     if not settings["no_import"]:
-        _import(collected)
+        decision = FileDecision(
+            method=collected.run.search_method or "", llm=collected.run.llm or ""
+        )
+        with options.opened() as opened:
+            file = importing.opened_file(collected.file, RUN)
+            stored = importing.store_file(opened, file, decision, set())
+        importing.report_run(stored.report)
     if not collected.has_answers:
         raise click.ClickException(gettext("The chatbot answered none of the questions."))
 
@@ -123,8 +128,6 @@ def collect_command(
 @click.option("--port", type=click.IntRange(0, 65535), help="Port; the first free from 8810.")
 def chatbot_command(port: int | None) -> None:
     """Run the demo chatbot over the sample's catalogue until it is interrupted."""
-    from relevansi.cli.collecting import demo_server
-
     listener = listen(LOOPBACK, port, first=demo_server.PORT)
     with listener:
         server = demo_server.server_on(listener)
@@ -136,23 +139,18 @@ def chatbot_command(port: int | None) -> None:
 def _chosen(
     path: Path, first: int | None, last: int | None, limit: int | None
 ) -> Sequence[ReadQuestion]:
-    from relevansi.importers.runs import problems
-    from relevansi.importers.runs.questions import read
-    from relevansi.services.collecting import collection
-
     questions, remarks = read(path.name, path.read_bytes())
     for remark in problems.remarks(remarks):
         notice(remark.text)
     part = collection.part_of(questions, first, last, limit)
     if not part:
         numbers = [question.query_id for question in questions]
-        raise click.UsageError(
-            gettext(
-                "--from and --to leave no question; their numbers go from %(low)s to %(high)s.",
-                low=min(numbers),
-                high=max(numbers),
-            )
+        refusal = gettext(
+            "--from and --to leave no question; their numbers go from %(low)s to %(high)s.",
+            low=min(numbers),
+            high=max(numbers),
         )
+        raise click.UsageError(refusal)
     for number, turns in collection.without_earlier_turns(questions, part).items():
         warning = gettext(
             "Question %(id)s depends on earlier turns that are not asked: %(turns)s.",
@@ -164,8 +162,6 @@ def _chosen(
 
 
 def _ask_rest(collected: Collection, plan: CollectionPlan) -> Collection:
-    from relevansi.services.collecting import collection
-
     if collected.is_finished:
         return collected
     total, method = collected.run.total_questions, collected.run.search_method
@@ -192,13 +188,3 @@ def _report(collected: Collection, plan: CollectionPlan) -> None:
     questions = ngettext("%(n)s question", "%(n)s questions", len(collected.run.answers))
     counts = gettext("%(asked)s asked, %(failed)s failed", asked=questions, failed=failed)
     say(f"{collected.file}: {counts}")
-
-
-def _import(collected: Collection) -> None:
-    from relevansi.services.runs.file_formats import RUN, FileDecision
-
-    decision = FileDecision(method=collected.run.search_method or "", llm=collected.run.llm or "")
-    with options.opened() as opened:
-        file = importing.opened_file(collected.file, RUN)
-        stored = importing.store_file(opened, file, decision, set())
-    importing.report_run(stored.report)

@@ -7,11 +7,12 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import click
 from msgspec import DecodeError, Meta, Struct, json
 from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.serving import BaseWSGIServer, make_server
 from werkzeug.wrappers import Request, Response
 
 from relevansi.cli.frame.output import say
@@ -19,9 +20,6 @@ from relevansi.cli.frame.serving import LOOPBACK, listen
 from relevansi.config import resource
 from relevansi.i18n import gettext
 from relevansi.services.collecting.demo_chatbot import DemoBot
-
-if TYPE_CHECKING:
-    from werkzeug.serving import BaseWSGIServer
 
 PORT = 8810
 PATH = "/chat"
@@ -60,8 +58,6 @@ def running() -> Iterator[None]:
 
 def server_on(listener: socket.socket) -> BaseWSGIServer:
     """Return the server of the demo chatbot, which answers once it serves."""
-    from werkzeug.serving import make_server
-
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would tell of each request
     listener.listen()
     host, port = listener.getsockname()[:2]

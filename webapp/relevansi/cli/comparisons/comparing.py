@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
 
 from relevansi.cli.frame import options
 from relevansi.cli.frame.output import is_standard, notice, steps, write
+from relevansi.exporters.comparisons import files as comparison_files
+from relevansi.exporters.phase_3 import summary
 from relevansi.i18n import gettext
-from relevansi.services.comparisons import chosen_runs
-
-if TYPE_CHECKING:
-    from relevansi.metrics.comparisons.comparisons import ComparisonReport
+from relevansi.importers.runs import problems
+from relevansi.metrics.comparisons.comparisons import ComparisonReport
+from relevansi.services.comparisons import chosen_runs, comparisons, rated_comparisons
+from relevansi.services.comparisons.rated_comparisons import RatedCsv
+from relevansi.services.phase_3 import findings, participants
+from relevansi.services.runs import reports
+from relevansi.services.study import studies
 
 USERS = 3
 """The phase that is summed up and not compared."""
@@ -111,13 +115,12 @@ def _destination(formats: tuple[str, ...], spelled: str | None, output: Path | N
         formats = (*formats, spelled)
     elif spelled is not None:
         if output is not None:
-            raise click.UsageError(
-                gettext(
-                    '--output "%(name)s" is not a format: choose one of %(formats)s.',
-                    name=spelled,
-                    formats=", ".join(FORMATS),
-                )
+            refusal = gettext(
+                '--output "%(name)s" is not a format: choose one of %(formats)s.',
+                name=spelled,
+                formats=", ".join(FORMATS),
             )
+            raise click.UsageError(refusal)
         output = Path(spelled)
     chosen = tuple(dict.fromkeys(formats)) or FORMATS[:1]
     if len(chosen) > 1:
@@ -128,8 +131,6 @@ def _destination(formats: tuple[str, ...], spelled: str | None, output: Path | N
 
 
 def _write(report: ComparisonReport, to: Destination) -> None:
-    from relevansi.exporters.comparisons import files as comparison_files
-
     today = options.now().astimezone().date()
     to.write(
         lambda file_format: comparison_files.file_name(report, file_format, today),
@@ -138,10 +139,6 @@ def _write(report: ComparisonReport, to: Destination) -> None:
 
 
 def _of_files(paths: Sequence[str], names: str | None, phase: int | None) -> ComparisonReport:
-    from relevansi.importers.runs import problems
-    from relevansi.services.comparisons import rated_comparisons
-    from relevansi.services.comparisons.rated_comparisons import RatedCsv
-
     missing = [path for path in paths if not Path(path).is_file()]
     if missing:
         raise click.UsageError(gettext("There is no file %(name)s.", name=", ".join(missing)))
@@ -164,9 +161,6 @@ def _of_files(paths: Sequence[str], names: str | None, phase: int | None) -> Com
 
 def _sum_up(to: Destination) -> None:
     """Write the summary of phase 3, and log that there is a copy of what participants gave."""
-    from relevansi.exporters.phase_3 import summary
-    from relevansi.services.phase_3 import findings, participants
-
     now = options.now()
     today = now.astimezone().date()
     with options.writing() as (session, study):
@@ -182,10 +176,6 @@ def _sum_up(to: Destination) -> None:
 def _report(
     phase: int | None, run_ids: tuple[str, ...], rule: str | None, figures: str
 ) -> ComparisonReport:
-    from relevansi.services.comparisons import comparisons
-    from relevansi.services.runs import reports
-    from relevansi.services.study import studies
-
     names = studies.figures_in(figures)
     with options.reading() as (session, study), steps() as tell:
         chosen = reports.rule_of(session, study, rule)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from msgspec import DecodeError, Struct, json, to_builtins
+from msgspec import DecodeError, json, to_builtins
 from msgspec.structs import asdict
 
 from relevansi import labels, notation
@@ -18,7 +18,7 @@ from relevansi.chatbot.failures import CallFailed
 from relevansi.cli.frame import options
 from relevansi.cli.frame.options import Reply, replies
 from relevansi.cli.frame.output import document_text, one_line
-from relevansi.cli.runs.importing import choices_of, reading_options
+from relevansi.cli.runs.importing import reads_results
 from relevansi.config import secret
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.exports import empty_answers
@@ -46,6 +46,13 @@ FLOORS = {
     Outcome.OPEN: mark("whether the floor %(floor)s is reached rests on what is not judged"),
     Outcome.FAILED: mark("the floor %(floor)s is missed"),
 }
+
+COUNTS = (
+    mark("Questions that the baseline lacks, in no figure: %(n)s."),
+    mark("Grades in the files, left out as a run does not judge itself: %(n)s."),
+    mark("Results of the run without a verdict: %(n)s."),
+    mark("Results below the depth to which lists are judged, left open: %(n)s."),
+)
 
 
 @click.command("gate")
@@ -76,7 +83,7 @@ FLOORS = {
 @click.option("--ask", is_flag=True, help="Keep the run, so that raters judge what is open in it.")
 @click.option("--method", default="", help="Search method, as a label of the run.")
 @click.option("--llm", default="", help="LLM, as a label of the run.")
-@reading_options
+@reads_results
 @options.rule_option
 @replies("table", "json", "markdown")
 @click.option(
@@ -92,6 +99,7 @@ def gate_command(
     floors: Sequence[str],
     figures: str,
     ask: bool,
+    choices: Choices,
     **further: Any,
 ) -> None:
     """Hold a new run against floors and against an earlier run, for the checks of a change.
@@ -117,8 +125,6 @@ def gate_command(
         least = gate.floors_in(floors)
     with options.naming("--figures"):
         names = gate.figures_in(figures)
-    reading = ("columns", "mapping", "grades", "depth", "split")
-    choices = choices_of(**{name: further.pop(name) for name in reading})
     request = GateRequest(floors=least, figures=names, **further)
     files = [(path.name, path.read_bytes()) for path in paths]
     if url:
@@ -169,12 +175,18 @@ def _of_server(
         "split": choices.split,
     }
     del fields["floors"]
+    # A number that is 0 is stated, though it equals False.
+    stated = {
+        name: value
+        for name, value in fields.items()
+        if value is not False and value not in (None, "")
+    }
     try:
         answer = client.request(
             "POST",
             client.full_address(url, ADDRESS),
             token=secret(TOKEN),
-            data={name: _field(value) for name, value in fields.items() if _is_stated(value)},
+            data={name: _field(value) for name, value in stated.items()},
             files=[("files", file) for file in files],
         )
         if answer.is_success:
@@ -182,27 +194,17 @@ def _of_server(
     except CallFailed as failed:
         raise click.ClickException(str(failed)) from None
     except DecodeError:
-        raise click.ClickException(
-            gettext("%(url)s is not the address of a Relevansi with gates.", url=url)
-        ) from None
+        refusal = gettext("%(url)s is not the address of a Relevansi with gates.", url=url)
+        raise click.ClickException(refusal) from None
     why = detail(answer.content)
-    with suppress(DecodeError):
-        problem = json.decode(answer.content, type=_Problem)
-        why = f"{problem.title}. {problem.detail}"
+    with suppress(DecodeError, KeyError, TypeError):
+        problem = json.decode(answer.content)
+        why = f"{problem['title']}. {problem['detail']}"
     if answer.status_code in {401, 403}:
         advice = gettext("Set %(name)s to a token of the study's owner.", name=TOKEN)
         why = f"{why} {advice}"
     refused = gettext("The server refused (%(status)s):", status=answer.status_code)
     raise click.ClickException(f"{refused} {why}")
-
-
-class _Problem(Struct):
-    title: str
-    detail: str
-
-
-def _is_stated(value: object) -> bool:
-    return value is not None and value is not False and value != ""
 
 
 def _field(value: Any) -> Any:
@@ -235,12 +237,9 @@ def _first_line(report: GateReport) -> str:
         )
     reasons = [finding for each, finding in _findings(report) if each is report.outcome]
     if report.outcome is Outcome.PASSED:
-        tolerance = report.request.tolerance
-        reasons = [
-            gettext("no loss shown")
-            if tolerance is None
-            else gettext("no loss over %(loss)s", loss=notation.amount(tolerance))
-        ]
+        reasons = [gettext("no loss shown")]
+        if (tolerance := report.request.tolerance) is not None:
+            reasons = [gettext("no loss over %(loss)s", loss=notation.amount(tolerance))]
     return f"{outcome}: {'; '.join(reasons)}"
 
 
@@ -278,13 +277,9 @@ def _of_difference(unit: Unit, difference: GateDifference, report: GateReport) -
 def _why_open(unit: Unit, difference: GateDifference, report: GateReport) -> str:
     least, tolerance = report.request.min_judged, report.request.tolerance
     shares = {report.name: difference.judged, report.baseline_name: difference.baseline_judged}
-    lacking = [
-        f"{name} {notation.four(share)}"
-        for name, share in shares.items()
-        if share is not None and share < least
-    ]
+    lacking = {name: n for name, n in shares.items() if n is not None and n < least}
     if lacking:
-        listed = ", ".join(lacking)
+        listed = ", ".join(f"{name} {notation.four(share)}" for name, share in lacking.items())
         return gettext("too little is judged where the lists differ (%(shares)s)", shares=listed)
     if difference.p is None or tolerance is None:
         return gettext("no question has a value in both runs")
@@ -313,23 +308,14 @@ def _sentences(report: GateReport) -> Iterator[str]:
     for _, finding in _findings(report):
         yield f"{finding}."
     if report.missing:
-        message = (
-            mark("Left out, as the run lacks them: %(questions)s.")
-            if report.request.allow_missing
-            else mark("The run lacks these questions, which count as empty lists: %(questions)s.")
-        )
+        message = mark("The run lacks these questions, which count as empty lists: %(questions)s.")
+        if report.request.allow_missing:
+            message = mark("Left out, as the run lacks them: %(questions)s.")
         yield gettext(message, questions=", ".join(report.missing))
-    counts = {
-        mark("Questions that the baseline lacks, in no figure: %(n)s."): report.n_added,
-        mark("Grades in the files, left out as a run does not judge itself: %(n)s."): (
-            report.n_grades
-        ),
-        mark("Results of the run without a verdict: %(n)s."): len(report.unjudged),
-        mark("Results below the depth to which lists are judged, left open: %(n)s."): (
-            report.n_below_pool
-        ),
-    }
-    yield from (gettext(message, n=notation.number(n)) for message, n in counts.items() if n)
+    counts = (report.n_added, report.n_grades, len(report.unjudged), report.n_below_pool)
+    for message, n in zip(COUNTS, counts, strict=True):
+        if n:
+            yield gettext(message, n=notation.number(n))
     if report.run is None:
         yield gettext("Nothing of this run is stored; --ask keeps it, so that raters judge it.")
     else:

@@ -119,13 +119,12 @@ def json_v2_command(
 
 def _warn_without_contexts(n: int) -> None:
     if n:
-        notice(
-            ngettext(
-                "%(n)s question has no contexts: its references will count as wrong.",
-                "%(n)s questions have no contexts: their references will count as wrong.",
-                n,
-            )
+        line = ngettext(
+            "%(n)s question has no contexts: its references will count as wrong.",
+            "%(n)s questions have no contexts: their references will count as wrong.",
+            n,
         )
+        notice(line)
 
 
 def _ask(answering: Answering, chatbot: Chatbot, retriever: Endpoint | None, at_once: int) -> int:

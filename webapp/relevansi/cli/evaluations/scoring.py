@@ -245,11 +245,10 @@ def _answered(
     if provenance is not None:
         sources, _ = load(provenance.name, provenance.read_bytes(), expected="object")
         if not isinstance(sources, dict):
-            raise click.ClickException(
-                gettext(
-                    "%(file)s is not a JSON object with provenance fields.", file=provenance.name
-                )
+            refusal = gettext(
+                "%(file)s is not a JSON object with provenance fields.", file=provenance.name
             )
+            raise click.ClickException(refusal)
     with outputs.open("rb") as stream:
         data = questions.read_bytes()
         return expected_json.join(questions.name, data, outputs.name, stream, sources)

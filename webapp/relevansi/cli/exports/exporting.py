@@ -13,7 +13,6 @@ from typing import Any, cast
 
 import click
 from msgspec.structs import asdict
-from sqlalchemy.orm import Session
 
 from relevansi import labels, notation
 from relevansi.chatbot.failures import CallFailed
@@ -23,11 +22,11 @@ from relevansi.cli.frame.options import FILE, WIDTH, Command, Reply, output_opti
 from relevansi.cli.frame.output import is_standard, notice, printed, say, steps, write, write_files
 from relevansi.config import secret
 from relevansi.db import engine
-from relevansi.db.tables.study import Study
 from relevansi.exporters.comparisons.words import positions
 from relevansi.exporters.exports import metrics_tables
 from relevansi.exporters.frame.csv_cells import CsvStyle
 from relevansi.exporters.frame.tables import Table, text_table
+from relevansi.exporters.offline import page
 from relevansi.i18n import gettext, ngettext
 from relevansi.importers.runs import csv_ratings, problems
 from relevansi.metrics.judging.figures import RunReport, totals, undefined
@@ -38,8 +37,9 @@ from relevansi.services.exports import exports, pushes
 from relevansi.services.exports.exports import OfflinePageRenderer
 from relevansi.services.judging import live_metrics
 from relevansi.services.machine_judges import judges
+from relevansi.services.offline.runs import offline_run
+from relevansi.services.proof_packs import packs
 from relevansi.services.runs import reports, runs
-from relevansi.services.runs.reports import Rule
 from relevansi.services.runs.runs import SourceComparison
 from relevansi.services.study import studies
 
@@ -127,9 +127,8 @@ def _newest_rated(folder: Path) -> Path | None:
         key=lambda path: (re.findall(r"\d{4,}", path.stem), path.stat().st_mtime, path),
         default=None,
     )
-    if newest is None:
-        return None
-    notice(gettext("%(file)s is the newest rated CSV here.", file=newest))
+    if newest is not None:
+        notice(gettext("%(file)s is the newest rated CSV here.", file=newest))
     return newest
 
 
@@ -222,17 +221,16 @@ def export_command(
     style = CsvStyle.EXCEL if excel else None
     own_options = _options_of(file_format, {"style": style, **own_options})
     if file_format == PAGE and rule:
-        raise click.UsageError(
-            gettext(
-                "html is a file to rate in: it holds no verdicts, so --rater and --rule cannot be "
-                "used."
-            )
+        refusal = gettext(
+            "html is a file to rate in: it holds no verdicts, so --rater and --rule cannot be used."
         )
+        raise click.UsageError(refusal)
     notes: Sequence[str] = ()
     with options.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule)
         if file_format == PACK:
-            data = _pack(session, study, run_id, chosen)
+            with steps() as tell:
+                data = packs.pack(session, study, run_id, chosen, tell=tell).data
         elif file_format == PAGE:
             with page_maker(create_app) as printer:
                 data = printer(session, study, run_id or "", chosen)
@@ -245,12 +243,8 @@ def export_command(
                 notes = [labels.rule(chosen.name), *notes]
     for note in notes:
         notice(note)
-    if (
-        file_format == "beir"
-        and output is not None
-        and not is_standard(output)
-        and output.suffix != ".zip"
-    ):
+    is_folder = output and not is_standard(output) and output.suffix != ".zip"
+    if file_format == "beir" and output and is_folder:
         with zipfile.ZipFile(BytesIO(data)) as packed:
             _write({output / name: packed.read(name) for name in packed.namelist()})
     else:
@@ -261,33 +255,23 @@ def _options_of(file_format: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of this format that were used; those of other formats are refused."""
     used = {name: value for name, value in options.items() if value}
     for name in used:
-        if file_format not in OPTIONS[name]:
-            if name == "style":
-                raise click.UsageError(gettext("--excel goes with the CSV formats."))
-            formats = ", ".join(OPTIONS[name])
-            raise click.UsageError(
-                gettext("--%(name)s goes with --format %(formats)s.", name=name, formats=formats)
-            )
+        if file_format in OPTIONS[name]:
+            continue
+        if name == "style":
+            raise click.UsageError(gettext("--excel goes with the CSV formats."))
+        formats = ", ".join(OPTIONS[name])
+        refusal = gettext("--%(name)s goes with --format %(formats)s.", name=name, formats=formats)
+        raise click.UsageError(refusal)
     return used
-
-
-def _pack(session: Session, study: Study, run_id: str | None, rule: Rule) -> bytes:
-    from relevansi.services.proof_packs import packs
-
-    with steps() as tell:
-        return packs.pack(session, study, run_id, rule, tell=tell).data
 
 
 @contextmanager
 def page_maker(create_app: AppFactory) -> Iterator[OfflinePageRenderer]:
     """Yield what makes the file to rate a run in, from the templates of an application."""
-    from relevansi.exporters.offline import page
-    from relevansi.services.offline import runs
-
     app = create_app()
     try:
         yield lambda session, study, run_id, _rule: page.page(
-            app.jinja_env, runs.offline_run(session, study, run_id)
+            app.jinja_env, offline_run(session, study, run_id)
         )
     finally:
         app.extensions["database"].close()
@@ -336,9 +320,7 @@ def push_command(to: str, endpoint: str, run_id: str, rule: str, reply: Reply) -
         repeated = gettext("This list was there already.") if result.was_there else ""
         say(" ".join(filter(None, [counts, repeated, result.name])))
     for refusal in result.refused:
-        items, more = ", ".join(refusal.items[:MOST_NAMED]), len(refusal.items) - MOST_NAMED
-        if more > 0:
-            items = gettext("%(listed)s and %(n)s more", listed=items, n=more)
+        items = notation.listed(refusal.items, MOST_NAMED)
         why = f"{refusal.status}: {refusal.detail}" if refusal.status else refusal.detail
         notice(f"{gettext('refused')}: {items} ({why})")
     if result.refused:
@@ -371,14 +353,13 @@ def export_tree_command(
     different = [path for path in files if folder / path in new and (folder / path).exists()]
     if different and not replace:
         listed, more = ", ".join(different[:MOST_NAMED]), len(different) - MOST_NAMED
-        raise click.ClickException(
-            gettext(
-                "%(folder)s holds other files of these names: %(files)s. Nothing was written. "
-                "Choose another folder, or say --replace.",
-                folder=folder,
-                files=f"{listed}, {gettext('%(n)s more', n=more)}" if more > 0 else listed,
-            )
+        refusal = gettext(
+            "%(folder)s holds other files of these names: %(files)s. Nothing was written. "
+            "Choose another folder, or say --replace.",
+            folder=folder,
+            files=f"{listed}, {gettext('%(n)s more', n=more)}" if more > 0 else listed,
         )
+        raise click.ClickException(refusal)
     _write(new)
     for note in notes:
         notice(note)
@@ -421,13 +402,12 @@ def check_command(paths: Sequence[Path]) -> None:
         for fault in damaged:
             say(fault)
         if damaged:
-            raise click.ClickException(
-                gettext(
-                    "The database is damaged (%(name)s). Restore the latest backup: "
-                    "relevansi restore FILE --replace",
-                    name=used.description,
-                )
+            refusal = gettext(
+                "The database is damaged (%(name)s). Restore the latest backup: "
+                "relevansi restore FILE --replace",
+                name=used.description,
             )
+            raise click.ClickException(refusal)
         with used.reading() as session:
             figures = live_metrics.check(session)
             prompts = judges.changed_prompts(session)

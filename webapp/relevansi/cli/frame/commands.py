@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from relevansi.cli.frame.output import say
+from relevansi.config import UnusableSetting
 from relevansi.failures import Failure
 from relevansi.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, mark, speaking
 from relevansi.printable import LogLineFormatter
@@ -198,11 +199,11 @@ def _tell(message: str) -> None:
 
 
 def _message(failure: Exception) -> str | None:
-    from sqlalchemy.exc import OperationalError
+    # The list of commands is read without the database, which takes half a second.
+    from sqlalchemy.exc import OperationalError  # noqa: PLC0415
 
-    from relevansi.config import UnusableSetting
-    from relevansi.db.outages import Outage, outage
-    from relevansi.db.sqlite_files import DamagedDatabase
+    from relevansi.db.outages import Outage, outage  # noqa: PLC0415
+    from relevansi.db.sqlite_files import DamagedDatabase  # noqa: PLC0415
 
     if isinstance(failure, Failure):
         return failure.line()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from relevansi.cli.collecting import demo_server
+from relevansi.cli.frame.commands import AppFactory
 from relevansi.cli.frame.output import say
 from relevansi.cli.frame.serving import LOOPBACK, serve
 from relevansi.config import Settings, private_folder
@@ -18,9 +18,6 @@ from relevansi.db.engine import Database, DatabaseOutOfDate, NewerDatabase
 from relevansi.i18n import gettext
 from relevansi.services.judging import live_metrics
 from relevansi.services.study import demos
-
-if TYPE_CHECKING:
-    from relevansi.cli.frame.commands import AppFactory
 
 
 @click.command("demo")
@@ -64,21 +61,18 @@ def prepared_demo(*, documents: bool = False, fresh: bool = False) -> Settings:
             demo.upgrade()
             live_metrics.recompute(demo)
         except NewerDatabase as newer:
-            raise click.ClickException(
-                gettext(
-                    "The demo %(name)s was made by a newer Relevansi. "
-                    "`%(command)s` deletes it and opens the demo of this version.",
-                    name=demo.description,
-                    command=anew,
-                )
-            ) from newer
-    if sqlite_files.marked(file) != demos.mark(documents=documents):
-        say(
-            gettext(
-                "The demo's study is of another version, with your ratings. "
-                "`%(command)s` deletes them and opens the study of this version.",
+            refusal = gettext(
+                "The demo %(name)s was made by a newer Relevansi. "
+                "`%(command)s` deletes it and opens the demo of this version.",
+                name=demo.description,
                 command=anew,
-            ),
-            err=True,
+            )
+            raise click.ClickException(refusal) from newer
+    if sqlite_files.marked(file) != demos.mark(documents=documents):
+        line = gettext(
+            "The demo's study is of another version, with your ratings. "
+            "`%(command)s` deletes them and opens the study of this version.",
+            command=anew,
         )
+        say(line, err=True)
     return settings

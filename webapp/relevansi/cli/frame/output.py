@@ -127,7 +127,7 @@ def one_line(text: str) -> str:
 
 def printed(parts: Iterable[Table | str], *, width: int | None = None, boxed: bool = True) -> bytes:
     """Return tables and sentences in UTF-8, as wide as the terminal unless `width` is given."""
-    from rich.console import Console
+    from rich.console import Console  # noqa: PLC0415 - few commands draw
 
     console = Console(width=width, color_system=None)
     with console.capture() as captured:
@@ -151,8 +151,8 @@ def document_text(document: Document, *, width: int) -> bytes:
 
 def _grid(table: Table, *, boxed: bool) -> RichTable:
     """Return a table whose title, headings and cells are printed as the text they are."""
-    from rich.box import HEAVY_HEAD
-    from rich.table import Table as RichTable
+    from rich.box import HEAVY_HEAD  # noqa: PLC0415 - few commands draw
+    from rich.table import Table as RichTable  # noqa: PLC0415 - few commands draw
 
     grid = RichTable(
         title=_text(table.title) if table.title else None,
@@ -168,7 +168,7 @@ def _grid(table: Table, *, boxed: bool) -> RichTable:
 
 
 def _text(*lines: str) -> Text:
-    from rich.text import Text
+    from rich.text import Text  # noqa: PLC0415 - few commands draw
 
     return Text("\n".join(map(one_line, lines)))
 
@@ -200,8 +200,8 @@ def bar(
     total: int, *, completed: int = 0, name: str = "", transient: bool = False
 ) -> Iterator[Bar]:
     """Yield a bar that shows how much is completed and how much time is left."""
-    from rich import progress as rich_progress
-    from rich.console import Console
+    from rich import progress as rich_progress  # noqa: PLC0415 - few commands draw
+    from rich.console import Console  # noqa: PLC0415 - few commands draw
 
     progress = rich_progress.Progress(
         rich_progress.TextColumn("{task.description}", markup=False),
@@ -227,14 +227,13 @@ def resumable_bar(total: int, *, completed: int, name: str = "") -> Iterator[Bar
             yield questions
         except KeyboardInterrupt:
             questions.stop()
-            raise click.ClickException(
-                gettext(
-                    "Interrupted after %(done)s of %(total)s questions; the same command with "
-                    "--resume goes on.",
-                    done=questions.completed,
-                    total=total,
-                )
-            ) from None
+            refusal = gettext(
+                "Interrupted after %(done)s of %(total)s questions; the same command with "
+                "--resume goes on.",
+                done=questions.completed,
+                total=total,
+            )
+            raise click.ClickException(refusal) from None
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import logging
 import os
 import signal
 import socket
+import webbrowser
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from relevansi.cli.frame.commands import AppFactory
 from relevansi.cli.frame.output import say
 from relevansi.config import FOLDER, Settings, private_folder
 from relevansi.db.engine import Database
@@ -31,12 +33,11 @@ from relevansi.db.sqlite_files import cut_off_beside
 from relevansi.i18n import gettext
 from relevansi.services.folders.folder import names
 from relevansi.services.judging import live_metrics
+from relevansi.services.people import sign_in
+from relevansi.services.study import studies
 
 if TYPE_CHECKING:
     from flask import Flask
-
-    from relevansi.cli.frame.commands import AppFactory
-
 
 LOOPBACK = "127.0.0.1"
 PORT = 8800
@@ -197,8 +198,6 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
         tell_setup_link(app, settings, address)
     say(gettext("Stop it with Ctrl+C."))
     if browser:
-        import webbrowser
-
         Timer(0.5, webbrowser.open, [address]).start()
     gc.freeze()  # what is here stays
     with announced(settings, address, database.description):
@@ -207,7 +206,7 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
 
 def _answer(app: Flask, listener: socket.socket) -> None:
     """Answer all who come to `listener` until Ctrl+C or a signal to end."""
-    from waitress.server import create_server
+    from waitress.server import create_server  # noqa: PLC0415 - other commands only ask where
 
     # That requests wait a moment, and are not begun at the end, is what the queue is for.
     for name in ("waitress", "waitress.queue"):
@@ -233,9 +232,6 @@ def _stop(_number: int, _frame: object) -> NoReturn:
 
 def tell_setup_link(app: Flask, settings: Settings, address: str) -> None:
     """Print the link that sets the owner's first password, as long as there is none."""
-    from relevansi.services.people import sign_in
-    from relevansi.services.study import studies
-
     with app.extensions["database"].reading() as session:
         study = studies.current(session)
         if study is not None and study.password is None and not settings.auth_header:
@@ -258,11 +254,10 @@ def listen(host: str, port: int | None, *, first: int = PORT) -> socket.socket:
             failure = error
         else:
             return listener
-    raise click.ClickException(
-        gettext(
-            "Port %(port)s of %(host)s cannot be used: %(why)s. Say another --port.",
-            port=tried[-1],
-            host=host,
-            why=failure.strerror,
-        )
-    ) from failure
+    refusal = gettext(
+        "Port %(port)s of %(host)s cannot be used: %(why)s. Say another --port.",
+        port=tried[-1],
+        host=host,
+        why=failure.strerror,
+    )
+    raise click.ClickException(refusal) from failure

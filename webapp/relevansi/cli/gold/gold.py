@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from relevansi.cli.frame import options
 from relevansi.cli.frame.options import FILE, Reply, output_option, replies
 from relevansi.cli.frame.output import say, write_json
+from relevansi.exporters.frame.json_files import fields
 from relevansi.i18n import gettext, ngettext
-
-if TYPE_CHECKING:
-    from relevansi.services.gold.gold import Gold, GoldSet
+from relevansi.importers.runs import problems
+from relevansi.services.gold import constraints, gold
+from relevansi.services.gold.gold import Gold, GoldSet, UnknownQuestionSet
+from relevansi.services.runs.runs import UnknownRun
+from relevansi.services.study import studies
 
 of_set = click.option("--set", "set_id", type=int, metavar="ID", help="A question set's id.")
 of_run = click.option("--run", "run_id", metavar="ID", help="The question set of this run.")
@@ -36,8 +39,6 @@ def list_command(*, reply: Reply) -> None:
     JSON: {question_sets: [{id, questions, first_question, runs: [ID],
                             gold: {version, name, by, at, questions, threshold_t} or null}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    from relevansi.services.gold import gold
-
     with options.reading() as (session, study):
         sets = [(each, gold.in_force(session, each.id)) for each in gold.sets(session, study)]
     if reply.is_json:
@@ -74,10 +75,6 @@ def import_command(file: Path, set_id: int | None, run_id: str | None, *, reply:
     JSON: {question_set, is_new, version, name, by, at, questions, threshold_t,
            problems: [{run, severity, file, query_id, line, code, message}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    from relevansi.importers.runs import problems
-    from relevansi.services.gold import gold
-    from relevansi.services.study import studies
-
     with options.writing() as (session, study):
         chosen = _chosen(gold.sets(session, study), set_id, run_id)
         owner = studies.raters(session, study)[0]
@@ -118,38 +115,29 @@ def export_command(
 
     The only question set is meant where neither --set nor --run names one.
     """
-    from relevansi.services.gold import gold
-
     with options.reading() as (session, study):
         chosen = _chosen(gold.sets(session, study), set_id, run_id)
         if not chosen.versions:
-            raise click.ClickException(
-                gettext(
-                    "This question set has no gold questions; `relevansi gold import` adds them."
-                )
+            refusal = gettext(
+                "This question set has no gold questions; `relevansi gold import` adds them."
             )
+            raise click.ClickException(refusal)
         number = chosen.versions[0].number if number is None else number
         document = gold.read(session, chosen.id, number).document
     write_json(document, output)
 
 
 def _chosen(sets: list[GoldSet], set_id: int | None, run_id: str | None) -> GoldSet:
-    from relevansi.services.gold.gold import UnknownQuestionSet
-    from relevansi.services.runs.runs import UnknownRun
-
     if set_id is not None and run_id is not None:
         raise click.UsageError(gettext("Say --set or --run, not both."))
     if not sets:
-        raise click.ClickException(
-            gettext(
-                "Gold questions belong to the questions of a run: `relevansi import` one first."
-            )
+        refusal = gettext(
+            "Gold questions belong to the questions of a run: `relevansi import` one first."
         )
-    matching = [
-        each
-        for each in sets
-        if set_id in {None, each.id} and (run_id is None or run_id in {run.id for run in each.runs})
-    ]
+        raise click.ClickException(refusal)
+    matching = [each for each in sets if set_id in {None, each.id}]
+    if run_id is not None:
+        matching = [each for each in matching if run_id in {run.id for run in each.runs}]
     if not matching:
         raise UnknownQuestionSet(set_id) if run_id is None else UnknownRun(run_id)
     if len(matching) > 1:
@@ -168,8 +156,7 @@ def _version(gold: Gold | None) -> str:
 def _gold_json(gold: Gold) -> dict[str, Any]:
     return {
         "version": gold.version.number,
-        "name": gold.version.name,
-        "by": gold.version.by,
+        **fields(gold.version, "name", "by"),
         "at": gold.version.at.isoformat(),
         "questions": len(gold.questions),
         "threshold_t": float(gold.threshold),
@@ -194,10 +181,6 @@ def import_manual_command(file: Path, run_id: str, *, reply: Reply) -> None:
     \b
     JSON: {run, new, fitting, problems: [{severity, file, query_id, line, code, message}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    from relevansi.importers.runs import problems
-    from relevansi.services.gold import constraints
-    from relevansi.services.study import studies
-
     with options.writing() as (session, study):
         owner = studies.raters(session, study)[0]
         n_new, n_fitting, unfit = constraints.import_manual(
@@ -227,8 +210,6 @@ def import_manual_command(file: Path, run_id: str, *, reply: Reply) -> None:
 @output_option
 def export_manual_command(run_id: str, output: Path | None) -> None:
     """Write the decisions in force on a run's cards, as `manual-input import` reads them."""
-    from relevansi.services.gold import constraints
-
     with options.reading() as (session, study):
         document = constraints.manual_document(session, study, run_id, options.now())
     write_json(document, output)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from sqlalchemy.orm import Session
 
 from relevansi.cli.frame import options, output
-from relevansi.cli.frame.options import FILE, Reply, replies
+from relevansi.cli.frame.options import FILE, Command, Reply, replies
 from relevansi.cli.frame.output import say
 from relevansi.config import JudgeEndpoint
 from relevansi.db.engine import Database
 from relevansi.db.tables.machine_judges import MachineJudge
+from relevansi.exporters.frame.json_files import fields
 from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.agreement.agreement import Coefficient
 from relevansi.metrics.agreement.registry import COEFFICIENTS, coefficients
@@ -29,7 +30,6 @@ from relevansi.services.workers.loop import GLANCE, WorkLoop
 
 PRICE = options.FiniteRange(min=0)
 LEAST = click.IntRange(min=1)
-Command = TypeVar("Command", bound=Callable[..., Any])
 _LOGGER = logging.getLogger(__name__)
 _LOGGER.addHandler(logging.NullHandler())  # an error is raised once the work has ended
 
@@ -79,9 +79,7 @@ def _agreement_json(
             {"machine": str(machine), "people": str(people), "cards": count}
             for (machine, people), count in sorted(comparison.table.items())
         ],
-        "agreement": {
-            name: {key: getattr(figure, key) for key in keys} for name, figure in figures.items()
-        },
+        "agreement": {name: fields(figure, *keys) for name, figure in figures.items()},
         "cards": [
             {
                 "question": difference.position,
@@ -149,8 +147,7 @@ def estimate_command(name: str, *, reply: Reply, **limits: Any) -> None:
         return
     document = {
         "cards": estimate.n_cards,
-        "prompt_tokens": estimate.prompt_tokens,
-        "completion_tokens": estimate.completion_tokens,
+        **fields(estimate, "prompt_tokens", "completion_tokens"),
         "measured_answers": estimate.measured,
         "cost": _cost(estimate, terms),
         "currency": terms.currency or None,
@@ -199,12 +196,8 @@ def _configured() -> JudgeEndpoint:
 
 
 def _cost(estimate: prompts.TokenEstimate, terms: Terms) -> float | None:
-    return prompts.cost(
-        estimate.prompt_tokens,
-        estimate.completion_tokens,
-        terms.prompt_price,
-        terms.completion_price,
-    )
+    tokens = estimate.prompt_tokens, estimate.completion_tokens
+    return prompts.cost(*tokens, terms.prompt_price, terms.completion_price)
 
 
 def _in_words(estimate: prompts.TokenEstimate, terms: Terms) -> str:

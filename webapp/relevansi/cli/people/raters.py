@@ -7,8 +7,10 @@ import sys
 from datetime import datetime
 
 import click
+import segno
 from msgspec.structs import asdict
 
+from relevansi.chatbot.client import is_loopback
 from relevansi.cli.frame import options, serving
 from relevansi.cli.frame.options import Reply, replies
 from relevansi.cli.frame.output import say
@@ -65,8 +67,6 @@ def invite_command(name: str, days: int, base_url: str | None) -> None:
     say(why, err=True)
     say(ngettext("It holds for %(n)s day.", "It holds for %(n)s days.", days), err=True)
     if not has_password and not settings.auth_header:
-        from relevansi.chatbot.client import is_loopback
-
         here = address if is_loopback(address) else serving.chosen(settings, None)[0]
         advice = gettext(
             "From now on everybody signs in, you too: set the owner's password at %(address)s "
@@ -125,8 +125,6 @@ def raters_command(*, reply: Reply, forget_password: bool) -> None:
 
 
 def _print_code(link: str) -> None:
-    import segno
-
     drawing = io.StringIO()
     segno.make(link, micro=False).terminal(out=drawing, compact=True)
     text = drawing.getvalue()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -11,11 +11,17 @@ from sqlalchemy.orm import Session
 from relevansi.cli.frame import options
 from relevansi.cli.frame.options import WIDTH, Reply, replies
 from relevansi.cli.frame.output import printed, say
+from relevansi.db.tables.planning import RuleKind
+from relevansi.db.tables.study import QuestionSet, Study
+from relevansi.exporters.frame.tables import Section
+from relevansi.exporters.planning import machine_help as help_words
+from relevansi.exporters.planning import plan as plan_words
+from relevansi.exporters.planning import samples as sample_words
 from relevansi.i18n import gettext
-
-if TYPE_CHECKING:
-    from relevansi.db.tables.study import QuestionSet, Study
-    from relevansi.exporters.frame.tables import Section
+from relevansi.metrics.planning.power import Demand, RatingPlanWish
+from relevansi.services.planning import machine_help, samples
+from relevansi.services.runs import reports, runs
+from relevansi.services.study import studies
 
 HEADLINES = ("mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate")
 FIGURES = (*HEADLINES, "mean_response_quality")
@@ -26,8 +32,6 @@ question_set_option = click.option(
 
 
 def _question_set(session: Session, study: Study, number: int | None) -> QuestionSet:
-    from relevansi.services.planning import samples
-
     sets = samples.question_sets(session, study)
     if not sets:
         raise click.ClickException(gettext("There are no questions yet: import a run first."))
@@ -76,10 +80,6 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
     most, unless --runs names two others; their level is divided by the pairs of their phase. With
     --sd a plan needs no run: it comes before there is one, and is a lower limit.
     """
-    from relevansi.exporters.planning import plan as words
-    from relevansi.metrics.planning.power import Demand, RatingPlanWish
-    from relevansi.services.planning import samples
-
     wish = RatingPlanWish(figure, difference, Demand(level, power), deviation)
     with options.reading() as (session, study):
         chosen_set = None
@@ -87,9 +87,9 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
             chosen_set = _question_set(session, study, question_set)
         plan = samples.rating_plan(session, study, chosen_set, wish, pair=pair, raters=raters)
     if reply.is_json:
-        reply.json(words.plan_json(plan))
+        reply.json(plan_words.plan_json(plan))
     else:
-        _write_section(words.section(plan), reply)
+        _write_section(plan_words.section(plan), reply)
 
 
 def _write_section(section: Section, reply: Reply, *notes: str) -> None:
@@ -126,11 +126,6 @@ def sample_command(
     JSON: {rule: {kind, seed, chosen_at, verdicts_before, settings, n, of, sample} or null,
       rated, figures: [{figure, runs, value, lower, upper, n, drawn, of}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    from relevansi.db.tables.planning import RuleKind
-    from relevansi.exporters.planning import samples as words
-    from relevansi.services.planning import samples
-    from relevansi.services.study import studies
-
     for name, value in (("--seed", seed), ("--kind", kind)):
         if questions is None and value is not None:
             raise click.UsageError(
@@ -152,11 +147,11 @@ def sample_command(
         sample = samples.of_set(session, study, chosen)
     if reply.is_json:
         empty: dict[str, Any] = {"rule": None, "rated": 0, "figures": []}
-        reply.json(words.part_json(sample) if sample else empty)
+        reply.json(sample_words.part_json(sample) if sample else empty)
     elif sample is None:
         say(gettext("No sample is drawn: raters are asked all questions."))
     else:
-        _write_section(words.section(sample), reply, words.drawn(sample))
+        _write_section(sample_words.section(sample), reply, sample_words.drawn(sample))
 
 
 @click.command("estimate")
@@ -182,11 +177,6 @@ def estimate_command(
       interval: {method, confidence, ...},
       machine: {name, weight, share_saved, correlation, alone: {value, low, high}, why} or null}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    from relevansi.exporters.planning import machine_help as words
-    from relevansi.exporters.planning import samples as sample_words
-    from relevansi.services.planning import machine_help, samples
-    from relevansi.services.runs import reports, runs
-
     run_ids = [run_id] if against is None else [run_id, against]
     with options.reading() as (session, study):
         compared = [runs.find(session, study, each) for each in run_ids]
@@ -203,8 +193,8 @@ def estimate_command(
             document = _of_sample(sample_words.part_json(sample), len(run_ids), figure)
             document |= {"valid": sample.rule.beforehand, "people_rule": merged.name}
         else:
-            section = words.section(estimates)
-            document = _of_people(words.part_json(estimates))
+            section = help_words.section(estimates)
+            document = _of_people(help_words.part_json(estimates))
     if reply.is_json:
         reply.json({"run": run_id, "against": against, "figure": figure, **document})
     else:
@@ -212,9 +202,10 @@ def estimate_command(
 
 
 def _of_sample(part: dict[str, Any], n_runs: int, figure: str) -> dict[str, Any]:
-    lines = (line for line in part["figures"] if line["figure"] == figure)
-    empty = {"value": None, "lower": None, "upper": None, "n": 0}
-    line = next((line for line in lines if len(line["runs"]) == n_runs), empty)
+    line: dict[str, Any] = {"value": None, "lower": None, "upper": None, "n": 0}
+    for of_runs in part["figures"]:
+        if of_runs["figure"] == figure and len(of_runs["runs"]) == n_runs:
+            line = of_runs
     return {
         "value": line["value"],
         "low": line["lower"],
@@ -222,7 +213,8 @@ def _of_sample(part: dict[str, Any], n_runs: int, figure: str) -> dict[str, Any]
         "n": line["n"],
         "of": part["rule"]["of"],
         "waiting": part["rule"]["n"] - part["rated"],
-        **{key: part[key] for key in ("rule", "interval")},
+        "rule": part["rule"],
+        "interval": part["interval"],
         "machine": None,
     }
 

@@ -41,11 +41,10 @@ def verify_command(file: Path, reply: Reply) -> None:
         reply.write(text.encode("utf-8", "surrogateescape"))
     if not report.equal:
         count = len(report.differences) + report.left_out
-        raise click.ClickException(
-            ngettext(
-                "%(file)s: %(n)s difference.", "%(file)s: %(n)s differences.", count, file=file.name
-            )
+        refusal = ngettext(
+            "%(file)s: %(n)s difference.", "%(file)s: %(n)s differences.", count, file=file.name
         )
+        raise click.ClickException(refusal)
 
 
 def _lines(report: Verification) -> Iterator[str]:

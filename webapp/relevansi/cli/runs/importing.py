@@ -7,9 +7,10 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import wraps
 from pathlib import Path
 from subprocess import list2cmdline
-from typing import Any
+from typing import Any, cast
 
 import click
 import msgspec
@@ -21,6 +22,7 @@ from relevansi.cli.frame import options
 from relevansi.cli.frame.options import Command, Reply, replies
 from relevansi.cli.frame.output import notice, say, steps
 from relevansi.db.engine import Database
+from relevansi.exporters.frame.json_files import fields
 from relevansi.i18n import gettext, ngettext
 from relevansi.importers.results import files
 from relevansi.importers.results.assemble import grades_in
@@ -51,10 +53,21 @@ from relevansi.services.runs.stored_runs import ImportedRun
 from relevansi.services.study import studies
 
 LONGEST_HEAD = 2**20
+READING = ("depth", "split", "columns", "mapping", "grades")
+"""The names of the options by which results are read."""
 
 
-def reading_options(command: Command) -> Command:
-    """Add the options that say how files of results are read."""
+def reads_results(command: Command) -> Command:
+    """Give the command its ``choices``, by options that say how files of results are read."""
+
+    @wraps(command)
+    def reading(*args: Any, **options: Any) -> Any:
+        depth, split, columns, mapping, grades = map(options.pop, READING)
+        roles = _roles(columns, "--columns") | _roles(mapping, "--map")
+        choices = Choices(columns=roles, depth=depth, split=split, grades=_grades(grades))
+        return command(*args, choices=choices, **options)
+
+    reading_command = cast("Command", reading)
     for option in (
         click.option("--split", help="Which of several sets of grades: test, dev, ..."),
         click.option(
@@ -71,8 +84,8 @@ def reading_options(command: Command) -> Command:
         ),
         click.option("--grades", help="Which grade of the files is which here: 0=0,50=1,100=2."),
     ):
-        command = option(command)
-    return command
+        reading_command = option(reading_command)
+    return reading_command
 
 
 @click.command("import")
@@ -86,7 +99,7 @@ def reading_options(command: Command) -> Command:
     default=None,
     help="Whether raters rate blind; else they do as soon as two runs share their questions.",
 )
-@reading_options
+@reads_results
 @click.option(
     "--same-documents",
     is_flag=True,
@@ -101,6 +114,7 @@ def import_command(
     overwrite: bool,
     blind: bool | None,
     catalogue: bool,
+    choices: Choices,
     reply: Reply,
     **values: Any,
 ) -> None:
@@ -114,17 +128,17 @@ def import_command(
     Results of any search or RAG system (tables, JSON, TREC, BEIR, ...) that are named together are
     one import: runs, their questions, their documents and grades. Each system becomes a run.
     """
+    method, llm = values["method"] or "", values["llm"] or ""
     decision = FileDecision(
         rater=values["rater"],
         confirm=values["rater"] is not None,
-        method=values["method"] or "",
-        llm=values["llm"] or "",
         grader=values["rater"] or "",
         meta=None if values["metadata"] is None else _listed(values["metadata"]),
         same_documents=values["same_documents"],
+        method=method,
+        llm=llm,
     )
-    names = ("depth", "split", "columns", "mapping", "grades", "method", "llm")
-    choices = choices_of(**{name: values[name] for name in names})
+    choices = replace(choices, method=method, llm=llm)
     with options.opened() as opened:
         outcome = _Import(opened, decision, choices, overwrite, blind, catalogue)
         with without_collecting():
@@ -137,12 +151,11 @@ def import_command(
     else:
         _report(outcome)
     if {run.id for run in outcome.runs} & sample:
-        notice(
-            gettext(
-                "The invented sample of the demo is in this study now, and counts like your own "
-                "runs. The page Home removes it."
-            )
+        line = gettext(
+            "The invented sample of the demo is in this study now, and counts like your own "
+            "runs. The page Home removes it."
         )
+        notice(line)
     refusals = [*map(problems.message, outcome.problems), *outcome.refusals]
     for line in refusals:
         notice(line)
@@ -167,45 +180,21 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def choices_of(
-    *,
-    depth: int,
-    split: str | None,
-    columns: str | None = None,
-    mapping: str | None = None,
-    grades: str | None = None,
-    method: str | None = None,
-    llm: str | None = None,
-) -> Choices:
-    """Return how files of results are read by the options of a command."""
-    return Choices(
-        columns=_roles(columns, "--columns") | _roles(mapping, "--map"),
-        depth=depth,
-        split=split,
-        grades=_grades(grades),
-        method=method or "",
-        llm=llm or "",
-    )
-
-
 def _roles(text: str | None, option: str) -> dict[str, str]:
     parts = [part.partition("=") for part in _listed(text or "")]
     pairs = [(role.strip(), name.strip()) for role, _, name in parts]
     if any(role not in MAPPED_ROLES or not name for role, name in pairs):
         roles = ", ".join(MAPPED_ROLES)
-        raise click.BadParameter(
-            gettext("columns are named as ROLE=NAME; the roles: %(roles)s", roles=roles),
-            param_hint=option,
-        )
+        why = gettext("columns are named as ROLE=NAME; the roles: %(roles)s", roles=roles)
+        raise click.BadParameter(why, param_hint=option)
     return dict(pairs)
 
 
 def _grades(text: str | None) -> dict[str, str]:
     table = grades_in(text or "")
     if table is None:
-        raise click.BadParameter(
-            gettext("grades are named as GRADE=HERE, such as 0=0,50=1,100=2"), param_hint="--grades"
-        )
+        why = gettext("grades are named as GRADE=HERE, such as 0=0,50=1,100=2")
+        raise click.BadParameter(why, param_hint="--grades")
     return table
 
 
@@ -299,13 +288,12 @@ class _Import(Struct):
                     file = file_formats.with_known_columns(study, file, tell)
             stored = self._store(paths[0], file, is_named=True, tell=tell)
         for path_name, kind in file.read.scorable.items() if stored else ():
-            notice(
-                gettext(
-                    "%(name)s can be scored automatically too: %(command)s",
-                    name=path_name,
-                    command=f"relevansi score {kind} {path_name}",
-                )
+            line = gettext(
+                "%(name)s can be scored automatically too: %(command)s",
+                name=path_name,
+                command=f"relevansi score {kind} {path_name}",
             )
+            notice(line)
         names = file.read.collections if stored else ()
         candidates = (path.parent / name for path in paths for name in names)
         self._keep_collections([path for path in dict.fromkeys(candidates) if path.is_file()])
@@ -320,13 +308,12 @@ class _Import(Struct):
                 )
             notice(gettext("The catalogue has %(n)s items now.", n=outcome.total))
         elif paths:
-            notice(
-                gettext(
-                    "Keep all documents of %(names)s so that raters can look them up: %(command)s",
-                    names=names,
-                    command=f"relevansi catalogue import {names.replace(', ', ' ')}",
-                )
+            line = gettext(
+                "Keep all documents of %(names)s so that raters can look them up: %(command)s",
+                names=names,
+                command=f"relevansi catalogue import {names.replace(', ', ' ')}",
             )
+            notice(line)
 
     def _store(
         self, path: Path, file: OpenedFile, *, is_named: bool, tell: Tell = nobody
@@ -439,14 +426,13 @@ def _report(outcome: _Import) -> None:
 
 
 def _warn_blind() -> None:
-    notice(
-        gettext(
-            "From now on this study is rated blind, because two of its runs have the same "
-            "questions: raters see neither run nor method, and judge each property once, "
-            "whichever run showed it. Every verdict so far stays and counts. `--open` "
-            "keeps it open; the set-up of the study can change it later."
-        )
+    line = gettext(
+        "From now on this study is rated blind, because two of its runs have the same "
+        "questions: raters see neither run nor method, and judge each property once, "
+        "whichever run showed it. Every verdict so far stays and counts. `--open` "
+        "keeps it open; the set-up of the study can change it later."
     )
+    notice(line)
 
 
 def report_run(run: ImportedRun) -> None:
@@ -487,11 +473,9 @@ def _report_ratings(report: RatingsReport) -> None:
         say(f"{report.run_id}  {who}: {state}; {counts}", err=not report.stored)
     if report.new and not report.rater_is_new:
         kinds = ("relevance", "empty_outcome", "quality", "notes")
+        effects = (report.added, report.changed, report.same)
         for kind, name in zip(RatingCounts.__struct_fields__, kinds, strict=True):
-            new, changed, same = (
-                getattr(counts_of, kind)
-                for counts_of in (report.added, report.changed, report.same)
-            )
+            new, changed, same = (getattr(effect, kind) for effect in effects)
             if new or changed or same:
                 line = gettext(
                     "%(field)s: %(new)s new, %(changed)s changed, %(same)s the same",
@@ -607,27 +591,21 @@ def _outcome_json(outcome: _Import) -> dict[str, Any]:
 
 
 def _picked(report: Any, *names: str, **renamed: str) -> dict[str, Any]:
-    fields = {name: name for name in names} | renamed
+    values = {key: getattr(report, name) for key, name in renamed.items()}
     remarks = [*map(problems.to_dict, report.problems)]
-    return {key: getattr(report, name) for key, name in fields.items()} | {"problems": remarks}
+    return fields(report, *names) | values | {"problems": remarks}
 
 
 def _ratings_json(report: RatingsReport) -> dict[str, Any]:
     effects = {"new": report.added, "changed": report.changed, "same": report.same}
     contradictions = [
-        {name: getattr(effect, name) for name in ("query_id", "field", "title", "here", "in_file")}
-        | {"stands": effect.after}
-        for effect in report.contradictions
+        fields(each, "query_id", "field", "title", "here", "in_file") | {"stands": each.after}
+        for each in report.contradictions
     ]
     names = ("stored", "rater", "rater_is_new", "already_imported")
-    renamed = {
-        "file": "name",
-        "run": "run_id",
-        "new_changes": "new",
-        "known_changes": "stored_before",
-    }
+    renamed = {"new_changes": "new", "known_changes": "stored_before"}
     return {
-        **_picked(report, *names, **renamed),
+        **_picked(report, *names, file="name", run="run_id", **renamed),
         "needs_confirmation": report.needs_confirmation and not report.stored,
         "verdicts": report.counts.verdicts,
         "empty_outcomes": report.counts.outcomes,
