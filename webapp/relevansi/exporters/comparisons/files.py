@@ -26,7 +26,6 @@ from relevansi.exporters.frame.spreadsheets import tables_workbook
 from relevansi.exporters.frame.tables import Document, html, markdown
 from relevansi.metrics.comparisons.comparisons import (
     PARTS,
-    Comparison,
     ComparisonReport,
     Contender,
     FigureEstimate,
@@ -102,7 +101,8 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     {files, unsaid}, and study is null.
     """
     comparison, parts = report.comparison, report.parts
-    stable = report.stability
+    stable, is_of_rankings = report.stability, comparison.headline != HEADLINES
+    scale = {"top": comparison.scale.top, "from": comparison.scale.relevant_from}
     from_files = {"files": list(report.files), "unsaid": list(unsaid(report))}
     return {
         **(from_files if report.files else {}),
@@ -130,7 +130,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
             "correction": "Holm, over the pairs of runs within one figure",
         },
         **({"composite": _COMPOSITE} if "composite" in comparison.headline else {}),
-        **(_rankings(comparison) if comparison.headline != HEADLINES else {}),
+        **({"headline": list(comparison.headline), "scale": scale} if is_of_rankings else {}),
         "runs": [
             _contender(contender, report.empty_answers.get(contender.run.run))
             for contender in comparison.contenders
@@ -163,14 +163,6 @@ _COMPOSITE = {
     "weights": dict(COMPOSITE_WEIGHTS),
     "is_a_verdict": False,
 }
-
-
-def _rankings(comparison: Comparison) -> dict[str, Any]:
-    scale = comparison.scale
-    return {
-        "headline": list(comparison.headline),
-        "scale": {"top": scale.top, "from": scale.relevant_from},
-    }
 
 
 def moment_json(when: datetime | None) -> str | None:

@@ -12,6 +12,7 @@ from relevansi.exporters.exports.metrics_tables import (
     values_by_column,
 )
 from relevansi.exporters.frame.csv_cells import DECIMALS, Cell, CsvStyle, csv_bytes
+from relevansi.exporters.frame.json_files import fields
 from relevansi.i18n import ngettext
 from relevansi.metrics.judging.figures import QueryRow, RunReport, averaged
 from relevansi.metrics.judging.queries import MEANS, QUALITY
@@ -19,18 +20,9 @@ from relevansi.notation import half_up
 from relevansi.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 RATED_COLUMNS = (
-    "query_id",
-    "question",
-    "category",
-    "results_count",
-    "relevant_count",
-    "first_relevant_rank",
-    "overall_precision",
-    "precision_at_5",
-    "mrr",
-    "success",
-    "response_quality",
-    "notes",
+    *("query_id", "question", "category", "results_count", "relevant_count"),
+    *("first_relevant_rank", "overall_precision", "precision_at_5", "mrr", "success"),
+    *("response_quality", "notes"),
 )
 """The columns of the original evaluation page's CSV, in its order."""
 
@@ -84,8 +76,7 @@ def _cells(row: QueryRow, report: RunReport) -> dict[str, Cell]:
     is_known = summary.state is not QueryState.UNREADABLE
     return {
         "query_id": row.query_id if report.is_original else row.external_id or row.query_id,
-        "question": row.question,
-        "category": row.category,
+        **fields(row, "question", "category"),
         "results_count": summary.results_count if is_known else None,
         **figures,
         "response_quality": summary.quality if is_known else None,
@@ -94,19 +85,16 @@ def _cells(row: QueryRow, report: RunReport) -> dict[str, Cell]:
 
 
 def _notes(row: QueryRow, cannot_tell: CannotTell | None) -> str:
-    ours = _STATE_WORDS.get(row.summary.state) or _unsure_words(row, cannot_tell)
-    theirs = row.notes
+    ours, theirs = _STATE_WORDS.get(row.summary.state), row.notes
+    unsure = [n for n, verdict in enumerate(row.verdicts, 1) if verdict is Relevance.UNSURE]
+    if unsure and not ours:
+        how = " (not relevant)" if cannot_tell == "not_relevant" else ""
+        ours = f"cannot tell{how}: rank {', '.join(map(str, unsure))}"
     if not theirs and row.summary.empty_outcome:
         return OUTCOME_WORDS[row.summary.empty_outcome]
     if _TAKEN_FOR_OURS.match(theirs):
         theirs = f"{_OWN_WORDS}{theirs}"
     return "; ".join(part for part in (ours, theirs) if part)
-
-
-def _unsure_words(row: QueryRow, cannot_tell: CannotTell | None) -> str:
-    ranks = [n for n, verdict in enumerate(row.verdicts, 1) if verdict is Relevance.UNSURE]
-    how = " (not relevant)" if cannot_tell == "not_relevant" else ""
-    return f"cannot tell{how}: rank {', '.join(map(str, ranks))}" if ranks else ""
 
 
 LONG_COLUMNS = (
@@ -166,15 +154,12 @@ def wide_csv(
 
 
 def _rows(report: RunReport, style: CsvStyle) -> list[list[Cell]]:
-    columns = columns_of(report)
-    return [
-        [
-            cell if name == "response_quality" else _rounded(cell, style)
-            for name, cell in zip(columns, row, strict=True)
-        ]
-        for row in rated_rows(report)
-    ]
-
-
-def _rounded(cell: Cell, style: CsvStyle) -> Cell:
-    return style.number(f"{half_up(cell, DECIMALS):f}") if isinstance(cell, float) else cell
+    rows: list[list[Cell]] = []
+    for row in rated_rows(report):
+        cells = [*row]
+        for place, name in enumerate(columns_of(report)):
+            cell = cells[place]
+            if isinstance(cell, float) and name != "response_quality":
+                cells[place] = style.number(f"{half_up(cell, DECIMALS):f}")
+        rows.append(cells)
+    return rows

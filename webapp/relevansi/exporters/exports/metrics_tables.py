@@ -15,6 +15,7 @@ from relevansi import labels, notation
 from relevansi.exporters.exports import empty_answers
 from relevansi.exporters.frame.charts import in_words
 from relevansi.exporters.frame.csv_cells import Cell, csv_bytes, rounded
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import escaped, inline
 from relevansi.i18n import gettext, ngettext
 from relevansi.kinds.property import Card, CardParticulars, Particulars
@@ -26,7 +27,6 @@ from relevansi.metrics.judging import registry as judging_figures
 from relevansi.metrics.judging.empty_answers import CHECKED, EmptyAnswerCounts, counts_of
 from relevansi.metrics.judging.figures import (
     HEADLINES,
-    Figure,
     QueryRow,
     RunReport,
     Totals,
@@ -70,9 +70,7 @@ def whole_if_exact(value: JsonValue) -> JsonValue:
 
 def _given_json(counts: GivenOn) -> JsonValue:
     return {
-        "n": counts.n,
-        "blind": counts.blind,
-        "open": counts.open,
+        **fields(counts, "n", "blind", "open"),
         "last_open": counts.last_open.isoformat() if counts.last_open else None,
         "unknown": counts.unknown,
     }
@@ -143,8 +141,7 @@ def _details(details: Particulars, distance_km: float | None) -> dict[str, JsonV
         "description": details.description or None,
         "features": list(details.features),
         "facts": dict(details.facts),
-        "latitude": details.latitude,
-        "longitude": details.longitude,
+        **fields(details, "latitude", "longitude"),
         "distance_km": distance_km,
     }
 
@@ -171,6 +168,7 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
     stands beside a figure without bounds.
     """
     whole_run, names = totals(report), with_judged(report.headline)
+    looked_up = empty_answers.counts_json(empty_counts(report))
     of_rankings: dict[str, JsonValue] = {
         "scale": {"top": report.scale.top, "from": report.scale.relevant_from},
         "merging": report.merging,
@@ -179,14 +177,9 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
     if report.seconds:
         of_rankings["seconds_per_verdict"] = seconds_json(report.seconds)
     return {
-        "run": report.run,
-        "rule": report.rule,
-        "cannot_tell": report.cannot_tell,
-        "n_queries": whole_run.n_queries,
-        "n_complete": whole_run.n_complete,
-        "n_with_results": whole_run.n_with_results,
-        "n_failed": whole_run.n_failed,
-        "n_unreadable": whole_run.n_unreadable,
+        **fields(report, "run", "rule", "cannot_tell"),
+        **fields(whole_run, "n_queries", "n_complete", "n_with_results"),
+        **fields(whole_run, "n_failed", "n_unreadable"),
         **({"not_asked": list(report.unasked)} if report.unasked else {}),
         **(of_rankings if report.headline != HEADLINES else {}),
         **({"state": state_json(report.state)} if report.state else {}),
@@ -195,11 +188,7 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
             name: _figures(part, names) | _checked_json(report, name)
             for name, part in category_totals(report).items()
         },
-        **(
-            {"empty_answers": empty_answers.counts_json(empty_counts(report))}
-            if report.knows_searches
-            else {}
-        ),
+        **({"empty_answers": looked_up} if report.knows_searches else {}),
         "queries": [_query(row) for row in report.rows],
     }
 
@@ -342,25 +331,22 @@ def blindness_sentence(blindness: Blindness) -> str:
         grades.n,
         blind=notation.number(grades.blind),
     )
-    both = (verdicts, on_things), (grades, on_answers)
-    return " ".join(_given_on(counts, sentence) for counts, sentence in both if counts.n)
-
-
-def _given_on(counts: GivenOn, sentence: str) -> str:
-    parts = [sentence]
-    if counts.last_open is not None:
-        when = notation.zoned_moment(counts.last_open)
-        n = notation.number(counts.open)
-        parts.append(gettext("%(n)s with the method visible, until %(when)s", n=n, when=when))
-    if counts.unknown:
-        n = notation.number(counts.unknown)
-        parts.append(gettext("for %(n)s it is not recorded", n=n))
-    return "; ".join(parts) + "."
+    sentences = []
+    for counts, sentence in ((verdicts, on_things), (grades, on_answers)):
+        parts = [sentence]
+        if counts.last_open is not None:
+            when, n = notation.zoned_moment(counts.last_open), notation.number(counts.open)
+            parts.append(gettext("%(n)s with the method visible, until %(when)s", n=n, when=when))
+        if counts.unknown:
+            n = notation.number(counts.unknown)
+            parts.append(gettext("for %(n)s it is not recorded", n=n))
+        sentences += ["; ".join(parts) + "."] if counts.n else []
+    return " ".join(sentences)
 
 
 def _figures(part: Totals, names: Sequence[str]) -> dict[str, JsonValue]:
     return {
-        name: {key: getattr(figure, key) for key in ("value", "lower", "upper", "n")}
+        name: fields(figure, "value", "lower", "upper", "n")
         for name, figure in figures(part, names).items()
     }
 
@@ -368,11 +354,8 @@ def _figures(part: Totals, names: Sequence[str]) -> dict[str, JsonValue]:
 def _query(row: QueryRow) -> dict[str, JsonValue]:
     summary = row.summary
     return {
-        "query_id": row.query_id,
-        "question": row.question,
-        "category": row.category,
-        "results_count": summary.results_count,
-        "judged_count": summary.judged_count,
+        **fields(row, "query_id", "question", "category"),
+        **fields(summary, "results_count", "judged_count"),
         **by_column(summary),
         "response_quality": whole_if_exact(summary.figures["mean_response_quality"].value),
         "empty_outcome": summary.empty_outcome.value if summary.empty_outcome else None,
@@ -427,20 +410,14 @@ def figure_table(report: RunReport, part: Totals) -> tuple[list[str], list[list[
 
 def _category_table(report: RunReport, categories: Mapping[str, Totals]) -> str:
     headings = [label_of(name, report.scale) for name in report.headline]
-    rows = [
-        [
-            inline(labels.with_label(labels.category(name), name)),
-            str(part.n_queries),
-            *map(_with_n, figures(part, report.headline).values()),
-        ]
-        for name, part in categories.items()
-    ]
+    rows = []
+    for name, part in categories.items():
+        row = [inline(labels.with_label(labels.category(name), name)), str(part.n_queries)]
+        for figure in figures(part, report.headline).values():
+            words = in_words(figure, write=_number)
+            row.append(f"{words.text} ({words.n})" if words.is_open else words.text)
+        rows.append(row)
     return _table([gettext("Category"), gettext("Questions"), *headings], rows)
-
-
-def _with_n(figure: Figure) -> str:
-    words = in_words(figure, write=_number)
-    return f"{words.text} ({words.n})" if words.is_open else words.text
 
 
 def _number(value: float | None, _unit: str) -> str:
@@ -453,13 +430,8 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
 
 
 REGISTRIES = (
-    judging_figures,
-    agreement_figures,
-    comparisons_figures,
-    gold_figures,
-    evaluations_figures,
-    phase_3_figures,
-    planning_figures,
+    *(judging_figures, agreement_figures, comparisons_figures, gold_figures),
+    *(evaluations_figures, phase_3_figures, planning_figures),
 )
 
 
@@ -522,13 +494,12 @@ def _explained(measure: Measure) -> Iterator[str]:
 def runs_markdown(reports: Sequence[tuple[str, RunReport]]) -> bytes:
     """Return the figures of all runs in the language in force; each comes with its name."""
     names = tuple(dict.fromkeys(chain.from_iterable(report.headline for _, report in reports)))
-    advice = [
-        read_together(each, MEASURES) for each in HEADLINE_ADVICE if {*each.figures} <= {*names}
-    ]
+    fitting = [each for each in HEADLINE_ADVICE if {*each.figures} <= {*names}]
+    advice = [read_together(each, MEASURES) for each in fitting]
     parts = [f"# {gettext('Evaluation report')}"]
     for name, report in reports:
-        figures_of = metrics_markdown(replace(report, run=name))
-        parts.append(figures_of.replace("# ", "## ", 1).rstrip())
+        of_run = metrics_markdown(replace(report, run=name))
+        parts.append(of_run.replace("# ", "## ", 1).rstrip())
     for heading, texts in (
         (f"## {gettext('What the figures mean')}", _meanings(names)),
         (f"### {gettext('How the table is read')}", _conventions()),

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from relevansi import labels
+from relevansi.exporters.frame.json_files import fields
 from relevansi.i18n import gettext
 from relevansi.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery, ReadRun
 
@@ -35,9 +36,9 @@ def collected_run_file(run: CollectedRun) -> bytes:
 
 def document(head: Mapping[str, object], key: str, rows: Iterable[object]) -> bytes:
     """A JSON object: `head` first, then the list `rows` under `key`, a row to a line."""
-    fields = [f"{_json(name)}: {_json(value)}" for name, value in head.items()]
+    lines = [f"{_json(name)}: {_json(value)}" for name, value in head.items()]
     listed = ",\n".join(map(_json, rows))
-    text = "{" + ",\n".join([*fields, f"{_json(key)}: [\n{listed}\n]"]) + "}\n"
+    text = "{" + ",\n".join([*lines, f"{_json(key)}: [\n{listed}\n]"]) + "}\n"
     # Half a character, which UTF-8 cannot hold, becomes the JSON escape that it came as.
     return text.encode("utf-8", "backslashreplace")
 
@@ -47,10 +48,7 @@ def _answer(answer: CollectedAnswer) -> dict[str, object]:
         "error": answer.error or None,
         "error_code": answer.error_code or None,
         "answer_excerpt": answer.excerpt or None,
-        "context_dependent": answer.context_dependent,
-        "latency_ms": answer.latency_ms,
-        "tries": answer.tries,
-        "usage": answer.usage,
+        **fields(answer, "context_dependent", "latency_ms", "tries", "usage"),
         "metadata": answer.metadata or None,
         "properties": None if answer.properties is None else list(answer.properties),
     }
@@ -62,9 +60,7 @@ def _row(
     answer: CollectedAnswer | ReadQuery, success: bool | str, results_count: int | None
 ) -> dict[str, object]:
     return {
-        "query_id": answer.query_id,
-        "question": answer.question,
-        "category": answer.category,
+        **fields(answer, "query_id", "question", "category"),
         "success": success,
         "response": answer.response,
         "response_length": len(answer.response),
@@ -140,9 +136,7 @@ def folder(search_method: str | None) -> str:
     ('hybrid', 'Hybrid_60_40', 'x', 'method_not_stated')
     """
     name = re.sub(r"[^\w.-]+", "_", search_method or "").strip("._")[:_LONGEST_FOLDER]
-    if not name:
-        return NOT_STATED
-    return f"{name}_" if _RESERVED.fullmatch(name) else name
+    return f"{name}_" if _RESERVED.fullmatch(name) else name or NOT_STATED
 
 
 def moment(timestamp: str | None) -> str:
@@ -174,8 +168,9 @@ def run_file(run: ReadRun) -> bytes:
         "total_questions": len(run.queries) if total is None else total,
         "successful": sum(query.state is not QueryState.FAILED for query in run.queries),
     }
-    fields = {name: value for name, value in head.items() if name != "llm" or value is not None}
-    return document({**run.extra, **fields}, "results", map(_entry, run.queries))
+    if run.llm is None:
+        del head["llm"]
+    return document({**run.extra, **head}, "results", map(_entry, run.queries))
 
 
 def responses(run: ReadRun) -> bytes:
@@ -185,7 +180,13 @@ def responses(run: ReadRun) -> bytes:
         f"{gettext('LLM')}: {run.llm or '-'}\n"
         f"{gettext('Time')}: {run.timestamp or '-'}\n"
     )
-    return "\n".join([head, *map(_response, run.queries)]).encode("utf-8", "backslashreplace")
+    rule = "=" * 78
+    answers = (
+        f"{rule}\n{query.query_id}. {query.question}\n[{query.category}]\n{rule}\n\n"
+        f"{query.response or query.error or '-'}\n"
+        for query in run.queries
+    )
+    return "\n".join([head, *answers]).encode("utf-8", "backslashreplace")
 
 
 def run_title(search_method: str | None, llm: str | None, timestamp: str | None) -> str:
@@ -203,11 +204,3 @@ def _entry(query: ReadQuery) -> dict[str, object]:
     if query.error is not None:
         entry["error"] = query.error
     return entry | dict(query.extra)
-
-
-def _response(query: ReadQuery) -> str:
-    rule = "=" * 78
-    return (
-        f"{rule}\n{query.query_id}. {query.question}\n[{query.category}]\n{rule}\n\n"
-        f"{query.response or query.error or '-'}\n"
-    )

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree as ET
 
+import fontpkg_arimo
+import resvg_py
 from msgspec import Struct
 
 from relevansi.printable import printable_line
@@ -266,16 +268,9 @@ def svg_file(picture: Picture) -> bytes:
 
 def png_file(picture: Picture, zoom: float = 2.0) -> bytes:
     """Return a picture as PNG with `zoom` pixels for each unit: at 2 it is sharp on a screen."""
-    import resvg_py  # noqa: PLC0415 - loaded when somebody asks for such a file
-
     picture.svg.set("font-family", FONT)
+    font = str(fontpkg_arimo.ROOT / "files" / "Arimo[wght].ttf")
     drawn = resvg_py.svg_to_bytes(
-        svg_string=picture.markup, zoom=zoom, font_files=[_font_file()], skip_system_fonts=True
+        svg_string=picture.markup, zoom=zoom, font_files=[font], skip_system_fonts=True
     )
     return bytes(drawn)
-
-
-def _font_file() -> str:
-    import fontpkg_arimo  # noqa: PLC0415 - for pictures alone
-
-    return str(fontpkg_arimo.ROOT / "files" / "Arimo[wght].ttf")

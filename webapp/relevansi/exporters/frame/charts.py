@@ -63,7 +63,6 @@ SMALL = Axis(0, 1, (0, 0.5, 1))
 ENDS = Axis(0, 1, (0, 1))
 QUALITY = Axis(0, 5, (0, 1, 2, 3, 4, 5))
 SMALL_QUALITY = Axis(0, 5, (0, 5))
-AGREEMENT = Axis(-0.25, 1, (-0.25, 0, 0.25, 0.5, 0.75, 1), zero=0)
 
 
 def difference_axis(largest: float) -> Axis:

@@ -56,8 +56,7 @@ def workbook(sheets: Sequence[Sheet]) -> bytes:
 
 
 def undated(data: bytes) -> bytes:
-    """Return an archive of a document without its times: the same content gives the same bytes."""
-    """The same workbook without the time and system of its making."""
+    """Return an archive of a document without the time and system of its making."""
     buffer = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(data)) as dated,
@@ -84,12 +83,9 @@ def tables_workbook(document: Document) -> bytes:
     for section in document.every_section:
         rows += [(section.title, sentence) for sentence in section.sentences]
     sheets = [Sheet("report", (document.title, gettext("Text")), rows)]
-    return workbook(
-        [
-            *sheets,
-            *(_sheet(table) for section in document.every_section for table in section.tables),
-        ]
-    )
+    for section in document.every_section:
+        sheets += map(_sheet, section.tables)
+    return workbook(sheets)
 
 
 def _sheet(table: Table) -> Sheet:

@@ -87,7 +87,6 @@ def _set_up(word: WordDocument, document: Document) -> None:
 
 
 def _add_picture(word: WordDocument, document: Document, picture: Picture) -> None:
-
     drawn = word.add_paragraph()
     drawn.paragraph_format.keep_with_next = True
     shape = drawn.add_run().add_picture(
@@ -96,9 +95,8 @@ def _add_picture(word: WordDocument, document: Document, picture: Picture) -> No
     shape._inline.docPr.set("descr", picture.description)
     caption = word.add_paragraph(style="Caption")
     caption.paragraph_format.keep_with_next = False
-    _add_caption(
-        caption, gettext("Figure %(n)s", n=""), 1 if document.appendix else 0, picture.title
-    )
+    n = 1 if document.appendix else 0
+    _add_caption(caption, gettext("Figure %(n)s", n=""), n, picture.title)
 
 
 def _add_table(word: WordDocument, document: Document, table: Table) -> None:
@@ -107,7 +105,9 @@ def _add_table(word: WordDocument, document: Document, table: Table) -> None:
     _add_caption(word.add_paragraph(style="Caption"), gettext("Table %(n)s", n=""), n, table.title)
     grid = word.add_table(rows=1, cols=len(table.columns))
     _set_borders(grid.rows[0], top=12, bottom=6)
-    _repeat(grid.rows[0])
+    header = OxmlElement("w:tblHeader")
+    header.set(qn("w:val"), "true")
+    grid.rows[0]._tr.get_or_add_trPr().append(header)
     texts = [[(column.heading, False) for column in table.columns]]
     texts += [[(cell.text, cell.is_strong) for cell in row] for row in table.rows]
     small = Pt(9 if n else 7.5)
@@ -152,10 +152,3 @@ def _set_borders(row: _Row, **sides: int) -> None:
                 border.set(qn(f"w:{name}"), value)
             borders.append(border)
         cell._tc.get_or_add_tcPr().append(borders)
-
-
-def _repeat(row: _Row) -> None:
-
-    header = OxmlElement("w:tblHeader")
-    header.set(qn("w:val"), "true")
-    row._tr.get_or_add_trPr().append(header)

@@ -19,6 +19,7 @@ from relevansi.exporters.comparisons.differences import (
 from relevansi.exporters.comparisons.words import conclusion
 from relevansi.exporters.frame import csv_cells
 from relevansi.exporters.frame.csv_cells import csv_bytes
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, numbers, stacked, word
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.gold.constraints import (
@@ -48,13 +49,11 @@ OF_MATRIX = ("precision", "recall", "f1_score", "accuracy")
 
 def section(comparison: ConstraintComparison) -> Section:
     basis = _basis(comparison)
-    sentences = [
-        *(sentence for contender in comparison.contenders for sentence in _lacks(contender)),
-        *(
-            conclusion(comparison, difference)
-            for difference in comparison.differences
-            if not difference.false_negatives_at_zero
-        ),
+    sentences = [sentence for each in comparison.contenders for sentence in _lacks(each)]
+    sentences += [
+        conclusion(comparison, difference)
+        for difference in comparison.differences
+        if not difference.false_negatives_at_zero
     ]
     pairing = gettext(
         "Mean CPR by question is paired over the questions to which both runs gave cards; with no "
@@ -77,8 +76,7 @@ def part_json(comparison: ConstraintComparison) -> dict[str, Any]:
     differences, signed_rank}``; the rest of a run is what ``score constraints`` prints.
     """
     return {
-        "gold": comparison.gold,
-        "version": comparison.version,
+        **fields(comparison, "gold", "version"),
         "threshold_t": float(comparison.threshold),
         "runs": [
             {
@@ -86,8 +84,7 @@ def part_json(comparison: ConstraintComparison) -> dict[str, Any]:
                 "name": contender.name,
                 "not_run": list(contender.not_run),
                 "pending": {str(query_id): n for query_id, n in contender.pending.items()},
-                "decided": contender.decided,
-                "from_text": contender.from_text,
+                **fields(contender, "decided", "from_text"),
                 **constraints_json(contender.report),
             }
             for contender in comparison.contenders
@@ -111,60 +108,38 @@ def _figures(comparison: ConstraintComparison, basis: str) -> Table:
     contenders = comparison.contenders
     headlines = [headline_figures(contender.report) for contender in contenders]
     accuracy = gettext(CONSTRAINT_MEASURES["pca"].label)
-    counts = (
-        (
-            gettext("Total questions"),
-            [contender.report.totals.n_queries for contender in contenders],
-        ),
-        (
-            gettext("Total properties"),
-            [contender.report.totals.n_properties for contender in contenders],
-        ),
-    )
+    of_runs = [contender.report.totals for contender in contenders]
+    counts = {
+        gettext("Total questions"): [each.n_queries for each in of_runs],
+        gettext("Total properties"): [each.n_properties for each in of_runs],
+    }
     rows = [
         (word(label), *(Cell(notation.number(n), (n, None)) for n in values))
-        for label, values in counts
+        for label, values in counts.items()
     ]
     for name in headlines[0]:
         label = gettext(CONSTRAINT_MEASURES[name].label)
         rows.append((word(label), *(_figure(values[name]) for values in headlines)))
     for name, label in CONSTRAINT_LABELS.items():
-        row = (
-            word(f"{accuracy}: {gettext(label)}"),
-            *(_figure(contender.report.totals.pca[name]) for contender in contenders),
-        )
-        rows.append(row)
-    parts = (gettext("Value"), "n")
-    return Table(
-        "constraint_figures",
-        gettext("Figures under the gold questions: value, n"),
-        (
-            Column(gettext("Figure")),
-            *(numbers(contender.name, *parts) for contender in contenders),
-        ),
-        tuple(rows),
-        (gettext("n counts cards for Mean CPR, strict success and PCA, else questions."), basis),
-    )
+        heading = word(f"{accuracy}: {gettext(label)}")
+        rows.append((heading, *(_figure(each.pca[name]) for each in of_runs)))
+    note = gettext("n counts cards for Mean CPR, strict success and PCA, else questions.")
+    runs = (numbers(contender.name, gettext("Value"), "n") for contender in contenders)
+    columns = (Column(gettext("Figure")), *runs)
+    title = gettext("Figures under the gold questions: value, n")
+    return Table("constraint_figures", title, columns, tuple(rows), (note, basis))
 
 
 def _matrices(comparison: ConstraintComparison, basis: str) -> Table:
-    parts = (gettext("Questions"), gettext("No."))
-    return Table(
-        "constraint_matrices",
-        gettext("Confusion matrices: questions and their numbers"),
-        (
-            Column(gettext("Cell")),
-            *(Column(contender.name, parts=parts) for contender in comparison.contenders),
-        ),
-        tuple(
-            (
-                word(gettext(label)),
-                *(_cell(contender, confusion) for contender in comparison.contenders),
-            )
-            for confusion, label in CELLS.items()
-        ),
-        (gettext("Met: results with a mean CPR of at least T."), basis),
+    parts, contenders = (gettext("Questions"), gettext("No.")), comparison.contenders
+    rows = (
+        (word(gettext(label)), *(_cell(contender, confusion) for contender in contenders))
+        for confusion, label in CELLS.items()
     )
+    columns = (Column(gettext("Cell")), *(Column(each.name, parts=parts) for each in contenders))
+    notes = (gettext("Met: results with a mean CPR of at least T."), basis)
+    title = gettext("Confusion matrices: questions and their numbers")
+    return Table("constraint_matrices", title, columns, tuple(rows), notes)
 
 
 def _lacks(contender: CheckedContender) -> Iterator[str]:
@@ -254,8 +229,7 @@ def _evaluation(query: QueryEvaluation) -> dict[str, Any]:
         "has_results": bool(query.cards),
         "num_properties": len(query.cards),
         "mean_cpr": _number(query.mean_cpr),
-        "strict_success": query.strict_success,
-        "is_success": query.is_success,
+        **fields(query, "strict_success", "is_success"),
         "confusion_category": str(query.confusion),
     }
 
@@ -308,9 +282,8 @@ def manual_json(decided: Iterable[Decided], *, timestamp: str) -> dict[str, Any]
     overrides: dict[str, dict[str, dict[str, str]]] = {}
     reasons: dict[str, dict[str, dict[str, str]]] = {}
     cards: dict[str, dict[str, dict[str, str]]] = {}
-    for number, index, subject, outcome, reason in sorted(
-        decided, key=lambda decision: decision[:3]
-    ):
+    in_order = sorted(decided, key=lambda decision: decision[:3])
+    for number, index, subject, outcome, reason in in_order:
         query, card = str(number), str(index)
         if subject == CARD:
             verdict = {"result": outcome or "pending", "comment": reason}

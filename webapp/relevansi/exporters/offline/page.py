@@ -22,6 +22,7 @@ from msgspec import Struct
 from relevansi.config import resource
 from relevansi.exporters.exports.metrics_tables import unsampled_sentence
 from relevansi.exporters.frame.csv_cells import cell_text
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.scripts import as_one
 from relevansi.i18n import LANGUAGES, direction, gettext, language, own_name, speaking
 from relevansi.kinds.property import CardParticulars
@@ -33,11 +34,8 @@ from relevansi.records import CannotTell, Item, QueryState
 FORMAT = "relevansi offline ratings"
 VERSION = 1
 STYLES = (
-    "vendor/modern-normalize.css",
-    "frame/tokens.css",
-    "frame/ground.css",
-    "rating/rating.css",
-    "offline/offline.css",
+    *("vendor/modern-normalize.css", "frame/tokens.css", "frame/ground.css"),
+    *("rating/rating.css", "offline/offline.css"),
 )
 SCRIPTS = {
     "memory.js": "frame/memory.js",
@@ -226,11 +224,7 @@ def _data(run: OfflineRun) -> str:
     document = {
         "format": FORMAT,
         "version": VERSION,
-        "identity": run.identity,
-        "name": run.name,
-        "blind": run.blind,
-        "suggests": run.suggests,
-        "cannot_tell": run.cannot_tell,
+        **fields(run, "identity", "name", "blind", "suggests", "cannot_tell"),
         "queries": list(map(_query, run.questions)),
     }
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
@@ -241,9 +235,7 @@ def _query(question: OfflineQuestion) -> dict[str, Any]:
     count = None if question.state is QueryState.UNREADABLE else len(question.cards)
     first = (question.query_id, question.question, question.category, count)
     return {
-        "query_id": question.query_id,
-        "question": question.question,
-        "category": question.category,
+        **fields(question, "query_id", "question", "category"),
         "state": str(question.state),
         **({} if question.asks_quality else {"asks_quality": False}),
         "cells": [cell_text(cell) for cell in first],

@@ -7,6 +7,7 @@ from typing import Any
 
 from relevansi import labels, notation
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, numbers, stacked, word
 from relevansi.exporters.planning.samples import rule_json, rule_text
 from relevansi.i18n import gettext, mark, ngettext
@@ -56,19 +57,15 @@ def part_json(report: MachineHelp) -> dict[str, Any]:
         "people_rule": report.rule,
         "valid": report.is_valid,
         "rule": rule_json(report.sampling),
-        "questions": report.questions,
-        "machine_open": report.machine_open,
+        **fields(report, "questions", "machine_open"),
         "interval": {"method": "PPI++, score", "confidence": CONFIDENCE},
         "figures": [
             {
-                **{name: getattr(line, name) for name in ("figure", "first", "second")},
-                "n": line.mean.n,
-                "of": line.mean.of,
+                **fields(line, "figure", "first", "second"),
+                **fields(line.mean, "n", "of"),
                 "waiting": line.waiting,
                 **_estimate_json(line.mean.assisted),
-                "weight": line.mean.weight,
-                "share_saved": line.mean.share_saved,
-                "correlation": line.mean.correlation,
+                **fields(line.mean, "weight", "share_saved", "correlation"),
                 "alone": _estimate_json(line.mean.alone),
                 "moments": line.mean.moments,
                 "confidence": CONFIDENCE,
@@ -160,24 +157,15 @@ def _table(report: MachineHelp, name: str, heading: str) -> Table:
             numbers(gettext("Correlation with people")),
             numbers(gettext("Judging saved")),
         )
-    return Table(
-        f"{PART}_{name}",
-        heading,
-        columns,
-        tuple(
-            _row(report, line)
-            for line in report.figures
-            if (line.second is None) == (name == "figures")
-        ),
-        (method, _basis(report)),
-    )
+    lines = [each for each in report.figures if (each.second is None) == (name == "figures")]
+    rows = tuple(_row(report, line) for line in lines)
+    return Table(f"{PART}_{name}", heading, columns, rows, (method, _basis(report)))
 
 
 def _row(report: MachineHelp, line: HelpedFigure) -> tuple[Cell, ...]:
     estimate, saved = line.mean, line.mean.share_saved
-    sampled = Cell(
-        gettext("%(n)s of %(of)s", n=estimate.n, of=estimate.of), (estimate.n, estimate.of)
-    )
+    n, of = estimate.n, estimate.of
+    sampled = Cell(gettext("%(n)s of %(of)s", n=n, of=of), (n, of))
     if report.machine is None:
         return word(_name(report, line)), _estimate(line, estimate.alone), sampled
     assisted = _estimate(line, estimate.assisted)

@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 
 from relevansi import notation
 from relevansi.exporters.comparisons.figure_names import difference_unit, figure_name, unit_of
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import Cell, Section, Table, numbers, whole_number
 from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.comparisons.differences import Difference, highest_value
@@ -169,10 +170,8 @@ def plan_json(plan: RatingPlan) -> dict[str, Any]:
     """
     effort, needed = plan.effort, plan.needed
     return {
-        "figure": plan.wish.figure,
-        "difference": plan.wish.difference,
-        "power": plan.wish.demand.power,
-        "level": plan.wish.demand.level,
+        **fields(plan.wish, "figure", "difference"),
+        **fields(plan.wish.demand, "power", "level"),
         "pair": plan.pair and list(plan.pair),
         "deviation": plan.deviation,
         "mixture": plan.mixed and {"share": plan.mixed.share, **asdict(plan.mixed)},

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import asdict
+
 from relevansi import notation
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, numbers, stacked, word
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.intervals import CONFIDENCE, METHOD
@@ -62,12 +65,10 @@ def _rule_sentences(rule: ChosenRule) -> Iterator[str]:
 def rule_json(rule: ChosenRule | None) -> dict[str, Any] | None:
     if rule is None:
         return None
-    fields = {name: getattr(rule, name) for name in STATED}
-    fields |= {
-        name: fields[name] and fields[name].isoformat() for name in ("chosen_at", "ended_at")
-    }
-    drawn = {"n": len(rule.sample), "of": rule.of}
-    return fields | drawn | {"sample": list(rule.sample)}
+    values = fields(rule, *STATED)
+    for name in ("chosen_at", "ended_at"):
+        values[name] = values[name] and values[name].isoformat()
+    return values | {"n": len(rule.sample), "of": rule.of, "sample": list(rule.sample)}
 
 
 def section(sample: QuestionSample) -> Section:
@@ -150,11 +151,9 @@ def part_json(sample: QuestionSample) -> dict[str, Any]:
                 "figure": line.figure,
                 "runs": list(line.runs),
                 "value": line.mean.value,
-                "lower": line.mean.interval.lower,
-                "upper": line.mean.interval.upper,
+                **asdict(line.mean.interval),
                 "n": line.mean.values,
-                "drawn": line.mean.drawn,
-                "of": line.mean.of,
+                **fields(line.mean, "drawn", "of"),
             }
             for line in sample.figures
         ],
