@@ -37,11 +37,8 @@ PHASES = {1: ("search_method", "llm"), 2: ("llm", "search_method")}
 """Each phase: the label in which its runs differ, and the one they share."""
 
 DISTINCTIONS = (
-    ("search_method",),
-    ("llm",),
-    ("search_method", "llm"),
-    ("search_method", "llm", "timestamp"),
-    ("search_method", "llm", "id"),
+    *(("search_method",), ("llm",), ("search_method", "llm")),
+    *(("search_method", "llm", "timestamp"), ("search_method", "llm", "id")),
 )
 """The labels that can name a run among others, the shortest names first."""
 
@@ -75,17 +72,14 @@ class DifferentQuestions(Refused):
             name: tuple(entry for key, entry in entries.items() if key not in shared)
             for name, entries in questions_by_name.items()
         }
-        alone = (
-            f"{name}: {_question_names(entries)}" for name, entries in self.only.items() if entries
-        )
+        alone = []
+        for name, entries in self.only.items():
+            # By their texts: positions of two sets would look shared.
+            texts = [shorten(text, 60, placeholder="…") or str(place) for place, text in entries]
+            if (more := len(texts) - MOST_NAMED) > 0:
+                texts[MOST_NAMED:] = [f"+ {more}"]
+            alone += [f"{name}: {', '.join(texts)}"] if texts else []
         super().__init__("; ".join(alone))
-
-
-def _question_names(entries: Sequence[tuple[int, str]]) -> str:
-    """Return the first questions by their texts: positions of two sets would look shared."""
-    texts = [shorten(text, 60, placeholder="…") or str(place) for place, text in entries]
-    more = len(texts) - MOST_NAMED
-    return ", ".join([*texts[:MOST_NAMED], *([f"+ {more}"] if more > 0 else [])])
 
 
 class Candidate(NamedTuple):
@@ -111,9 +105,8 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
         .group_by(StoredSummary.run_id, StoredSummary.rater_id)
         .subquery()
     )
-    by_run = select(complete_queries.c.run_id, func.max(complete_queries.c.done)).group_by(
-        complete_queries.c.run_id
-    )
+    run_id = complete_queries.c.run_id
+    by_run = select(run_id, func.max(complete_queries.c.done)).group_by(run_id)
     furthest = dict(session.execute(by_run).all())
     readable = put_to_raters & (Query.state != str(QueryState.UNREADABLE))
     readable_queries = select(Query.run_id, func.count()).where(readable).group_by(Query.run_id)
@@ -132,9 +125,7 @@ def of_phase(session: Session, study: Study, phase: int) -> tuple[str, ...]:
     ``NothingToCompare``.
     """
     everything = candidates(session, study)
-    newest_first = sorted(
-        everything, key=lambda candidate: runs.sequence(candidate.run), reverse=True
-    )
+    newest_first = sorted(everything, key=lambda each: runs.sequence(each.run), reverse=True)
     best: dict[str | None, list[Candidate]] = {}
     for group in _groups(newest_first, phase):
         best = max(best, group, key=len)
@@ -165,8 +156,7 @@ def comparable(session: Session, study: Study, run_ids: Sequence[str]) -> list[R
         names = names_of(chosen)
         questions_by_name = {
             names[run.id]: {
-                question.key: (question.position, question.text)
-                for question in run.question_set.questions
+                each.key: (each.position, each.text) for each in run.question_set.questions
             }
             for run in chosen
         }
@@ -191,11 +181,9 @@ def names_of(compared: Sequence[Run]) -> dict[str, str]:
 def phase_of(compared: Sequence[Run]) -> int | None:
     """The phase in whose label all the runs differ while they share the other; or none."""
     for phase, (varying, shared) in PHASES.items():
-        varied_labels = {getattr(run, varying) for run in compared}
-        if (
-            len(varied_labels) == len(compared)
-            and len({getattr(run, shared) for run in compared}) == 1
-        ):
+        n_varied = len({getattr(run, varying) for run in compared})
+        n_shared = len({getattr(run, shared) for run in compared})
+        if n_varied == len(compared) and n_shared == 1:
             return phase
     return None
 
@@ -205,10 +193,9 @@ def _groups(everything: Iterable[Candidate], phase: int) -> list[dict[str | None
     varying, shared = PHASES[phase]
     groups: dict[object, dict[str | None, list[Candidate]]] = {}
     for candidate in everything:
-        group = groups.setdefault(
-            (candidate.run.question_set_id, getattr(candidate.run, shared)), {}
-        )
-        group.setdefault(getattr(candidate.run, varying), []).append(candidate)
+        run = candidate.run
+        group = groups.setdefault((run.question_set_id, getattr(run, shared)), {})
+        group.setdefault(getattr(run, varying), []).append(candidate)
     return list(groups.values())
 
 
@@ -293,6 +280,7 @@ def find(
     holes = verdicts.holes(session, scope)
     empty_answers = reports.empty_answers(session, study, scope, rule)
     question = next(iter(queries.values())).question
+    evidence = reports.evidence_on(session, study, question.id, rule)
     sides = {run: Side(name) for run, name in names.items()}
     for run, query in queries.items():
         summary = summaries[run]
@@ -324,9 +312,5 @@ def find(
         sides=tuple(sides.values()),
         positions=tuple(sorted(place for place, is_asked in positions.items() if is_asked)),
         is_asked=positions[position],
-        evidence=tuple(
-            item
-            for item in reports.evidence_on(session, study, question.id, rule)
-            if item.run_id in {None, *queries}
-        ),
+        evidence=tuple(item for item in evidence if item.run_id in {None, *queries}),
     )

@@ -17,7 +17,6 @@ from relevansi.exporters.gold import constraint_reports
 from relevansi.exporters.planning import machine_help as help_words
 from relevansi.exporters.planning import samples as sample_words
 from relevansi.exporters.planning import settled as settled_words
-from relevansi.metrics.agreement.agreement import Coefficient
 from relevansi.metrics.agreement.report import ItemKind
 from relevansi.metrics.comparisons.comparisons import PARTS, Comparison, ComparisonReport, compare
 from relevansi.metrics.comparisons.stability import stability
@@ -69,6 +68,10 @@ def report(
     parts = _parts(session, study, chosen, rule)
     tell(4, 4)
     exposure = assignments.exposure(session, study)
+    alpha = None
+    if with_agreement and rule.rater is None and len(studies.raters(session, study)) > 1:
+        (cards,) = agreement.report(session, study, kinds=[ItemKind.CARDS]).kinds
+        alpha = cards.overall.alpha
     return ComparisonReport(
         study=studies.shown_name(study),
         phase=phase_of(chosen),
@@ -87,7 +90,7 @@ def report(
         parts=parts,
         marks=marks(session, study, chosen),
         empty_answers=_empty_answers(session, study, chosen, rule),
-        alpha=_alpha(session, study) if with_agreement and rule.rater is None else None,
+        alpha=alpha,
     )
 
 
@@ -139,13 +142,6 @@ def _empty_answers(
     for key, run_id, position in session.execute(places.where(Query.id.in_(answers))):
         by_run[run_id][position] = answers[key]
     return by_run
-
-
-def _alpha(session: Session, study: Study) -> Coefficient | None:
-    if len(studies.raters(session, study)) < 2:
-        return None
-    (cards,) = agreement.report(session, study, kinds=[ItemKind.CARDS]).kinds
-    return cards.overall.alpha
 
 
 def marks(session: Session, study: Study, compared: Sequence[Run]) -> dict[str, int]:

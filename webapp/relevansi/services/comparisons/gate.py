@@ -282,18 +282,19 @@ def gate(
     baseline = runs.find(session, study, request.baseline)
     rule = reports.rule_of(session, study, request.rule)
     run_id = _known_id(session, study, gated)
-    run = _unstored(gated.read, request) if run_id is None else runs.find(session, study, run_id)
+    if run_id is None:  # a run that no session knows, by which it is named beside others
+        method, llm = request.method or gated.read.search_method, request.llm or gated.read.llm
+        run = Run(id="", search_method=method, llm=llm, timestamp=gated.read.timestamp)
+    else:
+        run = runs.find(session, study, run_id)
     if run_id not in {None, baseline.id}:
         chosen_runs.comparable(session, study, [run.id, baseline.id])
     scope = Query.run_id.in_({baseline.id, run_id or baseline.id})
     pools = _pools(session, study, scope)
     gated_lists, theirs = _both_lists(session, study, gated, run_id, baseline, pools)
     unasked = question_sets.unasked(session, study.id)
-    questions_asked = [
-        question
-        for question in baseline.question_set.questions
-        if question.id in theirs.keys() - unasked
-    ]
+    of_set, of_baseline = baseline.question_set.questions, theirs.keys() - unasked
+    questions_asked = [question for question in of_set if question.id in of_baseline]
     missing = [question for question in questions_asked if question.id not in gated_lists]
     empty_lists = {
         question.id: RankedList(pools.query(question, QueryState.EMPTY)) for question in missing
@@ -307,18 +308,14 @@ def gate(
         judged = tuple(grade is not None for grade in merged.ranked(listed.query).ranks)
         return GatedAnswer(summary, listed.items, judged)
 
-    questions = [
-        question.id
-        for question in questions_asked
-        if question.id in gated_lists or not request.allow_missing
-    ]
-    ours = [gated_lists.get(question) or empty_lists[question] for question in questions]
-    pairs = [
-        (answer(listed), answer(theirs[question]))
-        for question, listed in zip(questions, ours, strict=True)
-    ]
+    lists = gated_lists if request.allow_missing else {**empty_lists, **gated_lists}
+    questions = [question.id for question in questions_asked if question.id in lists]
+    pairs = [(answer(lists[question]), answer(theirs[question])) for question in questions]
     figures = tuple(gate_figures(pairs, deciding, request))
-    outcome = _worst(figures)
+    outcomes = {figure.floor_outcome for figure in figures}
+    outcomes |= {figure.difference.outcome for figure in figures if figure.difference}
+    worst_first = (each for each in (Outcome.FAILED, Outcome.OPEN) if each in outcomes)
+    outcome = next(worst_first, Outcome.PASSED)
     unjudged, n_below_pool = _unjudged(study, questions_asked, gated_lists, merged, pools)
     run_names = chosen_runs.names_of([run, baseline] if run_id != baseline.id else [baseline])
     return GateReport(
@@ -341,7 +338,7 @@ def gate(
         n_added=len(gated.read.queries) - len(gated_lists.keys() & theirs.keys()),
         n_grades=gated.n_grades,
         turns_blind=turns_blind,
-        empty_answers=_empty_answers(session, study, rule, ours),
+        empty_answers=_empty_answers(session, study, rule, [lists[key] for key in questions]),
     )
 
 
@@ -353,14 +350,6 @@ def _empty_answers(
     return counts_of(reports.looked_up(session, study, items, rule).values())
 
 
-def _worst(figures: Iterable[GateFigure]) -> Outcome:
-    """Return the outcome of a gate: that of its worst figure."""
-    outcomes = {figure.floor_outcome for figure in figures}
-    outcomes |= {figure.difference.outcome for figure in figures if figure.difference}
-    worst_first = (outcome for outcome in (Outcome.FAILED, Outcome.OPEN) if outcome in outcomes)
-    return next(worst_first, Outcome.PASSED)
-
-
 def _known_id(session: Session, study: Study, gated: GateRun) -> str | None:
     """Return the id of the run of the study that the files hold, if it has it."""
     examine = results.examine if gated.file.format is RESULTS else imports.examine
@@ -369,12 +358,6 @@ def _known_id(session: Session, study: Study, gated: GateRun) -> str | None:
         raise report.refused
     run_id: str | None = report.run_id if gated.file.format is RUN else report.runs[0].run_id
     return run_id
-
-
-def _unstored(read: ReadRun, request: GateRequest) -> Run:
-    """Return a run that no session knows, by which it is named beside others."""
-    method, llm = request.method or read.search_method, request.llm or read.llm
-    return Run(id="", search_method=method, llm=llm, timestamp=read.timestamp)
 
 
 def _both_lists(
@@ -389,8 +372,12 @@ def _both_lists(
     stored = _stored_lists(session, Query.run_id.in_({baseline.id, run_id or baseline.id}))
     if run_id == baseline.id:
         return stored[baseline.id], stored[baseline.id]
-    placed = _placed_lists(session, study, gated, baseline, pools)
-    return placed | _with_file_items(stored[run_id or ""], placed), stored[baseline.id]
+    lists = _placed_lists(session, study, gated, baseline, pools)
+    for question_id, (query, items) in stored[run_id or ""].items():
+        # A stored run is judged as it is stored; its file may list more.
+        of_file = lists[question_id].items if question_id in lists else items
+        lists[question_id] = RankedList(query, of_file)
+    return lists, stored[baseline.id]
 
 
 def _stored_lists(session: Session, scope: Scope) -> dict[str, dict[int, RankedList]]:
@@ -420,18 +407,6 @@ def _pools(session: Session, study: Study, scope: Scope) -> QuestionPools:
     return QuestionPools(names, identities, emptiness)
 
 
-def _with_file_items(
-    stored: Mapping[int, RankedList], placed: Mapping[int, RankedList]
-) -> dict[int, RankedList]:
-    """Return the stored lists of a run with the items of its file, which may list more."""
-    return {
-        question_id: RankedList(
-            query, placed[question_id].items if question_id in placed else items
-        )
-        for question_id, (query, items) in stored.items()
-    }
-
-
 def _placed_lists(
     session: Session, study: Study, gated: GateRun, baseline: Run, pools: QuestionPools
 ) -> dict[int, RankedList]:
@@ -440,10 +415,7 @@ def _placed_lists(
     questions = question_sets.matched(of_set, read.queries, by_id=gated.file.format is RESULTS)
     if questions is None:
         ours = {question_key(q.question): (n, q.question) for n, q in enumerate(read.queries, 1)}
-        theirs = {
-            listed_query.key: (listed_query.position, listed_query.text)
-            for listed_query in of_set.questions
-        }
+        theirs = {each.key: (each.position, each.text) for each in of_set.questions}
         raise DifferentQuestions({read.name: ours, baseline.id: theirs})
     matched_queries = [(at, query) for at, query in zip(questions, read.queries, strict=True) if at]
     pool = Pool(session, {question.id for question, _ in matched_queries})
@@ -457,10 +429,8 @@ def _placed_lists(
         item_ids = tuple(item.id for item in placed)
         items: tuple[int | str, ...] = (*item_ids, *query.tail)
         if question.context_dependent:  # a verdict of another conversation does not hold
-            anew = {
-                item_id: pools.add(*pools.names[item_id]) for item_id in dict.fromkeys(item_ids)
-            }
-            item_ids = tuple(anew[item_id] for item_id in item_ids)
+            anew = {each: pools.add(*pools.names[each]) for each in dict.fromkeys(item_ids)}
+            item_ids = tuple(anew[each] for each in item_ids)
         listed_query = pools.query(question, query.state, item_ids)
         listed_query = with_pool(listed_query, pools.identities.get(question.id, {}), query.tail)
         lists[question.id] = RankedList(listed_query, items)
@@ -512,13 +482,12 @@ def _unjudged(
         query, names = lists[question.id].query, (question.position, question.external_id)
         if query.state is QueryState.EMPTY and merged.outcome(query.emptiness) is None:
             unjudged.append(Unjudged(*names))
-        waiting = [
-            item_id for item_id in dict.fromkeys(query.item_ids) if item_id not in merged.by_item
-        ]
-        ranks = [query.item_ids.index(item_id) + 1 for item_id in waiting]
-        within = [rank for rank in ranks if rank <= (study.pool_depth or inf)]
-        n_below += len(ranks) - len(within)
-        unjudged += [
-            Unjudged(*names, rank, *pools.names[query.item_ids[rank - 1]]) for rank in within
-        ]
+        for item_id in dict.fromkeys(query.item_ids):
+            rank = query.item_ids.index(item_id) + 1
+            if item_id in merged.by_item:
+                continue
+            if rank > (study.pool_depth or inf):
+                n_below += 1
+            else:
+                unjudged.append(Unjudged(*names, rank, *pools.names[item_id]))
     return tuple(unjudged), n_below

@@ -115,16 +115,13 @@ def read(files: Sequence[RatedCsv]) -> dict[str, RatedFile]:
             raise ImportRefused(*(rated.problems or (error("no_queries", name),)))
     listed = [rated.report.rows for rated in rated_files.values()]
     with_texts = all(any(row.question.strip() for row in rows) for rows in listed)
-    questions_by_name = {
-        name: {
-            (row.query_id, question_key(row.question) if with_texts else ""): (
-                row.query_id,
-                row.question,
-            )
-            for row in rows
+    questions_by_name: dict[str, dict[tuple[int, str], tuple[int, str]]] = {}
+    for name, rows in zip(names_of(files), listed, strict=True):
+        keys = [question_key(row.question) if with_texts else "" for row in rows]
+        questions_by_name[name] = {
+            (row.query_id, key): (row.query_id, row.question)
+            for row, key in zip(rows, keys, strict=True)
         }
-        for name, rows in zip(names_of(files), listed, strict=True)
-    }
     longest = max(questions_by_name.values(), key=len)
     if not all(set(rated) <= set(longest) for rated in questions_by_name.values()):
         raise DifferentQuestions(questions_by_name)
@@ -150,8 +147,5 @@ def names_of(files: Sequence[RatedCsv]) -> list[str]:
     """Return a name for each file that no other one has: its label, else its method in words."""
     names = [file.label or labels.method(method_name(file.name)) for file in files]
     many = Counter(names)
-    unique_names = [
-        name if many[name] == 1 or file.label else file.name
-        for name, file in zip(names, files, strict=True)
-    ]
-    return distinct(unique_names)
+    pairs = zip(names, files, strict=True)
+    return distinct([name if many[name] == 1 or file.label else file.name for name, file in pairs])

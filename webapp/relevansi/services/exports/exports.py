@@ -29,6 +29,7 @@ from relevansi.exporters.exports import (
 from relevansi.exporters.exports.judged_results import JudgedResult, grade_word
 from relevansi.exporters.exports.metrics_tables import JsonValue, unsampled_sentence
 from relevansi.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.spreadsheets import Sheet, workbook
 from relevansi.exporters.proof_packs.pack import packed_folder
 from relevansi.failures import Refused
@@ -166,20 +167,16 @@ def _long_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedF
     origins: Mapping[int, str] = {}
     seconds: Mapping[tuple[int, int], float] = {}
     if rater is None:
-        is_adjudicated = rated.rule.name == reports.ADJUDICATED
-        origins = reports.provenances(
-            rated.session, rated.study, in_run, adjudicated=is_adjudicated
-        )
+        settled = rated.rule.name == reports.ADJUDICATED
+        origins = reports.provenances(rated.session, rated.study, in_run, adjudicated=settled)
     elif of_collection:
         seconds = reports.seconds(rated.session, in_run, [rater])
     name = rated.rated_by if rater or of_collection else rated.rule.name
     rows: list[Sequence[Cell]] = [csv_ratings.LONG_COLUMNS]
     if of_collection:
         rows = [csv_ratings.LONG_COLUMNS_OF_DOCUMENTS]
-    empty = {
-        answer.emptiness: answer
-        for answer in reports.empty_answers(rated.session, rated.study, in_run, rated.rule).values()
-    }
+    by_query = reports.empty_answers(rated.session, rated.study, in_run, rated.rule)
+    empty = {answer.emptiness: answer for answer in by_query.values()}
     for result in judged(rated, with_empty=True):
         if (result.rank is None and not result.is_emptiness) or result.is_below:
             continue
@@ -345,8 +342,7 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
     unasked = reports.unasked(session, run_id)
     head: dict[str, JsonValue] = {
         "run": run.id,
-        "search_method": run.search_method,
-        "llm": run.llm,
+        **fields(run, "search_method", "llm"),
         "question_set": str(run.question_set_id),
         "timestamp": run.timestamp,
         "source_file": run.files[0].name,
@@ -368,8 +364,7 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
             **({"external_id": query.external_id} if kind.of_collection else {}),
             "question": query.text,
             "category": query.category,
-            "response": query.response,
-            "state": query.state,
+            **fields(query, "response", "state"),
             "empty_outcome": ratings.outcome(query.emptiness_id),
             **empty_answers.answer_json(empty.get(query.id)),
             "quality": metrics_tables.whole_if_exact(ratings.quality.get(query.id)),
@@ -450,11 +445,9 @@ def _for_tool(rated: RatedRun, *, form: str, index: str = "") -> ExportedFile:
         case "phoenix":
             if not any(result.span_id for result in results):
                 raise NotOfSpans(rated.run_id)
+            is_machine = rated.rule.rater is not None and rated.rule.rater.is_machine
             data = judged_results.phoenix(
-                results,
-                rater=rated.rated_by,
-                scale=scale,
-                is_machine=rated.rule.rater is not None and rated.rule.rater.is_machine,
+                results, rater=rated.rated_by, scale=scale, is_machine=is_machine
             )
         case "rank-eval":
             if not index and not all(result.index for result, _ in judged_results.graded(results)):
@@ -464,12 +457,11 @@ def _for_tool(rated: RatedRun, *, form: str, index: str = "") -> ExportedFile:
         case "quepid":
             data = judged_results.quepid(results)
         case _:
-            data = judged_results.quepid_book(
-                {
-                    rater.name: [*judged(rated._replace(rule=reports.of_rater(rater)))]
-                    for rater in studies.raters(rated.session, study)
-                }
-            )
+            by_rater = {
+                rater.name: [*judged(rated._replace(rule=reports.of_rater(rater)))]
+                for rater in studies.raters(rated.session, study)
+            }
+            data = judged_results.quepid_book(by_rater)
     unsure = sum(result.verdict == "unsure" for result in results)
     if unsure and form != "phoenix":
         left_out = ngettext(

@@ -90,13 +90,11 @@ def _lists(report: RunReport) -> set[tuple[int, str, int]]:
 
 def _lines(report: RunReport) -> Mapping[int, list[Cell]]:
     original = replace(report, is_original=True)  # the columns that are read from files
-    rows = zip(report.rows, rated_rows(original), strict=True)
-    return {
-        row.query_id: [
-            rounded(cell) if isinstance(cell, float) else cell for cell in cells[FIGURE_CELLS]
-        ]
-        for row, cells in rows
-    }
+    lines: dict[int, list[Cell]] = {}
+    for row, cells in zip(report.rows, rated_rows(original), strict=True):
+        figures = cells[FIGURE_CELLS]
+        lines[row.query_id] = [rounded(c) if isinstance(c, float) else c for c in figures]
+    return lines
 
 
 class RatedValue(Struct, frozen=True):
@@ -177,17 +175,15 @@ def examine(session: Session, study: Study, read: RatedFile, rater: str | None) 
         here = {
             (row.query_id, field): value for row in stored.rows for field, value in _values(row)
         }
-    values = [
-        RatedValue(row.query_id, field, here.get((row.query_id, field)), value)
-        for row in read.report.rows
-        for field, value in _values(row)
-        if here.get((row.query_id, field)) != value
-    ]
-    return replace(
-        report,
-        new=tuple(value for value in values if value.here is None),
-        others=tuple(value for value in values if value.here is not None),
-    )
+    new: list[RatedValue] = []
+    others: list[RatedValue] = []
+    for row in read.report.rows:
+        for field, value in _values(row):
+            stored_value = here.get((row.query_id, field))
+            if stored_value != value:
+                values = new if stored_value is None else others
+                values.append(RatedValue(row.query_id, field, stored_value, value))
+    return replace(report, new=tuple(new), others=tuple(others))
 
 
 def store(
@@ -216,10 +212,9 @@ def store(
     changes = []
     for value in report.stored(overwrite=overwrite):
         query = queries[value.query_id]
+        target = Target(value.field, None, query.id)
         if value.field == "empty_outcome":
             target = Target("verdict", query.emptiness_id, query.id)
-        else:
-            target = Target(value.field, None, query.id)
         changes.append(TargetChange(target, value.in_file, Click(uuid4().hex, now)))
     events.record_all(session, who, changes, cause="import")
     events.refresh(session, who, [change.target for change in changes])

@@ -70,9 +70,8 @@ def aim_changes(
         if target is not None:
             # A page without a device of its own is told from others by its run.
             device = read.device or read.identity[:64]
-            event = NewEvent(
-                change.event_id, change.value, device, change.sequence, change.made_at, now
-            )
+            order = device, change.sequence, change.made_at, now
+            event = NewEvent(change.event_id, change.value, *order)
             yield AimedChange(change, target, title, event)
 
 
@@ -106,9 +105,8 @@ def _card(
     same = [result for result in query.results if rated and _is(result, rated)]
     if len({result.judged_item_id for result in same}) != 1:
         return None, title, error("ratings_card_gone", read.name, details, query_id=query.query_id)
-    moved = warning(
-        "ratings_card_moved", read.name, details | {"now": same[0].rank}, query_id=query.query_id
-    )
+    details |= {"now": same[0].rank}
+    moved = warning("ratings_card_moved", read.name, details, query_id=query.query_id)
     return Target(field, same[0].judged_item_id, query.id), title, moved
 
 
@@ -195,7 +193,7 @@ class RatingsReport(Struct, frozen=True):
     @property
     def needs_confirmation(self) -> bool:
         """Whether it would add to the judgments of a rater whom the study has already."""
-        return self.storable and not self.rater_is_new and self.new > 0
+        return self.brings_something and not self.rater_is_new
 
 
 def examine(
