@@ -110,13 +110,10 @@ def verdict(value: str) -> str:
     if value in JUDGMENTS["empty_outcome"]:
         return gettext(JUDGMENTS["empty_outcome"][value])
     words = scale().words
-    if value.isdecimal() and (words or scale().top > 1):
-        meaning = words[int(value)] if int(value) < len(words) else ""
-        if scale().top > 1:
-            return f"{value} ({meaning})" if meaning else value
-        if meaning:
-            return meaning
-    return gettext(JUDGMENTS["relevance"][value])
+    meaning = words[int(value)] if value.isdecimal() and int(value) < len(words) else ""
+    if value.isdecimal() and scale().top > 1:
+        return f"{value} ({meaning})" if meaning else value
+    return meaning or gettext(JUDGMENTS["relevance"][value])
 
 
 def reason(value: str) -> str:
@@ -183,12 +180,12 @@ def first_name(name: str, default: str) -> str:
 
 
 @cache
-def _in_every_language(text: str) -> frozenset[str]:
+def _in_every_language(text: str) -> set[str]:
     texts = set()
     for code in LANGUAGES:
         with speaking(code):
             texts.add(gettext(text))
-    return frozenset(texts)
+    return texts
 
 
 def rule(name: str, merged: str | None = None) -> str:
@@ -255,6 +252,9 @@ def state(progress: State) -> str:
     if progress.is_complete:
         return gettext("Complete")
     parts = []
+    ties = ngettext(
+        "%(n)s tie waits for a decision", "%(n)s ties wait for a decision", progress.ties
+    )
     if progress.cards or progress.lists:
         complete = ngettext(
             "%(complete)s of %(n)s question complete",
@@ -268,11 +268,7 @@ def state(progress: State) -> str:
     elif progress.ties:
         parts.append(gettext("All raters are done"))
     if progress.ties and not progress.cards and not progress.lists:
-        parts.append(
-            ngettext(
-                "%(n)s tie waits for a decision", "%(n)s ties wait for a decision", progress.ties
-            )
-        )
+        parts.append(ties)
     elif progress.decided and progress.stage == "rule":
         decided = ngettext(
             "%(n)s tie is decided, but this rule leaves it open",
@@ -280,10 +276,8 @@ def state(progress: State) -> str:
             progress.decided,
         )
         parts.append(decided)
-    if progress.answers:
-        parts.append(
-            ngettext("%(n)s answer not graded", "%(n)s answers not graded", progress.answers)
-        )
+    if n := progress.answers:
+        parts.append(ngettext("%(n)s answer not graded", "%(n)s answers not graded", n))
     return gettext("%(state)s (provisional)", state=" · ".join(parts))
 
 

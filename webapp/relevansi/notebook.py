@@ -97,11 +97,9 @@ def open(database: str | Path, *, new: bool = False) -> Study:  # noqa: A001 - a
     upgrade` brings an older one up to date). Close the study when done, or use ``with``.
     """
     address = str(database)
-    url = (
-        with_driver(address)
-        if "://" in address
-        else sqlite_url(Path(address).expanduser().absolute())
-    )
+    url = with_driver(address)
+    if "://" not in address:
+        url = sqlite_url(Path(address).expanduser().absolute())
     from relevansi.app import create_app
     from relevansi.db import outages
     from relevansi.db.engine import Database
@@ -110,13 +108,13 @@ def open(database: str | Path, *, new: bool = False) -> Study:  # noqa: A001 - a
     unusable: tuple[type[Exception], ...] = (*outages.OUTAGE_ERRORS, ImportError)
     path = url.removeprefix("sqlite:///")
     if path != url and not new and not Path(path).is_file():
-        raise RelevansiError(
-            f"There is no database {address}", "Check the path, or say new=True to begin a study."
-        )
+        remedy = "Check the path, or say new=True to begin a study."
+        raise RelevansiError(f"There is no database {address}", remedy)
     try:
         with closing(Database(url)) as opened:
             opened.prepare()
-        app = create_app(replace(Settings.from_environment(), database_url=url, is_demo=False))
+        settings = replace(Settings.from_environment(), database_url=url, is_demo=False)
+        app = create_app(settings)
     except Failure as failure:
         raise _failed(failure) from None
     except unusable as error:  # its address may hold a password
@@ -148,10 +146,8 @@ def connect(url: str, token: str | None = None) -> Study:
         raise _failed(failure) from None
     token = token or secret(TOKEN)
     if not token:
-        raise RelevansiError(
-            "There is no token",
-            f"Make one (`relevansi token new`) and set {TOKEN}, or give it as `token`.",
-        )
+        remedy = f"Make one (`relevansi token new`) and set {TOKEN}, or give it as `token`."
+        raise RelevansiError("There is no token", remedy)
     return Study(address.rstrip("/"), {"Authorization": f"Bearer {token}"})
 
 
@@ -259,14 +255,12 @@ class Study:
         They are those that the study shows first, or `names`. ``value``, ``lower``, ``upper`` are
         float64, missing where undefined; ``n`` (int64) is how many questions they rest on.
         """
-        return _table(
-            FIGURE,
-            (
-                {"run": of_run["run"], "figure": name, **figure}
-                for of_run in self._figures(run, names, rule)
-                for name, figure in of_run["figures"].items()
-            ),
+        rows = (
+            {"run": of_run["run"], "figure": name, **figure}
+            for of_run in self._figures(run, names, rule)
+            for name, figure in of_run["figures"].items()
         )
+        return _table(FIGURE, rows)
 
     def figures_by_question(
         self,
@@ -296,19 +290,13 @@ class Study:
         are the 95 % interval of ``mean``; ``p`` and ``p_holm`` are two-sided (float64).
         ``wins``, ``ties``, ``losses`` count questions of the first (int64).
         """
-        comparison = self._json(
-            *("GET", "/comparisons"),
-            run=runs, figures=_listed(names), rule=rule,
-        )  # fmt: skip
-        return _table(
-            DIFFERENCE,
-            ({**difference, **difference["interval"]} for difference in comparison["differences"]),
-        )
+        query = {"run": runs, "figures": _listed(names), "rule": rule}
+        differences = self._json("GET", "/comparisons", **query)["differences"]
+        return _table(DIFFERENCE, ({**each, **each["interval"]} for each in differences))
 
     def agreement(self) -> dict[str, Any]:
         """Return how far the raters agree, as `relevansi agreement --format json` prints it."""
-        agreement: dict[str, Any] = self._json("GET", "/agreement")
-        return agreement
+        return dict(self._json("GET", "/agreement"))
 
     def export(
         self,
@@ -358,8 +346,7 @@ class Study:
         ``RelevansiError``.
         """
         answer = self._ask("POST", "/catalogue", data={"mode": mode}, files=_uploads(paths))
-        outcome: dict[str, Any] = json.decode(answer.content)
-        return outcome
+        return dict(json.decode(answer.content))
 
     def catalogue(self, words: str = "", *, most: int = 20, **filters: int | str) -> DataFrame:
         """Return the items of the catalogue that have all words, a row each, at most 100.
@@ -391,8 +378,7 @@ class Study:
         floor = [f"{figure}={least!r}" for figure, least in (floors or {}).items()]
         form = _form({**limits, "baseline": baseline, "floor": floor, "figures": _listed(figures)})
         answer = self._ask("POST", "/gates", data=form, files=_uploads(paths))
-        report: dict[str, Any] = json.decode(answer.content)
-        return report
+        return dict(json.decode(answer.content))
 
     def _figures(
         self, run: str | None, names: str | Sequence[str] | None, rule: str | None
@@ -428,10 +414,9 @@ class Study:
         while job["state"] not in {"done", "failed"}:
             patience = until - time.monotonic()
             if patience <= 0:
-                raise RelevansiError(
-                    f"Job {job['id']} is not done after {longest_wait:g} seconds",
-                    "It goes on; ask again later, with a longer longest_wait.",
-                )
+                title = f"Job {job['id']} is not done after {longest_wait:g} seconds"
+                remedy = "It goes on; ask again later, with a longer longest_wait."
+                raise RelevansiError(title, remedy)
             time.sleep(min(pause, patience))
             pause = min(2 * pause, longest)
             job = self._json("GET", f"/jobs/{job['id']}")
@@ -450,9 +435,8 @@ def _failed(failure: Failure) -> RelevansiError:
 def _refused(answer: httpx.Response) -> RelevansiError:
     try:
         problem = json.decode(answer.content)
-        return RelevansiError(
-            problem["title"], problem["detail"], answer.status_code, problem.get("problems", ())
-        )
+        texts, problems = (problem["title"], problem["detail"]), problem.get("problems", ())
+        return RelevansiError(*texts, answer.status_code, problems)
     except (ValueError, KeyError, TypeError):
         title = f"The server answered {answer.status_code}"
         return RelevansiError(title, "Is this the address of a Relevansi?", answer.status_code)
@@ -478,24 +462,17 @@ def _form(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _uploads(paths: Iterable[str | Path]) -> list[tuple[str, tuple[str, bytes]]]:
+    """Return files as they are sent; of a folder every file in it."""
+    uploads = []
     try:
-        files = [
-            (file_path.name, file_path.read_bytes())
-            for path in paths
-            for file_path in _files(Path(path))
-        ]
+        for path in map(Path, paths):
+            inside = sorted(path.rglob("*")) if path.is_dir() else [path]
+            files = [file for file in inside if file == path or file.is_file()]
+            uploads += [("files", (file.name, file.read_bytes())) for file in files]
     except OSError as error:
         why = f"{error.filename}: {error.strerror}"
         raise RelevansiError("A file cannot be read", f"Check its path. {why}") from None
-    return [("files", file) for file in files]
-
-
-def _files(path: Path) -> list[Path]:
-    return (
-        sorted(file_path for file_path in path.rglob("*") if file_path.is_file())
-        if path.is_dir()
-        else [path]
-    )
+    return uploads
 
 
 def _spans(query: dict[str, Any], names: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:

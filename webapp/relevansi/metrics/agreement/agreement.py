@@ -269,9 +269,7 @@ def cohen(kinds: Kinds, times: Times, power: int = 0) -> tuple[Floats, Floats]:
     observed = _sum([times[:, at] * weight(*kind) for at, kind in enumerate(kinds)], times)
     labels = sorted({label for kind in kinds for label in kind})
     first = {x: times[:, [label == x for label, _ in kinds]].sum(axis=1) for x in labels}
-    second = {
-        x: times[:, [other_label == x for _, other_label in kinds]].sum(axis=1) for x in labels
-    }
+    second = {x: times[:, [label == x for _, label in kinds]].sum(axis=1) for x in labels}
     met = _sum([first[j] * second[k] * weight(j, k) for j in labels for k in labels], times)
     n, farthest = times.sum(axis=1), max((weight(j, k) for j in labels for k in labels), default=1)
     return _ratio(observed, n * max(farthest, 1)), _ratio(met, n**2 * max(farthest, 1))

@@ -201,11 +201,9 @@ def _cannot_tell(
     for name in raters:
         verdicts = [item.labels[name] for item in items if name in item.labels]
         by_rater[name] = CannotTell(verdicts.count(Relevance.UNSURE), len(verdicts))
-    everybody = CannotTell(
-        sum(share.n_cannot_tell for share in by_rater.values()),
-        sum(share.n_judged for share in by_rater.values()),
-    )
-    return everybody, by_rater
+    shares = by_rater.values()
+    n_cannot_tell = sum(share.n_cannot_tell for share in shares)
+    return CannotTell(n_cannot_tell, sum(share.n_judged for share in shares)), by_rater
 
 
 def _parts(items: Sequence[LabelledItem]) -> list[tuple[datetime, datetime, list[int]]]:
@@ -283,24 +281,20 @@ def conflicts(verdicts: Iterable[VerdictByHand], runs: Sequence[str]) -> Conflic
     contradictions = {
         pair: by_run for pair, by_run in clear.items() if len(set(by_run.values())) > 1
     }
+    sign_tests = []
+    for first, second in combinations(runs, 2):
+        both = Counter((each.get(first), each.get(second)) for each in contradictions.values())
+        favours = both[True, False], both[False, True]
+        p = exact_p([1] * favours[0] + [-1] * favours[1])
+        sign_tests.append(SignTest((first, second), *favours, p))
     return ConflictReport(
         pairs_judged_more_than_once=sum(len(by_run) > 1 for by_run in clear.values()),
         contradictions=contradictions,
         favours={
             run: sum(by_run.get(run, False) for by_run in contradictions.values()) for run in runs
         },
-        sign_tests=tuple(
-            _sign_test(contradictions.values(), first, second)
-            for first, second in combinations(runs, 2)
-        ),
+        sign_tests=tuple(sign_tests),
         self_contradictions=tuple(
             (run, *pair) for pair in clear for run in runs if len(by_pair[pair][run]) > 1
         ),
     )
-
-
-def _sign_test(contradictions: Iterable[Mapping[str, bool]], first: str, second: str) -> SignTest:
-    both = Counter((by_run.get(first), by_run.get(second)) for by_run in contradictions)
-    favours_a, favours_b = both[True, False], both[False, True]
-    p = exact_p([1] * favours_a + [-1] * favours_b)
-    return SignTest((first, second), favours_a, favours_b, p)

@@ -71,12 +71,9 @@ class Contender(Struct, frozen=True):
 
         A ranking figure has its value from the first judgment on, others from complete questions.
         """
-        ranked = (
-            estimate.figure.value
-            for name, estimate in self.estimates.items()
-            if name not in HEADLINES
-        )
-        return self.totals.n_complete > self.totals.n_failed or any(ranked)
+        rankings = [each for name, each in self.estimates.items() if name not in HEADLINES]
+        has_ranking = any(each.figure.value for each in rankings)
+        return self.totals.n_complete > self.totals.n_failed or has_ranking
 
 
 class ComparedQuestionLine(Struct, frozen=True):
@@ -167,11 +164,8 @@ def _questions(runs: Sequence[ComparedRun], lead: str) -> tuple[ComparedQuestion
     lines = []
     for position in sorted(queries):
         answers = tuple(of_run.get(position) for of_run in by_position)
-        values = [
-            value_of(query, lead, false_negatives_at_zero=lead in HEADLINES)
-            for query in answers
-            if query is not None
-        ]
+        present = [query for query in answers if query is not None]
+        values = [value_of(q, lead, false_negatives_at_zero=lead in HEADLINES) for q in present]
         defined = [value for value in values if value is not None]
         spread = max(defined) - min(defined) if len(defined) > 1 else None
         question, category = queries[position].question, queries[position].category
@@ -208,10 +202,9 @@ def estimates(runs: Sequence[ComparedRun], names: Sequence[str]) -> list[dict[st
 def _interval(run: ComparedRun, figure: str) -> Interval:
     if figure == "composite":
         return NO_INTERVAL
-    values = [
-        value for query in run.queries if (value := averaged_value(query, figure)) is not None
-    ]
-    return mean_interval(values, highest=highest_value(figure))
+    values = [averaged_value(query, figure) for query in run.queries]
+    defined = [value for value in values if value is not None]
+    return mean_interval(defined, highest=highest_value(figure))
 
 
 PARTS = ("constraints", "settled", "sample", "machine_help", "reasons")

@@ -304,13 +304,9 @@ def differences(
                 figures = headlines[first.run][figure], headlines[second.run][figure]
                 apart = headline_difference(*figures)
             values = paired_values(figure, first, second, at_zero=at_zero)
-            pairs.append(
-                PairedValues(
-                    *(figure, first.run, second.run, tuple(values.values()), apart, at_zero),
-                    binary=figure.startswith("success"),
-                    scale=scale,
-                )
-            )
+            pair = (figure, first.run, second.run, tuple(values.values()), apart, at_zero)
+            is_binary = figure.startswith("success")
+            pairs.append(PairedValues(*pair, binary=is_binary, scale=scale))
     return paired_differences(pairs)
 
 
@@ -331,9 +327,7 @@ def paired_differences(
 def _corrected(pairs: Sequence[PairedValues], together: int) -> Iterator[Difference]:
     tested = [_tested(pair, max(together, len(pairs))) for pair in pairs]
     p_values = holm([difference.p for difference in tested])
-    ranked = holm(
-        [difference.signed_rank.p if difference.signed_rank else None for difference in tested]
-    )
+    ranked = holm([each.signed_rank.p if each.signed_rank else None for each in tested])
     for difference, p_holm, ranked_p in zip(tested, p_values, ranked, strict=True):
         yield replace(difference, p_holm=p_holm, signed_rank_p_holm=ranked_p)
 
@@ -359,9 +353,7 @@ def _tested(pair: PairedValues, pairs: int) -> Difference:
         n=len(sample),
         mean=mean,
         first_value=fmean(value for value, _ in pair.values) if sample else None,
-        second_value=fmean(value_of_second for _, value_of_second in pair.values)
-        if sample
-        else None,
+        second_value=fmean(value for _, value in pair.values) if sample else None,
         deviation=deviation,
         d_z=mean / deviation if mean is not None and deviation and deviation > 1e-9 else None,
         wins=wins,

@@ -160,8 +160,15 @@ def gate_figures(pairs: Pairs, deciding: Sequence[str], request: GateRequest) ->
         has_bounds = not _of_pool(name)
         answers = [(new, own_span) for (new, _), own_span in zip(pairs, ours, strict=True)]
         judged = None if has_bounds else judged_share(answers, depth_of(name))
-        floor = request.floors.get(name)
-        is_enough = judged is None or judged >= request.min_judged
+        floor, outcome = request.floors.get(name), None
+        if floor is not None:
+            is_enough = judged is None or judged >= request.min_judged
+            outcome = _of_floor(
+                *(floor, lows, highs),
+                is_enough=is_enough,
+                strict=request.strict,
+                highest=highest_value(name),
+            )
         gated.append(
             GateFigure(
                 figure=name,
@@ -172,14 +179,7 @@ def gate_figures(pairs: Pairs, deciding: Sequence[str], request: GateRequest) ->
                 judged=judged,
                 baseline=_mean(_defined(map(_low, theirs))),
                 floor=floor,
-                floor_outcome=None
-                if floor is None
-                else _of_floor(
-                    *(floor, lows, highs),
-                    is_enough=is_enough,
-                    strict=request.strict,
-                    highest=highest_value(name),
-                ),
+                floor_outcome=outcome,
                 difference=differences.get(name),
             )
         )

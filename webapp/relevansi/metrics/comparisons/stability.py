@@ -108,14 +108,12 @@ def stability(
     """How the order of `runs` fares; the mappings hold the same runs judged otherwise, by name."""
     watched = WATCHED if tuple(headline) == HEADLINES else tuple(headline[: len(WATCHED)])
     base = orders(runs, watched)
+    judged_otherwise = {VariedPart.RATER: without_rater or {}, VariedPart.RULE: other_rules or {}}
     variations = [
         *(
             Variation(change, what, orders(judged, watched))
-            for change, others in (
-                (VariedPart.RATER, without_rater),
-                (VariedPart.RULE, other_rules),
-            )
-            for what, judged in (others or {}).items()
+            for change, others in judged_otherwise.items()
+            for what, judged in others.items()
         ),
         *_other_cutoffs(runs),
         *_left_out(VariedPart.CATEGORY, runs, watched, lambda query: query.category),
@@ -135,10 +133,8 @@ def stability(
 def orders(runs: Sequence[ComparedRun], watched: Sequence[str] = WATCHED) -> dict[str, Order]:
     """The order of `runs` by each figure `watched`; a run without a value is in no place."""
     names = _averaged(watched)
-    sums = {
-        run.run: _sums([_numbers(query, names) for query in run.queries], names) for run in runs
-    }
-    return _orders(sums, watched)
+    numbers = {run.run: [_numbers(query, names) for query in run.queries] for run in runs}
+    return _orders({run: _sums(rows, names) for run, rows in numbers.items()}, watched)
 
 
 def changes_places(base: Order, changed: Order) -> bool:
@@ -207,15 +203,10 @@ def _left_out(
         return []
     variations = []
     for name, part in parts.items():
-        remaining = {
-            run: [
-                (total - out, n - n_out)
-                for (total, n), (out, n_out) in zip(
-                    sums, _sums(part.get(run, ()), names), strict=True
-                )
-            ]
-            for run, sums in totals.items()
-        }
+        remaining = {}
+        for run_id, sums in totals.items():
+            pairs = zip(sums, _sums(part.get(run_id, ()), names), strict=True)
+            remaining[run_id] = [(total - out, n - n_out) for (total, n), (out, n_out) in pairs]
         variations.append(Variation(change, name, _orders(remaining, watched)))
     return variations
 
@@ -230,18 +221,16 @@ def _conversations(runs: Sequence[ComparedRun], watched: Sequence[str]) -> list[
         for query in run.queries:
             begun = query.conversation or query.position
             parts.setdefault(begun, []).append(_numbers(query, names))
-        means = [
-            [total / n if n else None for total, n in _sums(rows, names)] for rows in parts.values()
-        ]
+        of_each = [_sums(rows, names) for rows in parts.values()]
+        means = [[total / n if n else None for total, n in totals] for totals in of_each]
         sums[run.run] = _sums(means, names)
     return [Variation(VariedPart.CONVERSATION, "each once", _orders(sums, watched))]
 
 
 def _averaged(watched: Sequence[str]) -> tuple[str, ...]:
     """The figures that are means of questions: those of the composite first."""
-    return tuple(
-        name for name in dict.fromkeys((*COMPOSITE_WEIGHTS, *watched)) if name != COMPOSITE
-    )
+    names = dict.fromkeys((*COMPOSITE_WEIGHTS, *watched))
+    return tuple(name for name in names if name != COMPOSITE)
 
 
 def _numbers(query: ComparedQuery, names: Sequence[str]) -> _Numbers:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
@@ -223,10 +223,10 @@ def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
     overlap = (supported / len(claims) if claims else 0.0) if is_measured else None
     em = f1 = None
     if row.gold is not None:
-        both = row.answer, row.gold  # a gold answer may be written with citations too
-        em, f1 = match_gold(
-            *(both if scale.keep_citations else (_CITATION.sub(" ", text) for text in both))
-        )
+        texts = [row.answer, row.gold]
+        if not scale.keep_citations:  # a gold answer may be written with citations too
+            texts = [_CITATION.sub(" ", text) for text in texts]
+        em, f1 = match_gold(*texts)
     calls = row.calls
     return AnswerScore(
         row=row,
@@ -264,10 +264,8 @@ def _outcomes(
         pairs = [(claim.claim, row.contexts[claim.citations[0]]) for claim in cited]
         cosines = iter(scale.embedder.cosines(pairs, list(row.contexts.values())))
         measured = [next(cosines) if flaw is None else None for flaw in flaws]
-    return [
-        (flaw or _support(cosine, scale.tau_sim), cosine)
-        for flaw, cosine in zip(flaws, measured, strict=True)
-    ]
+    pairs_of_claims = zip(flaws, measured, strict=True)
+    return [(flaw or _support(cosine, scale.tau_sim), cosine) for flaw, cosine in pairs_of_claims]
 
 
 def _flaw(claim: Sentence, contexts: Mapping[str, str]) -> Support | None:
@@ -324,9 +322,7 @@ class AnswerSummary(Struct):
     _n_given: int = 0
     _judged: Numbers = field(default_factory=Numbers)
     _latencies: Numbers = field(default_factory=Numbers)
-    _scores: dict[str, Numbers] = field(
-        default_factory=lambda: {name: Numbers() for name in _MEANS}
-    )
+    _scores: dict[str, Numbers] = field(default_factory=lambda: defaultdict(Numbers))
 
     def add(self, score: AnswerScore) -> None:
         self.count += 1

@@ -110,9 +110,8 @@ def _is_cut_off(text: str, wrong: Exception) -> bool:
     remainder = text[wrong.pos :]
     if wrong.msg.startswith("Invalid \\"):
         return len(remainder) <= _LONGEST_ESCAPE and not remainder.endswith(("}", "]"))
-    if _CUT_OFF.fullmatch(remainder):
-        return True
-    return any(word.startswith(remainder) for word in _LITERALS)
+    begins_word = any(word.startswith(remainder) for word in _LITERALS)
+    return begins_word or _CUT_OFF.fullmatch(remainder) is not None
 
 
 def _holds_object(text: str) -> bool:
@@ -413,9 +412,8 @@ def shares(topics: Sequence[str], n: int) -> dict[str, int]:
     if n > total:
         raise TooFewQuestions(total, wanted=n)
     sizes_drawn = {topic: n * size // total for topic, size in sizes.items()}
-    by_remainder = sorted(
-        sizes, key=lambda topic: -(n * sizes[topic] % total)
-    )  # keeps the order of ties
+    # Sorting keeps the order of ties.
+    by_remainder = sorted(sizes, key=lambda topic: -(n * sizes[topic] % total))
     for topic in by_remainder[: n - sum(sizes_drawn.values())]:
         sizes_drawn[topic] += 1
     return sizes_drawn
@@ -433,10 +431,6 @@ def draw_dev_set(topics: Sequence[str], n: int, *, seed: int) -> list[int]:
     chance = random.Random(seed)  # noqa: S311 - a sample that can be repeated, no secret
     drawn: list[int] = []
     for topic, share in shares(topics, n).items():
-        positions = [
-            position
-            for position, topic_of_question in enumerate(topics)
-            if topic_of_question == topic
-        ]
+        positions = [position for position, each in enumerate(topics) if each == topic]
         drawn += chance.sample(positions, share)
     return sorted(drawn)

@@ -253,14 +253,13 @@ def evaluate_query(
     positive = mean_cpr is not None and mean_cpr >= threshold
     has_data = question.expected is Expected.HAS_DATA
     pending = any(card.pending for card in evaluated)
+    confusion = ("T" if positive == has_data else "F") + ("P" if positive else "N")
     return QueryEvaluation(
         question=question,
         cards=evaluated,
         mean_cpr=mean_cpr,
         is_success=(positive if has_data else not evaluated) and not pending,
-        confusion=ConstraintConfusion(
-            ("T" if positive == has_data else "F") + ("P" if positive else "N")
-        ),
+        confusion=ConstraintConfusion(confusion),
     )
 
 
@@ -286,6 +285,7 @@ def totals(
     """The figures over `queries`; shares of cards are over all their cards together."""
     cards = [card for query in queries for card in query.cards]
     outcomes = [query.confusion for query in queries]
+    matrix = {str(kind).lower(): outcomes.count(kind) for kind in ConstraintConfusion}
     return ConstraintTotals(
         n_queries=len(queries),
         n_successful=sum(query.is_success for query in queries),
@@ -296,9 +296,7 @@ def totals(
             name: _passes([card.checks[position].outcome for card in cards], missing)
             for position, name in enumerate(CONSTRAINTS)
         },
-        matrix=ConfusionMatrix(
-            **{str(kind).lower(): outcomes.count(kind) for kind in ConstraintConfusion}
-        ),
+        matrix=ConfusionMatrix(**matrix),
     )
 
 
@@ -405,20 +403,14 @@ def compare_constraints(
 def _pairs(
     figure: str, at_zero: bool, first: CheckedContender, second: CheckedContender
 ) -> PairedValues:
-    first_values, second_values = (
-        _values(contender, figure, at_zero=at_zero) for contender in (first, second)
-    )
+    ours, theirs = (_values(run, figure, at_zero=at_zero) for run in (first, second))
     headlines = [headline_figures(run.report)[figure].value for run in (first, second)]
     values = [None if value is None else float(value) for value in headlines]
     return PairedValues(
         figure=figure,
         first=first.run,
         second=second.run,
-        values=tuple(
-            (value, second_values[number])
-            for number, value in first_values.items()
-            if number in second_values
-        ),
+        values=tuple((ours[number], theirs[number]) for number in ours if number in theirs),
         headline=None if at_zero else headline_difference(*values),
         false_negatives_at_zero=at_zero,
         binary=figure == "query_success_rate",
@@ -429,12 +421,11 @@ def _pairs(
 def _values(contender: CheckedContender, figure: str, *, at_zero: bool) -> dict[int, float]:
     by_query: dict[int, float] = {}
     for query in contender.report.queries:
-        if query.question.query_id in contender.not_run:
-            continue
+        value: Fraction | int | None = query.mean_cpr
         if figure == "query_success_rate":
-            by_query[query.question.query_id] = float(query.is_success)
-        elif query.mean_cpr is not None:
-            by_query[query.question.query_id] = float(query.mean_cpr)
+            value = query.is_success
         elif at_zero and query.question.expected is Expected.HAS_DATA and not query.cards:
-            by_query[query.question.query_id] = 0.0
+            value = 0
+        if value is not None and query.question.query_id not in contender.not_run:
+            by_query[query.question.query_id] = float(value)
     return by_query

@@ -43,6 +43,9 @@ class Demand(Struct, frozen=True):
     power: float = 0.8
 
 
+USUAL = Demand()
+
+
 class DifferenceMixture(Struct, frozen=True):
     """How the paired differences of two rated runs are mixed, seen from the higher run.
 
@@ -120,14 +123,12 @@ def power_of_test(mixed: DifferenceMixture, n: int, difference: float, level: fl
     normal = 2 * ndtr(-distance)
     # The exact p is dear: it is not asked where a bound of it (Hoeffding), or so many questions
     # that the sum is normal, decide.
-    rejected = (2 * np.exp(-(distance**2) / 2) <= level) | (
-        (apart > _MOST_EXACT) & (normal <= level)
-    )
+    rejected = 2 * np.exp(-(distance**2) / 2) <= level
+    rejected |= (apart > _MOST_EXACT) & (normal <= level)
     rejected &= 2.0 ** (1 - apart) <= level
     near = ~rejected & (apart <= _MOST_EXACT) & (normal <= 3 * level)
-    exact = sum(
-        _is_found(tuple(sorted(study[study != 0].tolist())), level) for study in values[near]
-    )
+    studies = (tuple(sorted(study[study != 0].tolist())) for study in values[near])
+    exact = sum(_is_found(study, level) for study in studies)
     return (int(rejected.sum()) + exact) / STUDIES
 
 
@@ -174,15 +175,12 @@ def power(n: int, difference: float, deviation: float, *, level: float = LEVEL) 
     return _power(n, abs(difference) / deviation * sqrt(n), level)
 
 
-def questions_needed(
-    difference: float, deviation: float, demand: Demand | None = None
-) -> int | None:
+def questions_needed(difference: float, deviation: float, demand: Demand = USUAL) -> int | None:
     """Return the fewest questions with the power asked; ``None`` where `MOST` are too few.
 
     >>> questions_needed(0.5, 1.0)
     34
     """
-    demand = demand or Demand()
     numbers = range(FEWEST, MOST + 1)
     place = bisect_left(
         numbers, demand.power, key=lambda n: power(n, difference, deviation, level=demand.level)
@@ -190,7 +188,7 @@ def questions_needed(
     return numbers[place] if place < len(numbers) else None
 
 
-def smallest_difference(n: int, deviation: float, demand: Demand | None = None) -> float | None:
+def smallest_difference(n: int, deviation: float, demand: Demand = USUAL) -> float | None:
     """Return the smallest difference that `n` questions show with the power asked.
 
     ``None`` of fewer than two questions.
@@ -198,21 +196,19 @@ def smallest_difference(n: int, deviation: float, demand: Demand | None = None) 
     >>> round(smallest_difference(34, 1.0), 4)
     0.495
     """
-    demand = demand or Demand()
     if n < FEWEST:
         return None
     return _shift(n, demand) * deviation / sqrt(n)
 
 
 def questions_to_show(
-    difference: float, mixed: DifferenceMixture, demand: Demand | None = None
+    difference: float, mixed: DifferenceMixture, demand: Demand = USUAL
 ) -> int | None:
     """Return the fewest questions with the power asked; ``None`` above ``MOST_SIMULATED``.
 
     The power of McNemar's test goes up and down a little as questions are added: it has the power
     asked with any further number too.
     """
-    demand = demand or Demand()
     numbers = range(FEWEST, MOST_SIMULATED + 1)
 
     def shows(n: int) -> bool:
@@ -228,13 +224,12 @@ def questions_to_show(
 
 
 def difference_shown(
-    n: int, mixed: DifferenceMixture, demand: Demand | None = None, *, highest: float = 1.0
+    n: int, mixed: DifferenceMixture, demand: Demand = USUAL, *, highest: float = 1.0
 ) -> float | None:
     """Return the smallest difference, in steps of ``STEP``, that `n` questions show.
 
     ``None`` where they show none up to `highest`.
     """
-    demand = demand or Demand()
     steps = range(1, round(highest / STEP) + 1)
     place = bisect_left(
         steps, demand.power, key=lambda step: power_of_test(mixed, n, step * STEP, demand.level)

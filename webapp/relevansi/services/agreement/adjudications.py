@@ -146,10 +146,9 @@ def docket(session: Session, study: Study) -> Docket:
         )
         for item, question in rows
     ]
-    ties, majorities = (
-        tuple(sorted((dispute for dispute in disputes if dispute.is_tie is tie), key=_urgency))
-        for tie in (True, False)
-    )
+    disputes.sort(key=_urgency)
+    ties = tuple(dispute for dispute in disputes if dispute.is_tie)
+    majorities = tuple(dispute for dispute in disputes if not dispute.is_tie)
     return Docket(ties, majorities, n_items=len(cast))
 
 
@@ -173,6 +172,7 @@ def votes(session: Session, study: Study, dispute: Dispute) -> tuple[Vote, ...]:
     def drawn(rater_id: int) -> bytes:
         return pool.draw(study.order_secret, Purpose.VOTES, dispute.item_id, rater_id)
 
+    in_order = sorted(dispute.cast, key=None if is_shown else drawn)
     return tuple(
         Vote(
             number=number,
@@ -182,9 +182,7 @@ def votes(session: Session, study: Study, dispute: Dispute) -> tuple[Vote, ...]:
             reason=reasons.in_force(stored.get(rater_id), dispute.cast[rater_id], scale),
             looked_up=_looked_up(session, study, dispute, raters[rater_id]),
         )
-        for number, rater_id in enumerate(
-            sorted(dispute.cast, key=None if is_shown else drawn), start=1
-        )
+        for number, rater_id in enumerate(in_order, start=1)
     )
 
 
@@ -234,20 +232,19 @@ def adjudicate(
     fit = list(EmptyOutcome) if item.item_id is None else graded
     if verdict not in fit:
         raise NotToJudge(verdict)
-    if reason is None:
-        reason = "" if before is None else before.reason
+    old = verdict_before = None
+    if before is not None:
+        old, verdict_before = _settlement_text(session, before), before.verdict
+        reason = before.reason if reason is None else reason
+    reason = reason or ""
     if rater.study.reason_required and not reason.strip():
         raise ReasonMissing
-    old = None if before is None else _settlement_text(session, before)
-    verdict_before = None if before is None else before.verdict
     settled = before or Adjudication(judged_item_id=item_id)
     settled.verdict, settled.reason = verdict, reason.strip()[:MOST_REASON]
     settled.rater_id, settled.at = rater.id, now
     session.add(settled)
-    subject = _log_subject(session, item)
-    studies.log(
-        session, rater.study, "adjudicate", subject, old, _settlement_text(session, settled), now
-    )
+    subject, new = _log_subject(session, item), _settlement_text(session, settled)
+    studies.log(session, rater.study, "adjudicate", subject, old, new, now)
     return verdict_before
 
 

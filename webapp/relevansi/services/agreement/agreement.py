@@ -150,11 +150,11 @@ def _repeat_consistency(
         .order_by(Task.rater_id, Task.claimed_at, RepeatRating.query_key)
     )
     pairs: dict[tuple[int, ItemKind], list[Any]] = defaultdict(list)
-    for rater_id, item_id, first, second in session.execute(verdicts_again):
+    for rater_id, item_id, *both in session.execute(verdicts_again):
         kind = ItemKind.EMPTY_LISTS if item_id is None else ItemKind.CARDS
-        pairs[rater_id, kind].append((first, second))
+        pairs[rater_id, kind].append(both)
     for rater_id, *grades in session.execute(grades_again):
-        pairs[rater_id, ItemKind.QUALITY].append((grades[0], grades[1]))
+        pairs[rater_id, ItemKind.QUALITY].append(grades)
     return tuple(
         consistency(rater.name, kind, pairs[rater.id, kind], top=top)
         for kind in kinds
@@ -208,13 +208,12 @@ def compare(judged: Sequence[JudgedRun]) -> ConflictReport:
 
 def named_apart(judged: Iterable[JudgedRun]) -> list[JudgedRun]:
     """Return the runs, those of one name told apart by a number."""
-    all_runs = list(judged)
-    return [
-        replace(
-            run, name=name, verdicts=tuple(replace(verdict, run=name) for verdict in run.verdicts)
-        )
-        for run, name in zip(all_runs, distinct([run.name for run in all_runs]), strict=True)
-    ]
+    runs = list(judged)
+    named = []
+    for run, name in zip(runs, distinct([run.name for run in runs]), strict=True):
+        verdicts = tuple(replace(verdict, run=name) for verdict in run.verdicts)
+        named.append(replace(run, name=name, verdicts=verdicts))
+    return named
 
 
 def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:

@@ -325,20 +325,16 @@ def of_runs(
 
 
 def _value(figure: str, position: int, *runs: Mapping[int, ComparedQuery]) -> float | None:
+    queries = [of_run.get(position) for of_run in runs]
     first, *second = (
-        value_of(queries[position], figure, false_negatives_at_zero=False)
-        if position in queries
-        else None
-        for queries in runs
+        None if query is None else value_of(query, figure, false_negatives_at_zero=False)
+        for query in queries
     )
     return headline_difference(first, *second) if second else first
 
 
 PLAN_FIGURES = (
-    "mean_precision_at_5",
-    "mean_overall_precision",
-    "mrr",
-    "success_rate",
+    *("mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate"),
     "mean_response_quality",
 )
 """The figures that a plan can be for."""
@@ -373,10 +369,8 @@ def rating_plan(
         raise NotAPair(pair)
     differences_of = dict(_rated_pairs(session, study, compared, wish.figure))
     if pair is None:
-        deviations = {
-            rated: getattr(mixture(differences), "deviation", 0.0)
-            for rated, differences in differences_of.items()
-        }
+        mixtures = {rated: mixture(sizes) for rated, sizes in differences_of.items()}
+        deviations = {rated: each.deviation if each else 0.0 for rated, each in mixtures.items()}
         chosen = max(deviations, key=deviations.__getitem__, default=None)
     else:
         chosen = next((rated for rated in differences_of if {*rated} == {*pair}), None)
