@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, groupby
+from itertools import combinations, groupby, product
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -28,6 +28,7 @@ from relevansi.metrics.comparisons.differences import (
     leading,
 )
 from relevansi.metrics.intervals import LEVEL
+from relevansi.metrics.planning.power import USUAL
 from relevansi.metrics.planning.settled import SettledOrder, SettledOrders
 from relevansi.records import Scale, State
 
@@ -68,13 +69,11 @@ def panel_figures(headline: Sequence[str]) -> tuple[str, ...]:
 
 def methods(report: ComparisonReport) -> dict[str, Method]:
     """Return each compared run by its id with its shape, the same in the whole study."""
-    return {
-        contender.run.run: Method(
-            report.marks.get(contender.run.run, place if place <= charts.SHAPES else 0),
-            contender.run.name,
-        )
-        for place, contender in enumerate(report.comparison.contenders, 1)
-    }
+    by_run = {}
+    for place, contender in enumerate(report.comparison.contenders, 1):
+        run, usual = contender.run, place if place <= charts.SHAPES else 0
+        by_run[run.run] = Method(report.marks.get(run.run, usual), run.name)
+    return by_run
 
 
 def answer(comparison: Comparison, state: State | None) -> Answer:
@@ -204,11 +203,10 @@ def _undecided(
     alike = [run for run in names if others[run] == runs - 1]
     if alike:
         listed = joined([names[run] for run in alike], gettext("and"))
-        yield (
-            gettext("%(name)s cannot be told apart from either.", name=listed)
-            if runs == len(alike) + 2 and len(alike) == 1
-            else gettext("%(names)s cannot be told apart from any other.", names=listed)
-        )
+        if runs == 3 and len(alike) == 1:
+            yield gettext("%(name)s cannot be told apart from either.", name=listed)
+        else:
+            yield gettext("%(names)s cannot be told apart from any other.", names=listed)
     further = [pair for pair in pairs if pair.isdisjoint(alike)]
     if len(further) > MOST_GROUPS:
         yield ngettext(
@@ -248,14 +246,15 @@ def detectable_sentence(report: ComparisonReport) -> str:
     detectable = plan.detectable(alike)
     if detectable is None:
         return ""
+    difference, n = detectable
     return ngettext(
         "With %(n)s question only differences above about %(difference)s can be detected "
         "(%(power)s power).",
         "With %(n)s questions only differences above about %(difference)s can be detected "
         "(%(power)s power).",
-        detectable.n,
-        difference=notation.amount(detectable.difference),
-        power=notation.percent(detectable.power),
+        n,
+        difference=notation.amount(difference),
+        power=notation.percent(USUAL.power),
     )
 
 
@@ -302,28 +301,15 @@ def panel(report: ComparisonReport) -> list[PanelGroup]:
             if test.significant:
                 higher, lower = higher_and_lower(test)
                 won.setdefault(higher, []).append(by_run[lower])
-        rows = tuple(
-            PanelRow(
-                by_run[contender.run.run],
-                charts.of(
-                    contender.estimates[figure].figure,
-                    contender.estimates[figure].interval,
-                    by_run[contender.run.run].mark,
-                ),
-                contender.run.run in won,
-            )
-            for contender in comparison.contenders
-        )
-        groups.append(
-            PanelGroup(
-                short_name(figure, comparison.scale),
-                unit_of(figure),
-                axes[place],
-                tuple((by_run[run], tuple(lower)) for run, lower in won.items()),
-                rows,
-                has_scale=axes[place] not in axes[place + 1 :],
-            )
-        )
+        rows = []
+        for contender in comparison.contenders:
+            estimate, method = contender.estimates[figure], by_run[contender.run.run]
+            drawn = charts.of(estimate.figure, estimate.interval, method.mark)
+            rows.append(PanelRow(method, drawn, contender.run.run in won))
+        name, axis = short_name(figure, comparison.scale), axes[place]
+        ahead = tuple((by_run[run], tuple(lower)) for run, lower in won.items())
+        is_last = axis not in axes[place + 1 :]
+        groups.append(PanelGroup(name, unit_of(figure), axis, ahead, tuple(rows), is_last))
     return groups
 
 
@@ -365,13 +351,9 @@ def forest(report: ComparisonReport) -> tuple[list[ForestGroup], int]:
     comparison, by_run = report.comparison, methods(report)
     figures = panel_figures(comparison.headline)
     if is_open(report):
-        orders = orders_of(report)
-        bounded = [
-            orders[figure, first, second]
-            for figure in figures
-            for first, second in combinations(comparison.names, 2)
-            if (figure, first, second) in orders and orders[figure, first, second].low is not None
-        ]
+        orders, pairs = orders_of(report), combinations(comparison.names, 2)
+        keys = [(figure, *pair) for figure, pair in product(figures, pairs)]
+        bounded = [orders[key] for key in keys if key in orders and orders[key].low is not None]
         rows = [(order.figure, order.n, _possible(by_run, order)) for order in bounded]
         listed = rows[:MOST_PAIRS]
     else:
@@ -425,17 +407,17 @@ def _forest_groups(
         reach[unit_of(name)] = max([reach[unit_of(name)], *sizes])
     groups = []
     for place, (name, rows) in enumerate(by_figure):
-        counts = sorted({n for _, n, _ in rows if n})
+        counts, unit = sorted({n for _, n, _ in rows if n}), units[place]
         extremes = dict.fromkeys((*counts[:1], *counts[-1:]))
         n = "–".join(map(notation.number, extremes))
         groups.append(
             ForestGroup(
                 short_name(name, report.comparison.scale),
                 f"n = {n}" if n else "",
-                units[place],
-                charts.difference_axis(reach[units[place]]),
+                unit,
+                charts.difference_axis(reach[unit]),
                 tuple(row for _, _, row in rows),
-                has_scale=units[place] not in units[place + 1 :],
+                has_scale=unit not in units[place + 1 :],
             )
         )
     return groups

@@ -77,12 +77,8 @@ class QuestionMatrix(NamedTuple):
 
 def leading_run(comparison: Comparison) -> str:
     """Return the run that tests put ahead most often, else the highest by the first figure."""
-    wins = [
-        higher_and_lower(test)[0]
-        for test in tests_of(comparison, panel_figures(comparison.headline))
-        if test.significant
-    ]
-    if wins:
+    tests = tests_of(comparison, panel_figures(comparison.headline))
+    if wins := [higher_and_lower(test)[0] for test in tests if test.significant]:
         return max(wins, key=wins.count)
     lead = comparison.lead
     order = comparison.order(lead) if lead in comparison.contenders[0].estimates else ()
@@ -129,14 +125,11 @@ def filtered_questions(
 
 
 def _row(line: ComparedQuestionLine, figure: str, compared: list[Method]) -> QuestionRow:
-    values = _values(line, figure)
-    figures = tuple(
-        Figure(value, mark=method.mark) for value, method in zip(values, compared, strict=True)
-    )
-    cells = tuple(
-        cell(query, value, figure) for query, value in zip(line.answers, values, strict=True)
-    )
-    return QuestionRow(line, figures, cells, _distance(_defined(values)))
+    figures, cells, values = [], [], _values(line, figure)
+    for query, value, method in zip(line.answers, values, compared, strict=True):
+        figures.append(Figure(value, mark=method.mark))
+        cells.append(cell(query, value, figure))
+    return QuestionRow(line, tuple(figures), tuple(cells), _distance(_defined(values)))
 
 
 def _values(line: ComparedQuestionLine, figure: str) -> list[float | None]:
@@ -234,17 +227,12 @@ def category_multiples(report: ComparisonReport, figure: str) -> list[CategoryMu
         rows = []
         for contender in comparison.contenders:
             run = contender.run.run
-            mean = means.get(run)
-            if mean is None:
+            if run not in means:
                 continue
-            points = tuple(
-                value
-                for query in contender.run.queries
-                if query.category == category
-                and figure in query.summary.figures
-                and (value := value_of(query, figure, false_negatives_at_zero=False)) is not None
-            )
-            of_run = charts.of(mean, mark=by_run[run].mark)
+            listed = [query for query in contender.run.queries if query.category == category]
+            spans = [query.summary.figures.get(figure) for query in listed]
+            points = tuple(span.value for span in spans if span and span.value is not None)
+            of_run = charts.of(means[run], mark=by_run[run].mark)
             rows.append(CategoryRow(by_run[run], of_run, points, values.get(run) == highest > 0))
         n = sum(line.category == category for line in comparison.questions)
         apart = highest - min(values.values(), default=0)
@@ -289,11 +277,10 @@ def constraints_met(
     by_run = methods(report)
     shares: dict[str, list[Figure]] = {}
     for contender in checked.contenders:
+        mark = by_run[contender.run].mark
         for name, figure in contender.report.totals.pca.items():
             value = None if figure.value is None else float(figure.value)
-            shares.setdefault(name, []).append(
-                Figure(value, figure.n, mark=by_run[contender.run].mark)
-            )
+            shares.setdefault(name, []).append(Figure(value, figure.n, mark=mark))
     return shares
 
 

@@ -27,6 +27,7 @@ from relevansi.metrics.comparisons.stability import Stability, Variation, Varied
 from relevansi.metrics.intervals import CONFIDENCE, LEVEL
 from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, figures
 from relevansi.metrics.judging.queries import Undefined, why_undefined
+from relevansi.metrics.judging.registry import Unit
 
 MOST_NAMED = 12
 """So many positions are listed one by one; of more, the rest is counted."""
@@ -45,6 +46,14 @@ CHANGES = {
     VariedPart.EMPTIES: mark("Empty lists counted another way"),
     VariedPart.CONVERSATION: mark("Each conversation counted as one"),
 }
+BADGED = mark("Constraint badges on the cards were switched on for blind raters on %(times)s.")
+RECORD_SHOWN = mark(
+    "What only the record of a listing knows was switched on for raters on %(times)s."
+)
+SUGGESTED = mark(
+    "A grade suggested from their verdicts was switched on for blind raters and participants on "
+    "%(times)s."
+)
 COMPOSITE_NOTE = mark(
     "The composite of the original comparison, 0.4 Precision@5 + 0.3 MRR + 0.2 "
     "success rate + 0.1 coverage, is given so that older reports can be compared. "
@@ -65,12 +74,11 @@ def byline(report: ComparisonReport, on: date) -> str:
         ngettext("%(n)s run", "%(n)s runs", len(comparison.contenders)),
     ]
     if "settled" in report.parts:
-        items = report.parts["settled"].value.judged_items
-        counts.append(
-            ngettext(
-                "%(n)s distinct card or empty list", "%(n)s distinct cards and empty lists", items
-            )
+        n = report.parts["settled"].value.judged_items
+        items = ngettext(
+            "%(n)s distinct card or empty list", "%(n)s distinct cards and empty lists", n
         )
+        counts.append(items)
     return " ".join([*parts, f"{', '.join(counts)}."])
 
 
@@ -137,63 +145,46 @@ def until(judged: datetime | None) -> str:
 
 def provenance(report: ComparisonReport) -> str:
     """Return who rated, by which rule, until when and with which version: under every table."""
-    if report.files:
-        sentence = gettext(
-            "From rated files: %(files)s. Relevansi %(version)s.",
-            files=", ".join(report.files),
-            version=report.version,
-        )
-    else:
-        sentence = gettext(
-            "Rated by: %(raters)s. Rule: %(rule)s. Verdicts until: %(until)s. "
-            "Relevansi %(version)s.",
-            raters=raters(report),
-            rule=labels.rule(report.comparison.rule),
-            until=until(report.judged_until),
-            version=report.version,
-        )
+    files, version = ", ".join(report.files), report.version
+    sentence = gettext(
+        "Rated by: %(raters)s. Rule: %(rule)s. Verdicts until: %(until)s. Relevansi %(version)s.",
+        raters=raters(report),
+        rule=labels.rule(report.comparison.rule),
+        until=until(report.judged_until),
+        version=version,
+    )
+    if files:
+        message = mark("From rated files: %(files)s. Relevansi %(version)s.")
+        sentence = gettext(message, files=files, version=version)
     return f"{sentence} {labels.cannot_tell(report.cannot_tell)}".rstrip()
 
 
 def blindness(report: ComparisonReport) -> str:
     """Return what was judged blind, and since when raters saw facts beyond the cards."""
     sentences = [blindness_sentence(report.blindness) or gettext("No verdict has been given yet.")]
-    if report.badged:
-        sentences.append(
-            gettext(
-                "Constraint badges on the cards were switched on for blind raters on %(times)s.",
-                times=_times(report.badged),
-            )
-        )
-    if report.record_shown:
-        sentences.append(
-            gettext(
-                "What only the record of a listing knows was switched on for raters on %(times)s.",
-                times=_times(report.record_shown),
-            )
-        )
-    if report.suggested:
-        sentences.append(suggestion(report.suggested))
+    for message, moments in (
+        (BADGED, report.badged),
+        (RECORD_SHOWN, report.record_shown),
+        (SUGGESTED, report.suggested),
+    ):
+        if moments:
+            sentences.append(since(message, moments))
     times, raters = report.wordings_opened
     if times:
-        sentences.append(
-            gettext(
-                "In blind rating the wording of answers was opened %(times)s by %(raters)s.",
-                times=ngettext("%(n)s time", "%(n)s times", times),
-                raters=ngettext("%(n)s rater", "%(n)s raters", raters),
-            )
+        opened = gettext(
+            "In blind rating the wording of answers was opened %(times)s by %(raters)s.",
+            times=ngettext("%(n)s time", "%(n)s times", times),
+            raters=ngettext("%(n)s rater", "%(n)s raters", raters),
         )
+        sentences.append(opened)
     elif report.blindness.verdicts.blind or report.blindness.grades.blind:
         sentences.append(gettext("No wording of an answer was opened in blind rating."))
     return " ".join(sentences)
 
 
-def suggestion(switched_on: Sequence[datetime]) -> str:
-    return gettext(
-        "A grade suggested from their verdicts was switched on for blind raters and participants "
-        "on %(times)s.",
-        times=_times(switched_on),
-    )
+def since(message: str, moments: Sequence[datetime]) -> str:
+    """Return the sentence on what was switched on at these times."""
+    return gettext(message, times=", ".join(map(notation.zoned_moment, moments)))
 
 
 def settings() -> str:
@@ -347,11 +338,8 @@ def unsaid(report: ComparisonReport) -> Iterator[str]:
     )
     for contender in report.comparison.contenders:
         for name in ("mean_precision_at_5", "mrr"):
-            left_open = [
-                query.position
-                for query in contender.run.queries
-                if why_undefined(query.summary, name) is Undefined.LEFT_OPEN
-            ]
+            reasons = {q.position: why_undefined(q.summary, name) for q in contender.run.queries}
+            left_open = [place for place, why in reasons.items() if why is Undefined.LEFT_OPEN]
             if left_open:
                 yield gettext(
                     "The counts of %(name)s leave %(figure)s open for %(questions)s: there it has "
@@ -374,10 +362,6 @@ def notes() -> Iterator[str]:
     )
 
 
-def _times(moments: Sequence[datetime]) -> str:
-    return ", ".join(notation.zoned_moment(when) for when in moments)
-
-
 def of(comparison: RunDifferences) -> Iterator[Difference]:
     """Yield the differences on the headline figures, false negatives as each figure has them."""
     for difference in comparison.differences:
@@ -397,8 +381,14 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
             first=first,
             second=second,
         )
+    return " ".join(_conclusion(comparison, difference, difference.mean, unit))
+
+
+def _conclusion(
+    comparison: RunDifferences, difference: Difference, mean: float, unit: Unit
+) -> Iterator[str]:
     lower, upper = difference.interval.lower, difference.interval.upper
-    if difference.mean < 0:  # the interval is that of the higher run minus the lower
+    if mean < 0:  # the interval is that of the higher run minus the lower
         lower, upper = (None if bound is None else -bound for bound in (upper, lower))
     interval = gettext("too few for an interval")
     if lower is not None and upper is not None:
@@ -407,40 +397,33 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
             share=notation.percent(CONFIDENCE),
             interval=notation.interval(lower, upper, unit, signed=True),
         )
-    is_significant = difference.significant
     worth = gettext("no difference shown")
-    if is_significant:
+    if difference.significant:
         worth = gettext("significant at %(level)s", level=notation.percent(LEVEL))
     tests = f"{notation.p_equals(difference.p)}, Holm {notation.p_value(difference.p_holm)}"
-    sentences = [
-        gettext(
-            "%(values)s; %(apart)s (%(details)s): %(worth)s.",
-            values=paired_values(comparison, difference),
-            apart=_apart(comparison, difference),
-            details=f"{interval}, {tests}",
-            worth=worth,
-        )
-    ]
+    yield gettext(
+        "%(values)s; %(apart)s (%(details)s): %(worth)s.",
+        values=paired_values(comparison, difference),
+        apart=_apart(comparison, difference),
+        details=f"{interval}, {tests}",
+        worth=worth,
+    )
     if difference.reverses_headline:
-        sentences.append(
-            gettext(
-                "The figures of the two runs are the other way round: each is over all questions "
-                "of its run that have a value, the difference only over those both share."
-            )
+        yield gettext(
+            "The figures of the two runs are the other way round: each is over all questions of "
+            "its run that have a value, the difference only over those both share."
         )
     excludes_0 = lower is not None and upper is not None and not lower <= 0 <= upper
-    if excludes_0 and not is_significant:
-        sentences.append(
-            gettext(
-                "The interval is of this pair alone, without correction: that it leaves out 0 does "
-                "not show a difference."
-            )
+    if excludes_0 and not difference.significant:
+        yield gettext(
+            "The interval is of this pair alone, without correction: that it leaves out 0 does not "
+            "show a difference."
         )
-    if not is_significant and (difference.wins or difference.losses):
-        sentences += filter(None, [plan.shown_by_one(difference)])
+    differs = difference.wins or difference.losses
+    if differs and not difference.significant and (shown := plan.shown_by_one(difference)):
+        yield shown
     if not comparison.partial.isdisjoint((difference.first, difference.second)):
-        sentences.append(gettext("Provisional: not everything is rated."))
-    return " ".join(sentences)
+        yield gettext("Provisional: not everything is rated.")
 
 
 def _apart(comparison: RunDifferences, difference: Difference) -> str:
@@ -492,21 +475,15 @@ def parts_of(contender: Contender) -> dict[str, int]:
 def composite_parts(comparison: Comparison) -> Iterator[str]:
     """Yield for each run the n of every part of its composite."""
     for contender in comparison.contenders:
-        listed = (
-            f"{figure_name(name)} {notation.number(n)}" for name, n in parts_of(contender).items()
-        )
-        yield gettext(
-            "n of the composite's parts, %(run)s: %(parts)s.",
-            run=contender.run.name,
-            parts=", ".join(listed),
-        )
+        ns = parts_of(contender).items()
+        parts = ", ".join(f"{figure_name(name)} {notation.number(n)}" for name, n in ns)
+        run = contender.run.name
+        yield gettext("n of the composite's parts, %(run)s: %(parts)s.", run=run, parts=parts)
 
 
 def reversed_orders(comparison: RunDifferences) -> Iterator[str]:
     """Yield where the paired values of two runs are in another order than their figures."""
     for difference in of(comparison):
         if difference.reverses_headline:
-            yield gettext(
-                "Paired, the order is another: %(values)s.",
-                values=paired_values(comparison, difference),
-            )
+            values = paired_values(comparison, difference)
+            yield gettext("Paired, the order is another: %(values)s.", values=values)

@@ -16,7 +16,7 @@ from relevansi.exporters.comparisons.document import CATEGORY_FIGURES
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.files import XLSX, formats, moment_json
 from relevansi.exporters.comparisons.pictures import Track
-from relevansi.exporters.comparisons.words import suggestion, until
+from relevansi.exporters.comparisons.words import SUGGESTED, since, until
 from relevansi.exporters.exports.metrics_tables import whole_if_exact
 from relevansi.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
 from relevansi.exporters.frame.json_files import fields, json_file
@@ -110,11 +110,10 @@ def usability(report: UserStudyReport) -> str:
         "grade": score.grade,
     }
     if score.interval.lower is None:
-        return gettext(
-            "SUS: mean %(mean)s, n = %(n)s: %(adjective)s, grade %(grade)s. No interval: %(why)s",
-            why=gettext(TOO_FEW_SCORES),
-            **values,
+        message = mark(
+            "SUS: mean %(mean)s, n = %(n)s: %(adjective)s, grade %(grade)s. No interval: %(why)s"
         )
+        return gettext(message, why=gettext(TOO_FEW_SCORES), **values)
     return gettext(
         "SUS: mean %(mean)s, %(share)s interval %(interval)s, n = %(n)s: %(adjective)s, grade "
         "%(grade)s.",
@@ -162,7 +161,7 @@ def notes(report: UserStudyReport) -> Iterator[str]:
         "yet is in no figure."
     )
     if report.suggested:
-        yield suggestion(report.suggested)
+        yield since(SUGGESTED, report.suggested)
     yield settings()
     yield gettext(SUS_INTERVAL)
     yield gettext(BANGOR)
@@ -172,12 +171,8 @@ def notes(report: UserStudyReport) -> Iterator[str]:
 
 
 PERSON_FIGURES = (
-    "mean_precision_at_5",
-    "mean_overall_precision",
-    "mrr",
-    "success_rate",
-    "coverage",
-    "mean_response_quality",
+    *("mean_precision_at_5", "mean_overall_precision", "mrr"),
+    *("success_rate", "coverage", "mean_response_quality"),
 )
 """The figures that are given per participant and drawn."""
 
@@ -185,12 +180,10 @@ PERSON_FIGURES = (
 def document(report: UserStudyReport, on: date) -> Document:
     """Return `report` as a document dated `on`, in the language in force."""
     people = (stages(report), per_person(report))
-    sus = (usability(report), gettext(BANGOR))
+    sus, day = (usability(report), gettext(BANGOR)), notation.day(on)
     return Document(
         title=gettext("Phase 3: users with questions of their own"),
-        subtitle=gettext(
-            "Date: %(date)s. Study: %(study)s.", date=notation.day(on), study=report.study
-        ),
+        subtitle=gettext("Date: %(date)s. Study: %(study)s.", date=day, study=report.study),
         sections=(
             Section("configuration", gettext("Configuration"), (), (configuration(report),)),
             Section("summary", gettext("Summary"), (), (summary(report),), (draw(report),)),

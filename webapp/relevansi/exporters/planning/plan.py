@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import ceil, log
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from markupsafe import Markup
 from msgspec.structs import asdict
@@ -40,21 +40,15 @@ def section(plan: RatingPlan) -> Section:
         gettext("Differences from"),
         *([] if plan.effort is None else [gettext("Verdicts"), gettext("Hours")]),
     ]
-    table = Table(
-        "plan",
-        title,
-        tuple(numbers(heading) for heading in headings),
-        tuple(_row(plan, point) for point in plan.curve),
-        (
-            gettext(
-                "%(test)s on two sides at %(level)s, power %(power)s. Only questions with a value "
-                "in both runs count.",
-                test=_test(plan),
-                level=notation.percent(plan.wish.demand.level),
-                power=notation.percent(plan.wish.demand.power),
-            ),
-        ),
+    note = gettext(
+        "%(test)s on two sides at %(level)s, power %(power)s. Only questions with a value in both "
+        "runs count.",
+        test=_test(plan),
+        level=notation.percent(plan.wish.demand.level),
+        power=notation.percent(plan.wish.demand.power),
     )
+    rows = tuple(_row(plan, point) for point in plan.curve)
+    table = Table("plan", title, tuple(map(numbers, headings)), rows, (note,))
     return Section("plan", title, sentences, (table,))
 
 
@@ -235,22 +229,10 @@ def smallest_p_of(difference: Difference) -> str:
     )
 
 
-class Detectable(NamedTuple):
-    """The smallest difference that so many questions can show, at this power."""
-
-    n: int
-    difference: float
-    power: float
-
-
-def detectable(differences: Sequence[Difference]) -> Detectable | None:
-    """Return what all tests of `differences` can show: that of the test which can show least."""
-    amounts = [
-        (amount, difference.n)
-        for difference in differences
-        if (amount := _smallest_difference(difference)) is not None
-    ]
-    return Detectable(max(amounts)[1], max(amounts)[0], Demand().power) if amounts else None
+def detectable(differences: Sequence[Difference]) -> tuple[float, int] | None:
+    """Return the smallest difference that every test can show, and of how many questions."""
+    shown = [(_smallest_difference(each), each.n) for each in differences]
+    return max(((amount, n) for amount, n in shown if amount is not None), default=None)
 
 
 def _smallest_difference(difference: Difference) -> float | None:
