@@ -41,9 +41,8 @@ def backup_command(file: Path, *, replace: bool, catalogue: bool) -> None:
     with _opened() as opened, ExitStack() as ending:
         if piped:
             file = Path(ending.enter_context(tempfile.TemporaryDirectory())) / "relevansi.backup"
-        about = backups.back_up(
-            opened, file, options.now(), replace=replace, with_catalogue=catalogue
-        )
+        how = {"replace": replace, "with_catalogue": catalogue}
+        about = backups.back_up(opened, file, options.now(), **how)
         left_out = 0
         if not catalogue:
             with opened.reading() as session:
@@ -105,10 +104,7 @@ def _summary(about: About) -> str:
     return gettext(
         "%(runs)s runs, %(raters)s raters, %(judgments)s judgments, %(events)s events, "
         "as of %(moment)s (Relevansi %(product)s, tables %(version)s)",
-        runs=about.counts.get("runs", 0),
-        raters=about.counts.get("raters", 0),
-        judgments=about.counts.get("judgments", 0),
-        events=about.counts.get("events", 0),
+        **{name: about.counts.get(name, 0) for name in ("runs", "raters", "judgments", "events")},
         moment=f"{about.created_at:%Y-%m-%d %H:%M:%S} UTC",
         product=about.product,
         version=about.schema_version,
@@ -172,10 +168,8 @@ def _target(old: str, new: str) -> str:
     except (ArgumentError, NoSuchModuleError):
         is_known = False
     if not is_known:
-        raise click.BadParameter(
-            gettext("say postgresql://user@host/study or sqlite:////folder/study.sqlite."),
-            param_hint="DATABASE-URL",
-        )
+        why = gettext("say postgresql://user@host/study or sqlite:////folder/study.sqlite.")
+        raise click.BadParameter(why, param_hint="DATABASE-URL")
     if url == make_url(old):
         raise click.BadParameter(gettext("this is the database in use."), param_hint="DATABASE-URL")
     folder = Path(url.database or "").absolute().parent

@@ -85,9 +85,8 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
         _write(_of_files((rated, *others), names, phase), to)
     elif phase == USERS:
         if rule is not None:
-            raise click.UsageError(
-                gettext("In phase 3 everybody rates alone, so --rule cannot be used.")
-            )
+            refusal = gettext("In phase 3 everybody rates alone, so --rule cannot be used.")
+            raise click.UsageError(refusal)
         _sum_up(to)
     else:
         run_ids = (first, *others) if first is not None else others
@@ -146,13 +145,10 @@ def _of_files(paths: Sequence[str], names: str | None, phase: int | None) -> Com
     if names is not None:
         labels = [" ".join(name.split()) for name in names.split(",")]
         if len(labels) != len(paths) or not all(labels):
-            raise click.UsageError(
-                gettext("--names needs a name for each of the %(n)s files.", n=len(paths))
-            )
-    files = [
-        RatedCsv(path, Path(path).read_bytes(), label)
-        for path, label in zip(paths, labels, strict=True)
-    ]
+            refusal = gettext("--names needs a name for each of the %(n)s files.", n=len(paths))
+            raise click.UsageError(refusal)
+    pairs = zip(paths, labels, strict=True)
+    files = [RatedCsv(path, Path(path).read_bytes(), label) for path, label in pairs]
     report, remarks = rated_comparisons.compare_files(files, phase=phase)
     for problem in remarks:
         notice(problems.message(problem))

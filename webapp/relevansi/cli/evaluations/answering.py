@@ -112,9 +112,8 @@ def json_v2_command(
         )
         raise click.ClickException(ended)
     if unanswered:
-        raise click.ClickException(
-            gettext("%(n)s questions have no answer; --resume asks them again.", n=unanswered)
-        )
+        refusal = gettext("%(n)s questions have no answer; --resume asks them again.", n=unanswered)
+        raise click.ClickException(refusal)
 
 
 def _warn_without_contexts(n: int) -> None:

@@ -15,7 +15,7 @@ from relevansi.cli.frame.output import notice, printed, write_pieces
 from relevansi.config import secret
 from relevansi.exporters.evaluations import score_documents as documents
 from relevansi.exporters.evaluations.score_documents import ScoredRow, WaitingRows
-from relevansi.exporters.frame.tables import text_table
+from relevansi.exporters.frame.tables import numbers, table_of, text_table
 from relevansi.exporters.gold.constraint_reports import constraints_json
 from relevansi.i18n import gettext, mark
 from relevansi.importers.evaluations import expected_json
@@ -42,13 +42,8 @@ def up_to(highest: int) -> Callable[[str], Fraction]:
     def number(written: str) -> Fraction:
         value = exact_number(written)
         if value is None or not 0 <= value <= highest:
-            raise click.BadParameter(
-                gettext(
-                    "%(value)s is not a number from 0 to %(highest)s.",
-                    value=written,
-                    highest=highest,
-                )
-            )
+            message = mark("%(value)s is not a number from 0 to %(highest)s.")
+            raise click.BadParameter(gettext(message, value=written, highest=highest))
         return value
 
     return number
@@ -73,59 +68,44 @@ MISSING_NOTES = {
 
 def constraints_table(report: ConstraintReport) -> bytes:
     totals, matrix = report.totals, report.totals.matrix
-    figures = [
-        *(
-            (CONSTRAINT_MEASURES[name].label, figure)
-            for name, figure in headline_figures(report).items()
-        ),
-        *((CONSTRAINT_LABELS[name], figure) for name, figure in totals.pca.items()),
-    ]
+    figures = {
+        **{
+            CONSTRAINT_MEASURES[name].label: each for name, each in headline_figures(report).items()
+        },
+        **{CONSTRAINT_LABELS[name]: each for name, each in totals.pca.items()},
+    }
     counts = gettext(
         "%(queries)s questions, %(cards)s cards, threshold %(threshold)s",
         queries=totals.n_queries,
         cards=totals.n_properties,
         threshold=notation.number(float(report.threshold)),
     )
-    parts = (
-        counts,
-        text_table(
-            "",
-            (gettext("Figure"), gettext("Value")),
-            ((gettext(label), notation.four(figure.value)) for label, figure in figures),
-            numeric={1},
+    of_run = table_of(
+        *("", "", figures.items()),
+        (
+            (gettext("Figure"), lambda line: gettext(line[0])),
+            (numbers(gettext("Value")), lambda line: notation.four(line[1].value)),
         ),
-        text_table(
-            "",
-            ("", gettext("Met"), gettext("Not met")),
-            (
-                (gettext("Has data"), f"TP {matrix.tp}", f"FN {matrix.fn}"),
-                (gettext("No data"), f"FP {matrix.fp}", f"TN {matrix.tn}"),
-            ),
-            numeric={1, 2},
-        ),
-        text_table(
-            "",
-            (
-                gettext("Category"),
-                gettext("Questions"),
-                gettext("Query success rate"),
-                gettext("Results"),
-                gettext("Mean CPR"),
-            ),
-            (
-                (
-                    labels.category(name),
-                    str(part.n_queries),
-                    f"{part.n_successful} ({notation.four(part.success_rate)})",
-                    str(part.n_properties),
-                    notation.four(part.mean_cpr),
-                )
-                for name, part in report.categories.items()
-            ),
-            numeric={1, 2, 3, 4},
-        ),
-        gettext(MISSING_NOTES[report.missing]),
     )
+    cells = (
+        (gettext("Has data"), f"TP {matrix.tp}", f"FN {matrix.fn}"),
+        (gettext("No data"), f"FP {matrix.fp}", f"TN {matrix.tn}"),
+    )
+    of_matrix = text_table("", ("", gettext("Met"), gettext("Not met")), cells, numeric={1, 2})
+    by_category = table_of(
+        *("", "", report.categories.items()),
+        (
+            (gettext("Category"), lambda line: labels.category(line[0])),
+            (numbers(gettext("Questions")), lambda line: str(line[1].n_queries)),
+            (
+                numbers(gettext("Query success rate")),
+                lambda line: f"{line[1].n_successful} ({notation.four(line[1].success_rate)})",
+            ),
+            (numbers(gettext("Results")), lambda line: str(line[1].n_properties)),
+            (numbers(gettext("Mean CPR")), lambda line: notation.four(line[1].mean_cpr)),
+        ),
+    )
+    parts = (counts, of_run, of_matrix, by_category, gettext(MISSING_NOTES[report.missing]))
     return printed(parts, width=WIDTH)
 
 
@@ -370,9 +350,8 @@ def _score_rows(settings: ScoringSettings, path: Path, reply: Reply) -> None:
 
         head, figures = scoring.score_rows(settings, path.name, file, take, warn)
         if not head["summary"]["count"]:
-            raise click.ClickException(
-                gettext("Not one row of %(file)s could be scored.", file=path.name)
-            )
+            refusal = gettext("Not one row of %(file)s could be scored.", file=path.name)
+            raise click.ClickException(refusal)
         _write(str(settings.kind), path.name, head, figures, rows, reply)
 
 
@@ -380,9 +359,8 @@ def _embedder(chosen: str | None, model: str | None) -> Embedder | None:
     if chosen in {None, "lexical", "package"}:
         return embedders.chosen_embedder(chosen or "")
     if not chosen.startswith(("http://", "https://")):
-        raise click.UsageError(
-            gettext("--embedder is lexical, package or the address of an endpoint.")
-        )
+        refusal = gettext("--embedder is lexical, package or the address of an endpoint.")
+        raise click.UsageError(refusal)
     if not model:
         raise click.UsageError(gettext("Say which model to ask the endpoint: --embedder-model."))
     return embedders.endpoint(chosen, model, secret(KEY_VARIABLE))

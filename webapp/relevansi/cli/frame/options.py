@@ -129,9 +129,8 @@ def settings_of_study() -> Settings:
     settings = Settings.from_environment()
     if settings.studies is not None and not settings.study:
         names = ", ".join(folder.names(settings.studies)) or "-"
-        raise click.UsageError(
-            gettext("Say which study: --study NAME. There are: %(names)s", names=names)
-        )
+        refusal = gettext("Say which study: --study NAME. There are: %(names)s", names=names)
+        raise click.UsageError(refusal)
     return settings
 
 

@@ -80,7 +80,8 @@ def announced(settings: Settings, base_url: str, database: str) -> Iterator[None
 def find(settings: Settings) -> str | None:
     """Return the address of the latest server of the configured database that answers."""
     # A server of the whole folder has every study of it below its own path.
-    addresses = {_description(settings.database_url): ""}
+    with closing(Database(settings.database_url)) as database:
+        addresses = {database.description: ""}
     if settings.studies is not None and settings.study:
         addresses[str(settings.studies / FOLDER)] = f"s/{settings.study}/"
     servers = []
@@ -92,14 +93,8 @@ def find(settings: Settings) -> str | None:
             elif served["database"] in addresses:
                 address = f"{served['base_url']}{addresses[served['database']]}"
                 servers.append((served["started_at"], address))
-    return next(
-        (address for _, address in sorted(servers, reverse=True) if _answers(address)), None
-    )
-
-
-def _description(url: str) -> str:
-    with closing(Database(url)) as database:
-        return database.description
+    latest_first = (address for _, address in sorted(servers, reverse=True))
+    return next(filter(_answers, latest_first), None)
 
 
 def chosen(settings: Settings, base_url: str | None) -> tuple[str, str]:
@@ -182,11 +177,10 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
     address = f"http://{host_part}:{listener.getsockname()[1]}{settings.prefix}/"
     database = app.extensions["database"]
     say(gettext("Relevansi is at %(address)s", address=address))
-    say(
-        gettext("Studies: %(name)s", name=app.config["FOLDER"])
-        if app.config["FOLDER"]
-        else gettext("Database: %(name)s", name=database.description)
-    )
+    if app.config["FOLDER"]:
+        say(gettext("Studies: %(name)s", name=app.config["FOLDER"]))
+    else:
+        say(gettext("Database: %(name)s", name=database.description))
     for folder in cut_off_beside(Path(database.description)) if database.is_sqlite else ():
         warning = gettext(
             "A backup or restore was cut off and left %(name)s behind. The database is whole; "
@@ -212,9 +206,8 @@ def _answer(app: Flask, listener: socket.socket) -> None:
     for name in ("waitress", "waitress.queue"):
         logging.getLogger(name).setLevel(logging.ERROR)
     largest = app.config["MAX_CONTENT_LENGTH"] + 1  # the app refuses it in the sender's language
-    server = create_server(
-        app, sockets=[listener], max_request_body_size=largest, backlog=BACKLOG, **WAITRESS
-    )
+    limits: dict[str, Any] = {"max_request_body_size": largest, "backlog": BACKLOG}
+    server = create_server(app, sockets=[listener], **limits, **WAITRESS)
     signal.signal(signal.SIGTERM, _stop)
     app.extensions["workers"].serve()
     server.run()

@@ -187,22 +187,16 @@ def import_manual_command(file: Path, run_id: str, *, reply: Reply) -> None:
             session, owner, run_id, file.name, file.read_bytes(), options.now()
         )
     if reply.is_json:
-        document = {
-            "run": run_id,
-            "new": n_new,
-            "fitting": n_fitting,
-            "problems": [problems.to_dict(problem) for problem in unfit],
-        }
-        reply.json(document)
+        document = {"run": run_id, "new": n_new, "fitting": n_fitting}
+        reply.json(document | {"problems": [*map(problems.to_dict, unfit)]})
     else:
         new = ngettext("%(n)s new decision", "%(n)s new decisions", n_new)
         say(f"{run_id}  {file.name}: {new}")
         for problem in unfit:
             say(f"  !! {problems.message(problem)}", err=True)
     if unfit and not n_fitting:
-        raise click.ClickException(
-            gettext("No decision in %(file)s fits run %(run)s.", file=file.name, run=run_id)
-        )
+        refusal = gettext("No decision in %(file)s fits run %(run)s.", file=file.name, run=run_id)
+        raise click.ClickException(refusal)
 
 
 @manual_input_command.command("export")

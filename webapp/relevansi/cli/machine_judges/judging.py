@@ -82,13 +82,13 @@ def _agreement_json(
         "agreement": {name: fields(figure, *keys) for name, figure in figures.items()},
         "cards": [
             {
-                "question": difference.position,
-                "title": difference.card.title,
-                "machine": str(difference.machine),
-                "people": str(difference.people),
-                "reason": difference.reason,
+                "question": card.position,
+                "title": card.card.title,
+                "machine": str(card.machine),
+                "people": str(card.people),
+                "reason": card.reason,
             }
-            for difference in comparison.cards
+            for card in comparison.cards
         ],
     }
 
@@ -252,8 +252,7 @@ def _tell_end(opened: Database, name: str) -> None:
         "%(judged)s judged, %(failed)s failed, %(calls)s calls, %(prompt)s + %(completion)s "
         "tokens; %(left)s left.",
         judged=latest.judged,
-        failed=latest.line.failed,
-        calls=latest.line.calls,
+        **fields(latest.line, "failed", "calls"),
         prompt=latest.line.prompt_tokens,
         completion=latest.line.completion_tokens,
         left=work.n_open,

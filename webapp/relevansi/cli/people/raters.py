@@ -100,14 +100,11 @@ def raters_command(*, reply: Reply, forget_password: bool) -> None:
             for rater_id, questions in assignments.by_rater(session, study).items()
         }
     if reply.is_json:
-        documents = [
-            {
-                **asdict(line),
-                "questions": questions_by_rater.get(line.id),  # null where all are theirs
-                "invitations": invitations[line.id],
-            }
-            for line in lines
-        ]
+        documents = []
+        for line in lines:
+            questions = questions_by_rater.get(line.id)  # null where all are theirs
+            further = {"questions": questions, "invitations": invitations[line.id]}
+            documents.append(asdict(line) | further)
         reply.json({"raters": documents})
         return
     rows = [

@@ -128,9 +128,8 @@ def sample_command(
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     for name, value in (("--seed", seed), ("--kind", kind)):
         if questions is None and value is not None:
-            raise click.UsageError(
-                gettext("%(option)s goes with %(other)s.", option=name, other="--questions")
-            )
+            refusal = gettext("%(option)s goes with %(other)s.", option=name, other="--questions")
+            raise click.UsageError(refusal)
     if questions is not None and closes:
         raise click.UsageError(gettext("Say either --questions or --close."))
     with options.writing() as (session, study):
