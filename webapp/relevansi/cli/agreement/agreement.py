@@ -86,25 +86,21 @@ def _judged_in_study() -> list[JudgedRun]:
 def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
     """The runs in `folders`, each named after its folder, by the shortest distinct names."""
     names = agreement.run_names([folder.resolve().parts for folder in folders])
-    pairs = [
-        HandJudgedRun(name, _bytes(folder, RUN_FILE), _bytes(folder, MANUAL_FILE))
-        for folder, name in zip(folders, names, strict=True)
-    ]
-    return agreement.judged_runs(pairs)
-
-
-def _bytes(folder: Path, name: str) -> bytes:
-    try:
-        return (folder / name).read_bytes()
-    except OSError as failure:
-        refusal = gettext(
-            "%(folder)s is no folder of a judged run: %(name)s cannot be read (%(why)s). "
-            "Name folders that hold results.json and manual_input.json.",
-            folder=folder,
-            name=name,
-            why=failure.strerror,
-        )
-        raise click.ClickException(refusal) from failure
+    runs = []
+    for folder, name in zip(folders, names, strict=True):
+        try:
+            files = [(folder / file).read_bytes() for file in (RUN_FILE, MANUAL_FILE)]
+        except OSError as failure:
+            refusal = gettext(
+                "%(folder)s is no folder of a judged run: %(name)s cannot be read (%(why)s). "
+                "Name folders that hold results.json and manual_input.json.",
+                folder=folder,
+                name=Path(failure.filename).name,
+                why=failure.strerror,
+            )
+            raise click.ClickException(refusal) from failure
+        runs.append(HandJudgedRun(name, *files))
+    return agreement.judged_runs(runs)
 
 
 def _conflicts_json(report: ConflictReport) -> dict[str, Any]:
