@@ -122,13 +122,11 @@ def metrics_command(
 def _newest_rated(folder: Path) -> Path | None:
     """Return the newest rated CSV below `folder`, by its name and then its time, and name it."""
     paths = (folder / "data" / "evaluation").rglob("evaluation_rated_*.csv")
-    newest = max(
-        (path for path in paths if path.is_file()),
-        key=lambda path: (re.findall(r"\d{4,}", path.stem), path.stat().st_mtime, path),
-        default=None,
-    )
-    if newest is not None:
-        notice(gettext("%(file)s is the newest rated CSV here.", file=newest))
+    files = [path for path in paths if path.is_file()]
+    if not files:
+        return None
+    newest = max(files, key=lambda f: (re.findall(r"\d{4,}", f.stem), f.stat().st_mtime, f))
+    notice(gettext("%(file)s is the newest rated CSV here.", file=newest))
     return newest
 
 
@@ -142,7 +140,7 @@ def _figures_json(
             for (figure, why), ids in undefined(report).items()
         ]
     if remarks:
-        document["problems"] = [problems.to_dict(problem) for problem in remarks]
+        document["problems"] = [*map(problems.to_dict, remarks)]
     return document
 
 
@@ -345,10 +343,11 @@ def export_tree_command(
         files, notes = exports.tree(session, study, chosen, to_rate)
     if not files:
         raise click.ClickException(gettext("There is no run yet; `relevansi import` reads one."))
+    every = {folder / path: data for path, data in files.items()}
     new = {
-        folder / path: data
-        for path, data in files.items()
-        if not ((folder / path).is_file() and (folder / path).read_bytes() == data)
+        path: data
+        for path, data in every.items()
+        if not path.is_file() or path.read_bytes() != data
     }
     different = [path for path in files if folder / path in new and (folder / path).exists()]
     if different and not replace:

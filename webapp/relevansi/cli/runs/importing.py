@@ -252,14 +252,13 @@ class _Import(Struct):
     def take(self, paths: Sequence[Path]) -> None:
         of_results = _results_in(paths)
         of_runs = [path for path in paths if path not in of_results]
-        recognised = {
-            path: file_formats.recognised(path.name, path.read_bytes())
-            for path in self._readable(_files(of_runs))
-        }
-        # What else is in a folder of runs is none of them.
-        recognised = {path: form for path, form in recognised.items() if form is not RESULTS}
+        recognised = []
+        for path in self._readable(_files(of_runs)):
+            form = file_formats.recognised(path.name, path.read_bytes())
+            if form is not RESULTS:  # what else is in a folder of runs is none of them
+                recognised.append((path, form))
         by_folder: dict[Path, list[str]] = {}
-        in_order = sorted(recognised.items(), key=lambda file: -FORMATS.index(file[1]))
+        in_order = sorted(recognised, key=lambda file: -FORMATS.index(file[1]))
         with steps() as tell:
             for n, (path, form) in enumerate(in_order):
                 tell(n, len(in_order))
@@ -271,10 +270,8 @@ class _Import(Struct):
         for path in self._readable(rated):
             with self.database.writing() as session:
                 study = studies.open_or_make(session, options.now())
-                run_ids = by_folder.get(path.parent, ())
-                report = rated_imports.compare(
-                    session, study, _name(path), path.read_bytes(), run_ids
-                )
+                run_ids, data = by_folder.get(path.parent, ()), path.read_bytes()
+                report = rated_imports.compare(session, study, _name(path), data, run_ids)
                 self.compared.append(report)
         if of_results:
             self._take_results(of_results)
@@ -405,7 +402,13 @@ def store_file(
                 switched = replace(studies.switches(study), blind=blind)
                 studies.set_switches(session, study, switched, now)
             elif file_formats.turns_blind(session, study, [report]):
-                _warn_blind()
+                line = gettext(
+                    "From now on this study is rated blind, because two of its runs have the same "
+                    "questions: raters see neither run nor method, and judge each property once, "
+                    "whichever run showed it. Every verdict so far stays and counts. `--open` "
+                    "keeps it open; the set-up of the study can change it later."
+                )
+                notice(line)
         stored = file_formats.store(session, study, file, decision, newcomers, now, tell)
         session.commit()
     return stored
@@ -423,16 +426,6 @@ def _report(outcome: _Import) -> None:
         _report_compared(compared)
     for rated_csv in outcome.rated_csvs:
         _report_rated_csv(rated_csv)
-
-
-def _warn_blind() -> None:
-    line = gettext(
-        "From now on this study is rated blind, because two of its runs have the same "
-        "questions: raters see neither run nor method, and judge each property once, "
-        "whichever run showed it. Every verdict so far stays and counts. `--open` "
-        "keeps it open; the set-up of the study can change it later."
-    )
-    notice(line)
 
 
 def report_run(run: ImportedRun) -> None:

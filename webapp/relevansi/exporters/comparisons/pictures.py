@@ -115,11 +115,6 @@ def below(figures: Sequence[str], height: float) -> float:
     return ceil(len(figures) / 2) * height
 
 
-def value_with_interval(value: float | None, interval: Interval, unit: str) -> str:
-    bounds = notation.interval(interval.lower, interval.upper, unit)
-    return f"{notation.figure(value, unit)}{'' if interval.lower is None else f' {bounds}'}"
-
-
 NAMES, METHODS, VALUES = 0.0, 150.0, 596.0
 """Where the columns of the panel begin: figures, methods, values; plots lie before the values."""
 PLOT = Track(286.0, VALUES - 28, 1.0)
@@ -161,10 +156,8 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
             track.labels(canvas, foot + SMALL + 4)
             foot += AXIS
         bottom = foot + 6
-        values = "; ".join(
-            f"{row.method.name} {value_in_words(row, group.unit)}" for row in group.rows
-        )
-        described.append(f"{group.name}: {values}.")
+        values = (f"{row.method.name} {value_in_words(row, group.unit)}" for row in group.rows)
+        described.append(f"{group.name}: {'; '.join(values)}.")
     share = notation.percent(CONFIDENCE)
     title = gettext("Figures of every run with %(share)s intervals.", share=share)
     if answers.is_open(report):

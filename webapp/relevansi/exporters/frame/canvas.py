@@ -224,16 +224,14 @@ class Canvas:
         title_line, description_line = printable_line(title), printable_line(description)
         ids = f"{name}-{self.width:.0f}"
         size = {"width": _number(self.width), "height": _number(height)}
-        svg = ET.Element(
-            "svg",
-            {
-                "xmlns": "http://www.w3.org/2000/svg",
-                "viewBox": f"0 0 {size['width']} {size['height']}",
-                **size,
-                "role": "img",
-                "aria-labelledby": f"{ids}-title {ids}-desc",
-            },
-        )
+        attributes = {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "viewBox": f"0 0 {size['width']} {size['height']}",
+            **size,
+            "role": "img",
+            "aria-labelledby": f"{ids}-title {ids}-desc",
+        }
+        svg = ET.Element("svg", attributes)
         ET.SubElement(svg, "title", {"id": f"{ids}-title"}).text = title_line
         ET.SubElement(svg, "desc", {"id": f"{ids}-desc"}).text = description_line
         if self.palette is PRINT:

@@ -223,12 +223,12 @@ def icon(name: str) -> Markup:
 
 def bar(share: float, begun: float = 0) -> Markup:
     """Draw a share from 0 to 1 of what is done, and of what is `begun` behind it, as a bar."""
-    share_bar = f'<rect class="share" width="{_percent(share)}" height="100%" rx="3"/>'
-    behind = (
-        f'<rect class="begun" width="{_percent(begun)}" height="100%" rx="3"/>' if begun else ""
+    widths = {"ground": 1.0, **({"begun": begun} if begun else {}), "share": share}
+    boxes = (
+        f'<rect class="{kind}" width="{_percent(part)}" height="100%" rx="3"/>'
+        for kind, part in widths.items()
     )
-    ground = '<rect class="ground" width="100%" height="100%" rx="3"/>'
-    return Markup(f'<svg class="progress" aria-hidden="true">{ground}{behind}{share_bar}</svg>')
+    return Markup(f'<svg class="progress" aria-hidden="true">{"".join(boxes)}</svg>')
 
 
 class Column(NamedTuple):

@@ -359,7 +359,8 @@ def draw(report: UserStudyReport) -> Picture:
     canvas = Canvas(WIDE, PAGE)
     for figure, top, track in pictures.panels(PERSON_FIGURES, HEIGHT):
         mean = report.figures[figure]
-        text = pictures.value_with_interval(mean.value, mean.interval, track.unit)
+        text, (lower, upper) = notation.figure(mean.value, track.unit), _bounds(mean)
+        text += "" if lower is None else f" {notation.interval(lower, upper, track.unit)}"
         track.write_name(canvas, top + LARGE, figure_name(figure), text, LARGE)
         track.rule(canvas, top + AXIS)
         track.labels(canvas, top + AXIS + SMALL + 5)

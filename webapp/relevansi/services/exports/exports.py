@@ -514,11 +514,12 @@ def tree(
     Beside them come the warnings on data that no file holds.
     """
     # Whole runs, with their questions and cards, in a few statements.
-    with_answers = (
-        selectinload(Run.queries).joinedload(Query.question),
-        selectinload(Run.queries, Query.results),
+    rows = session.scalars(
+        select(Run)
+        .where(Run.study_id == study.id)
+        .options(selectinload(Run.queries).joinedload(Query.question))
+        .options(selectinload(Run.queries, Query.results))
     )
-    rows = session.scalars(select(Run).where(Run.study_id == study.id).options(*with_answers))
     runs = run_folders.in_order(map(_read_run_of, sorted(rows, key=sequence)))
     names = run_folders.names(runs)
     report_of = {run.name: reports.report(session, study, run.name, rule) for run in runs}
@@ -601,13 +602,10 @@ def _comparisons(
         if len(ids) < chosen_runs.FEWEST:
             continue
         compared = comparisons.report(session, study, ids, rule, with_agreement=True)
-        day = _day(rated[run] for run in ids)
+        day, markdown = _day(rated[run] for run in ids), comparison_files.FORMATS["markdown"]
         # A run without a date leaves no other day that is the same at every export.
         on = date.fromisoformat(day) if day.isdecimal() else date.min
-        yield (
-            f"phase{phase}_comparison_{day}.md",
-            comparison_files.FORMATS["markdown"].render(compared, on),
-        )
+        yield f"phase{phase}_comparison_{day}.md", markdown.render(compared, on)
 
 
 def _day(runs: Iterable[ReadRun]) -> str:
