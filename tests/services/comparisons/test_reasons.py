@@ -61,7 +61,7 @@ def test_each_rater_s_verdict_counts_once_for_every_run_that_lists_the_item(
     compared = of(session, study, runs, Rule(reports.MAJORITY))
 
     assert compared.reasons == ("price", "other")
-    assert [dict(each.given) for each in compared.contenders] == [
+    assert [dict(each.counts) for each in compared.contenders] == [
         {"price": 1, "other": 1},
         {"price": 2, "other": 1},
     ]
@@ -78,7 +78,7 @@ def test_each_rater_s_verdict_counts_once_for_every_run_that_lists_the_item(
 def test_a_rater_alone_is_counted_alone(session: Session, study: Study, rater: Rater) -> None:
     runs = judged(session, study, rater)
     compared = of(session, study, runs, reports.of_rater(rater))
-    assert [dict(each.given) for each in compared.contenders] == [{"price": 1}, {"price": 1}]
+    assert [dict(each.counts) for each in compared.contenders] == [{"price": 1}, {"price": 1}]
 
 
 def test_reports_have_the_reasons_and_none_where_nobody_gave_one(

@@ -32,8 +32,8 @@ def section(compared: ReasonComparison) -> Section:
 
 def _sentences(compared: ReasonComparison) -> Iterator[str]:
     for each in compared.contenders:
-        n = max(each.given.values(), default=0)
-        top = [labels.reason(name) for name in compared.reasons if n and each.given.get(name) == n]
+        n = max(each.counts.values(), default=0)
+        top = [labels.reason(name) for name in compared.reasons if n and each.counts.get(name) == n]
         if top:
             share = notation.percent(n / each.total)
             yield gettext(
@@ -88,11 +88,11 @@ def _reason(reason: str) -> Cell:
     return Cell(labels.reason(reason), (reason,))
 
 
-def _cell(counts: ReasonCounts, reason: str) -> Cell:
-    n = counts.given.get(reason, 0)
-    if not counts.total:
+def _cell(run: ReasonCounts, reason: str) -> Cell:
+    n = run.counts.get(reason, 0)
+    if not run.total:
         return Cell(notation.UNDEFINED, (None, 0))
-    share = n / counts.total
+    share = n / run.total
     return stacked((notation.percent(share), f"n = {notation.number(n)}"), (share, n))
 
 
@@ -132,7 +132,7 @@ def part_json(compared: ReasonComparison) -> dict[str, Any]:
     return {
         "raters": compared.raters,
         "runs": [
-            {"id": each.run, "name": each.name, "given": dict(each.given), "without": each.without}
+            {"id": each.run, "name": each.name, "given": dict(each.counts), "without": each.without}
             | {"categories": {name: dict(n) for name, n in each.by_category.items()}}
             for each in compared.contenders
         ],

@@ -25,13 +25,13 @@ class ReasonCounts(Struct, frozen=True):
 
     run: str
     name: str
-    given: Mapping[str, int]
+    counts: Mapping[str, int]
     without: int
     by_category: Mapping[str, Mapping[str, int]]
 
     @property
     def total(self) -> int:
-        return sum(self.given.values())
+        return sum(self.counts.values())
 
 
 class Contradiction(NamedTuple):

@@ -82,11 +82,11 @@ def of_question(question: str) -> tuple[Filters, str]:
     price = _PRICE.search(question)
     lowest, highest = _bounds(price) if price else (None, None)
     bedrooms = _BEDROOMS.search(question)
-    rest = _BEDROOMS.sub(" , ", _PRICE.sub(" , ", question))
-    place, others = _place(rest)
+    unnumbered = _BEDROOMS.sub(" , ", _PRICE.sub(" , ", question))
+    place, others = _place(unnumbered)
     filters = Filters(
-        property_type(rest),
-        prices.read_note(rest),
+        property_type(unnumbered),
+        prices.read_note(unnumbered),
         " ".join(place)[:LONGEST_PLACE] or None,
         lowest,
         highest,

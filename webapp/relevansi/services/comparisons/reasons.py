@@ -50,8 +50,8 @@ def compared(
     people = [rule.rater] if rule.rater else studies.raters(session, study)
     rater_ids = [rater.id for rater in people]
     rejected = rejections(session, study, verdicts.judged_items(scope), rater_ids)
-    given = [each for each in rejected if each.reason is not None]
-    if not given:
+    reasoned = [each for each in rejected if each.reason is not None]
+    if not reasoned:
         return None
     listed = select(Query.run_id, Result.judged_item_id, Question.category).distinct()
     listed = listed.join_from(Result, Query, Query.id == Result.query_key)
@@ -59,7 +59,7 @@ def compared(
     categories: dict[str, dict[int, str]] = defaultdict(dict)
     for run_id, item_id, category in session.execute(listed):
         categories[run_id][item_id or 0] = category
-    counts = Counter(reasons.key_of(each.reason or "") for each in given)
+    counts = Counter(reasons.key_of(each.reason or "") for each in reasoned)
     ordered = [key for key in reasons.offered(study.kind, study.reasons) if key in counts]
     clicks = select(Event.judged_item_id, Event.rater_id, Event.device, Event.client_time).where(
         *(Event.rater_id.in_(rater_ids), Event.field == "verdict", Event.cause == "click"),
@@ -70,10 +70,10 @@ def compared(
     return ReasonComparison(
         reasons=tuple(dict.fromkeys((*ordered, *(key for key, _ in counts.most_common())))),
         contenders=tuple(_counts(run.id, names[run.id], rejected, categories) for run in runs),
-        raters=len({each.rater_id for each in given}),
+        raters=len({each.rater_id for each in reasoned}),
         seconds_with=time_spent(gap for reason, gap in timed if reason and gap is not None),
         seconds_without=time_spent(gap for reason, gap in timed if not reason and gap is not None),
-        contradictions=_contradictions(session, study, runs, names, given),
+        contradictions=_contradictions(session, study, runs, names, reasoned),
     )
 
 
@@ -89,8 +89,8 @@ def _counts(
     for _, item_id, reason in listed:
         if reason is not None:
             by_category[category_of[item_id]][reasons.key_of(reason)] += 1
-    given: Counter[str] = sum(by_category.values(), Counter())
-    return ReasonCounts(run_id, name, given, len(listed) - given.total(), by_category)
+    counts: Counter[str] = sum(by_category.values(), Counter())
+    return ReasonCounts(run_id, name, counts, len(listed) - counts.total(), by_category)
 
 
 def _contradictions(
@@ -98,10 +98,10 @@ def _contradictions(
     study: Study,
     runs: Sequence[Run],
     names: Mapping[str, str],
-    given: Sequence[Rejection],
+    reasoned: Sequence[Rejection],
 ) -> tuple[Contradiction, ...] | None:
     reasons_of: dict[int, Counter[str]] = defaultdict(Counter)
-    for _, item_id, reason in given:
+    for _, item_id, reason in reasoned:
         if reason is not None and reason in CHECKED:
             reasons_of[item_id][reason] += 1
     contradictions: list[Contradiction] = []

@@ -56,12 +56,13 @@ def under(
     between them.
     """
     people = [rule.rater] if rule.rater else studies.raters(session, study)
-    given: dict[int, Counter[str]] = defaultdict(Counter)
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
     for _, item, reason in rejections(session, study, items, [rater.id for rater in people]):
         if reason is not None and labels.relevance(item) is Relevance.NOT_RELEVANT:
-            given[item][reason] += 1
+            counts[item][reason] += 1
     texts = {
-        item: "; ".join(text for text, _ in counts.most_common()) for item, counts in given.items()
+        item: "; ".join(text for text, _ in of_item.most_common())
+        for item, of_item in counts.items()
     }
     if rule.name != reports.ADJUDICATED:
         return texts
