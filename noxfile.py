@@ -82,7 +82,7 @@ def explore(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
-    """Put in what nobody meant: files, answers, requests, roles; `-- SEED` repeats it."""
+    """Put in what nobody meant: files, answers, requests; `-- SEED` repeats it."""
     try_new_inputs(session, "tests/fuzzing")
 
 

@@ -20,7 +20,7 @@ from relevansi.db.tables.judging import Event, Judgment
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Study
-from relevansi.i18n import speak_of, speaking
+from relevansi.i18n import speak_of
 from relevansi.importers.results import formats
 from relevansi.importers.results.formats import Choices
 from relevansi.kinds import listed_item
@@ -410,13 +410,12 @@ def packed(session: Session, study: Study, run: str | None) -> bytes:
     return packs.pack(session, study, run, MERGED).data
 
 
-@pytest.mark.parametrize("language", ["en", "id"])
 def test_a_pack_of_documents_speaks_of_documents(
-    session: Session, study: Study, runs: list[str], language: str
+    session: Session, study: Study, runs: list[str]
 ) -> None:
     """Its README and its definitions name no property; sources and columns keep their names."""
     speak_of(study.kind)
-    with speaking(language), zipfile.ZipFile(io.BytesIO(packed(session, study, runs[0]))) as pack:
+    with zipfile.ZipFile(io.BytesIO(packed(session, study, runs[0]))) as pack:
         readme, manifest = (pack.read(name).decode() for name in ("README.md", "manifest.json"))
     stated = [{**one, "source": ""} for one in json.loads(manifest)["definitions"]]
 
@@ -425,42 +424,25 @@ def test_a_pack_of_documents_speaks_of_documents(
     assert "propert" not in json.dumps(stated).lower()
 
 
-@pytest.mark.parametrize("of_study", [True, False])
-def test_a_pack_of_a_graded_study_verifies(
-    session: Session, study: Study, runs: list[str], of_study: bool
+@pytest.mark.usefixtures("runs")
+def test_a_pack_of_a_graded_study_verifies_and_names_a_changed_grade_by_its_line(
+    session: Session, study: Study
 ) -> None:
-    found = verified(packed(session, study, None if of_study else runs[1]))
-
-    assert found.differences == []
-    assert found.equal
-
-
-def test_a_changed_grade_is_named_with_its_line(
-    session: Session, study: Study, runs: list[str]
-) -> None:
-    data = packed(session, study, runs[0])
+    data = packed(session, study, None)
+    whole = verified(data)
+    assert (whole.equal, whole.differences) == (True, [])
     lines = members(data)["verdicts.csv"].splitlines()
-    number, line = next((n, one) for n, one in enumerate(lines, 1) if one.endswith(b",3,,"))
+    number, line = next((n, text) for n, text in enumerate(lines, 1) if text.endswith(b",3,,"))
 
-    found = verified(
-        changed(data, "verdicts.csv", lambda file: file.replace(line, line[:-3] + b"0,,", 1))
-    ).differences
+    lower = changed(data, "verdicts.csv", lambda file: file.replace(line, line[:-3] + b"0,,", 1))
+    above = changed(data, "study/judgments.json", lambda file: file.replace(b': "3"', b': "4"', 1))
 
-    cells = [one for one in found if one.file == "verdicts.csv" and one.place]
-    assert [one.place for one in cells] == [(f"line {number}",)]
-
-
-def test_a_grade_above_the_scale_is_no_verdict_of_a_pack(
-    session: Session, study: Study, runs: list[str]
-) -> None:
-    data = packed(session, study, runs[0])
-
-    found = verified(
-        changed(data, "study/judgments.json", lambda file: file.replace(b': "3"', b': "4"', 1))
-    )
-
-    assert not found.equal
-    assert any(one.file == "study/judgments.json" for one in found.differences)
+    differences = verified(lower).differences
+    places = [one.place for one in differences if one.file == "verdicts.csv" and one.place]
+    assert places == [(f"line {number}",)]
+    refused = verified(above)
+    assert not refused.equal
+    assert any(one.file == "study/judgments.json" for one in refused.differences)
 
 
 def test_all_runs_have_the_same_pool(session: Session, study: Study, runs: list[str]) -> None:
