@@ -85,12 +85,16 @@ def faults(page: Page) -> list[str]:
     """Return what is wrong with a page in both looks, which it is left in the second of.
 
     Everything is looked at in light on a laptop, then what the theme and the width decide: dark
-    on a phone, however narrow that is.
+    on a phone, however narrow that is, with text at 130 % too.
     """
     page.emulate_media(color_scheme="light")
     page.set_viewport_size(LAPTOP)
     found = violations(page) + sniffer.errors(page)
     page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 360, "height": 844})
+    page.evaluate("document.documentElement.style.fontSize = '130%'")
+    found += [f"{one} stands out at 360 with larger text" for one in page.evaluate(TOO_WIDE)]
+    page.evaluate("document.documentElement.style.fontSize = ''")
     for width in PHONES:
         page.set_viewport_size({"width": width, "height": 844})
         found += [f"{one} stands out at {width}" for one in page.evaluate(TOO_WIDE)]
