@@ -65,6 +65,14 @@ def test_what_one_rater_pins_a_second_one_is_asked_about(
         expect_evidence(ani)
     ani.locator(".hit .pin").click()
     expect_evidence(ani, HOUSE)
+    ani.context.set_offline(True)
+    for is_pinned in ("false", "true"):  # taken back and pinned again, which the server hears later
+        ani.locator(".hit .pin").click()
+        expect(ani.locator(".hit .pin")).to_have_attribute("aria-pressed", is_pinned)
+    ani.context.set_offline(False)
+    expect(ani.locator("[data-state-of=look]")).to_have_attribute("data-state", "saved")
+    ani.reload()
+    expect_evidence(ani, HOUSE)
 
     join(budi, invite(blind_server, "Budi"))
     budi.keyboard.press("s")
