@@ -64,7 +64,7 @@ def test_a_flipped_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert {"kind", "file", "place", "stated", "computed", "source"} == set(found["differences"][0])
     assert found["texts"]["verdicts.csv"][:2] == ["--- verdicts.csv", "+++ study/*.json"]
     assert done.returncode == 1
-    assert "    -Pemilik,1,2,,slug:d,1,0\n" in done.stdout
+    assert "    -Pemilik,1,2,,slug:d,1,0,,\n" in done.stdout
     assert "16/16" in done.stderr  # 7 files of each run, the comparisons, the rules
 
 
