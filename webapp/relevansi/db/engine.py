@@ -35,6 +35,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import StaticPool
 from sqlalchemy.util import LRUCache
 
 from relevansi.config import new_private_folder
@@ -329,6 +330,13 @@ def _sqlite_dialect() -> Dialect:
 
 _COMPILED: LRUCache[Any, Any] = LRUCache(500)
 """The statements that were compiled for SQLite: several studies ask the same ones."""
+
+
+def in_memory() -> Engine:
+    """Return an empty SQLite database in memory, gone once its engine is disposed of."""
+    single = create_engine("sqlite://", poolclass=StaticPool, **_JSON)
+    shared = {"compiled_cache": _COMPILED}
+    return Engine(single.pool, _sqlite_dialect(), single.url, execution_options=shared)
 
 
 def _sqlite_engine(url: str, patience: float) -> Engine:

@@ -20,11 +20,11 @@ from math import isclose
 from typing import Any, get_args
 
 from msgspec import Struct, ValidationError, field
-from sqlalchemy import Table, create_engine, insert, select
+from sqlalchemy import Table, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
-from sqlalchemy.pool import StaticPool
 
+from relevansi.db.engine import in_memory
 from relevansi.db.tables.base import Base, Moment
 from relevansi.db.tables.judging import Event, JudgedItem
 from relevansi.db.tables.people import LogEntry
@@ -295,7 +295,7 @@ def _loaded(rows: Mapping[str, Any]) -> Iterator[tuple[Session, Study]]:
             raise UnfitRows(name, "no list of rows")
     _check_values(rows)
     _check_references(rows)
-    engine = create_engine("sqlite://", poolclass=StaticPool)
+    engine = in_memory()
     Base.metadata.create_all(engine)
     with Session(engine) as session:
         for model in packs.PACKED:
