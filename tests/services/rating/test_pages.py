@@ -16,7 +16,12 @@ from relevansi.records import EmptyOutcome, ReadQuery, Relevance
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating, UnknownQuery
 from relevansi.services.rating import pages
-from relevansi.services.rating.pages import EarlierTurn, EarlierVerdict, RatingPage, said_before
+from relevansi.services.rating.pages import (
+    EarlierTurn,
+    EarlierVerdict,
+    RatingPage,
+    earlier_verdicts_by_item,
+)
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs import stored_runs
 from relevansi.services.runs.stored_runs import Labels
@@ -135,7 +140,7 @@ def test_of_several_earlier_verdicts_the_latest_is_shown_with_what_differs() -> 
     first, second, now = content(1, 10), content(2, 20), content(3, 30)
     said = [(second, "0", NOW + MINUTE), (first, "1", NOW)]
 
-    found = said_before([now], said)
+    found = earlier_verdicts_by_item([now], said)
     assert shown(found) == {3: ("0", 20)}
     assert (asdict(found[3].now)["price"], found[3].differing) == (30, ("price",))
 
@@ -145,11 +150,14 @@ def test_beside_a_verdict_of_its_own_only_what_came_before_it_is_shown() -> None
     said = [(first, "1", NOW), (own, "1", NOW + MINUTE), (second, "0", NOW + 2 * MINUTE)]
 
     # Nothing was said before the first content's verdict; before the third's, only the first's.
-    assert shown(said_before([first, own], said)) == {3: ("1", 10)}
+    assert shown(earlier_verdicts_by_item([first, own], said)) == {3: ("1", 10)}
 
 
 def test_another_run_s_conversation_or_property_and_an_emptiness_are_no_content_before() -> None:
     elsewhere, other = content(1, 10, run_id="run"), content(2, 10, item_id=2)
     empty, now = content(3, 10, item_id=None), content(4, 30)
 
-    assert said_before([now], [(thing, "1", NOW) for thing in (elsewhere, other, empty)]) == {}
+    assert (
+        earlier_verdicts_by_item([now], [(thing, "1", NOW) for thing in (elsewhere, other, empty)])
+        == {}
+    )

@@ -73,7 +73,8 @@ def made_at(event: Any) -> datetime:
 def in_order(events: Iterable[PlacedT]) -> Sequence[PlacedT]:
     """Return the events from first to last, for any order of `events`."""
     placed: list[tuple[datetime, str, int, PlacedT]] = []
-    for event in sorted(events, key=_in_device, reverse=True):
+    events = sorted(events, key=lambda e: (e.device, e.sequence, made_at(e)), reverse=True)
+    for event in events:
         bound = made_at(event)
         if placed and placed[-1][1] == event.device:
             bound = min(bound, placed[-1][0])
@@ -85,10 +86,6 @@ def in_order(events: Iterable[PlacedT]) -> Sequence[PlacedT]:
 def current_event(events: Iterable[PlacedT]) -> PlacedT | None:
     """Return the event in force: the last one in order, ``None`` if there is none."""
     return next(reversed(in_order(events)), None)
-
-
-def _in_device(event: Any) -> tuple[str, int, datetime]:
-    return event.device, event.sequence, made_at(event)
 
 
 QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
@@ -151,6 +148,19 @@ class Target(NamedTuple):
     @classmethod
     def of(cls, event: Event | Row[Any]) -> Self:
         return cls(event.field, event.judged_item_id, event.query_key, event.task_id)
+
+    @classmethod
+    def in_task(
+        cls,
+        field: str,
+        item_id: int | None,
+        query_key: int | None = None,
+        task_id: str | None = None,
+        *,
+        again: bool,
+    ) -> Self:
+        """Return a target of a task, which a hidden repeat has apart: `again`."""
+        return cls(REPEAT_FIELDS[field] if again else field, item_id, query_key, task_id)
 
     @property
     def is_repeat(self) -> bool:
@@ -270,20 +280,15 @@ def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> dict[i
 
     Returns those of few targets, by query.
     """
-    summaries: dict[int, QuerySummary] = {}
-    moved = dict.fromkeys(
-        target.conflict_key
-        for target in targets
-        if not target.is_repeat and target.field not in BESIDE_VERDICT
-    )
-    if len(moved) < BULK_REFRESH_FROM:
-        for target in moved:
-            summaries |= live_metrics.refresh_touched(
-                session, rater.id, target.item_id, target.query_key
-            )
-    else:
+    moves = [t for t in targets if not (t.is_repeat or t.field in BESIDE_VERDICT)]
+    touched = dict.fromkeys((t.conflict_key.item_id, t.conflict_key.query_key) for t in moves)
+    if len(touched) >= BULK_REFRESH_FROM:
         in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == rater.study_id))
         live_metrics.refresh(session, [rater.id], in_study)
+        return {}
+    summaries: dict[int, QuerySummary] = {}
+    for item_id, query_key in touched:
+        summaries |= live_metrics.refresh_touched(session, rater.id, item_id, query_key)
     return summaries
 
 
@@ -318,13 +323,9 @@ _TARGET = (Event.field, Event.judged_item_id, Event.query_key, Event.task_id)
 
 
 def _history(connection: Connection, rater: Rater, target: Target) -> Sequence[Row[Any]]:
-    on_item = target.item_id is not None
-    on_query = not on_item and target.query_key is not None
-    values = {"rater_id": rater.id, "field": target.field, "task_id": target.task_id}
-    if on_item or on_query:
-        values["of"] = target.item_id if on_item else target.query_key
-    statement = _history_of(on_item, on_query, target.is_repeat)
-    return connection.execute(statement, values).all()
+    about = target.conflict_key
+    shape = tuple(value is not None for value in about[1:])
+    return connection.execute(_history_of(*shape), {"rater_id": rater.id, **about._asdict()}).all()
 
 
 @cache
@@ -335,11 +336,9 @@ def _history_of(on_item: bool, on_query: bool, in_task: bool) -> Select[*tuple[A
     if in_task:
         statement = statement.where(Event.task_id == bindparam("task_id"))
     if on_item:
-        return statement.where(Event.judged_item_id == bindparam("of"))
-    statement = statement.where(Event.judged_item_id.is_(None))
-    return statement.where(
-        Event.query_key == bindparam("of") if on_query else Event.query_key.is_(None)
-    )
+        return statement.where(Event.judged_item_id == bindparam("item_id"))
+    of_query = Event.query_key == bindparam("query_key") if on_query else Event.query_key.is_(None)
+    return statement.where(Event.judged_item_id.is_(None), of_query)
 
 
 def _new_event(history: Sequence[_Placed], new: str | None, click: Click) -> NewEvent | None:
@@ -469,12 +468,9 @@ class Answer(NamedTuple):
 
     def target(self, field: str) -> Target:
         on_item = field == "verdict"
-        return Target(
-            REPEAT_FIELDS[field] if self.again else field,
-            item_id=self.emptiness_id if on_item else None,
-            query_key=None if on_item and self.task_id else self.query_key,
-            task_id=self.task_id,
-        )
+        item_id = self.emptiness_id if on_item else None
+        query_key = None if on_item and self.task_id else self.query_key
+        return Target.in_task(field, item_id, query_key, self.task_id, again=self.again)
 
 
 def judge_target(
@@ -689,11 +685,7 @@ def judge(
     click: Click,
 ) -> JudgedResult:
     """Record a verdict on the card at `rank` of a run's answer, and return what stands then."""
-    lock(session, rater)
-    card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
-    result = tables(session).execute(_result_at_rank(), card).first()
-    if result is None:
-        raise UnknownQuery(run_id, query_id, rank)
+    result = _result_at_rank(session, rater, run_id, query_id, rank)
     target = Target("verdict", result.judged_item_id, result.query_key)
     in_force, summaries = judge_target(session, rater, target, relevance, click, result.scale)
     return JudgedResult(in_force, summaries[result.query_key], result)
@@ -712,11 +704,7 @@ def give_reason(
 
     Raises ``UnknownReason``; the verdict stays as it is.
     """
-    lock(session, rater)
-    card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
-    result = tables(session).execute(_result_at_rank(), card).first()
-    if result is None:
-        raise UnknownQuery(run_id, query_id, rank)
+    result = _result_at_rank(session, rater, run_id, query_id, rank)
     checked = reasons.checked(reason, result.kind, result.reasons)
     target = Target(REASON, result.judged_item_id, result.query_key)
     return record(session, rater, target, checked, click)
@@ -738,8 +726,19 @@ class JudgedResult(NamedTuple):
     study: Row[Any]
 
 
+def _result_at_rank(
+    session: Session, rater: Rater, run_id: str, query_id: int, rank: int
+) -> Row[Any]:
+    lock(session, rater)
+    card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
+    result: Row[Any] | None = tables(session).execute(_results_at_rank(), card).first()
+    if result is None:
+        raise UnknownQuery(run_id, query_id, rank)
+    return result
+
+
 @cache
-def _result_at_rank() -> Select[*tuple[Any, ...]]:
+def _results_at_rank() -> Select[*tuple[Any, ...]]:
     return (
         select(Result.query_key, Result.judged_item_id, Study.scale, Study.measures, Study.kind)
         .add_columns(Study.cannot_tell, Study.suggest_quality, Study.reasons)

@@ -91,8 +91,8 @@ def of_question(session: Session, run_id: str | None, question_id: int) -> tuple
     return tuple(EarlierTurn(text, response) for text, response in rows)
 
 
-Thing = JudgedItem | Row[Any]
-_version = attrgetter("question_id", "run_id", "item_id")  # the run where it matters
+ItemRow = JudgedItem | Row[Any]
+_apart_from_content = attrgetter("question_id", "run_id", "item_id")  # the run where it matters
 
 
 class EarlierVerdict(Struct, frozen=True):
@@ -105,28 +105,24 @@ class EarlierVerdict(Struct, frozen=True):
 
 
 def earlier_verdicts(
-    session: Session, rater: Rater, items: Sequence[Thing]
+    session: Session, rater: Rater, items: Sequence[ItemRow]
 ) -> dict[int, EarlierVerdict]:
-    values = {
-        "rater_id": rater.id,
-        "questions": list({item.question_id for item in items}),
-        "items": list({item.item_id for item in items}),
-    }
-    rows = tables(session).execute(_of_listings(), values)
-    return said_before(items, [(row, row.verdict, row.changed_at) for row in rows if row.verdict])
+    questions, item_ids = {item.question_id for item in items}, {item.item_id for item in items}
+    values = {"rater_id": rater.id, "questions": [*questions], "items": [*item_ids]}
+    rows = tables(session).execute(_other_versions(), values)
+    judgments = [(row, row.verdict, row.changed_at) for row in rows if row.verdict]
+    return earlier_verdicts_by_item(items, judgments)
 
 
 @cache
-def _of_listings() -> Select[*tuple[Any, ...]]:
+def _other_versions() -> Select[*tuple[Any, ...]]:
     # The join is an outer one so that SQLite does not begin with all the rater's judgments.
     item = JudgedItem
+    is_own = and_(Judgment.judged_item_id == item.id, Judgment.rater_id == bindparam("rater_id"))
     return (
         select(item.id, item.question_id, item.run_id, item.item_id, item.card)
         .add_columns(Judgment.verdict, Judgment.changed_at)
-        .outerjoin(
-            Judgment,
-            and_(Judgment.judged_item_id == item.id, Judgment.rater_id == bindparam("rater_id")),
-        )
+        .outerjoin(Judgment, is_own)
         .where(
             item.question_id.in_(bindparam("questions", expanding=True)),
             item.item_id.in_(bindparam("items", expanding=True)),
@@ -134,16 +130,16 @@ def _of_listings() -> Select[*tuple[Any, ...]]:
     )
 
 
-def said_before(
-    items: Sequence[Thing], judgments: Iterable[tuple[Thing, str, datetime]]
+def earlier_verdicts_by_item(
+    items: Sequence[ItemRow], judgments: Iterable[tuple[ItemRow, str, datetime]]
 ) -> dict[int, EarlierVerdict]:
-    """Return, by judged item, the latest verdict in `said` on another content of the property."""
-    versions: dict[tuple[Any, ...], list[tuple[Thing, str, datetime]]] = defaultdict(list)
+    """Map each item to the latest of `judgments` on another version of it, before its own."""
+    by_item: dict[tuple[Any, ...], list[tuple[ItemRow, str, datetime]]] = defaultdict(list)
     for judgment in sorted(judgments, key=itemgetter(2)):
-        versions[_version(judgment[0])].append(judgment)
+        by_item[_apart_from_content(judgment[0])].append(judgment)
     earlier: dict[int, EarlierVerdict] = {}
     for item in items:
-        judged = versions[_version(item)]
+        judged = by_item[_apart_from_content(item)]
         own_moment = next((at for version, _, at in judged if version.id == item.id), None)
         for version, verdict, at in judged:
             if version.id != item.id and (own_moment is None or at < own_moment):
@@ -173,7 +169,9 @@ class JudgedCard(Struct, frozen=True):
     reason: str | None = None
 
 
-class PlaceInWalk(NamedTuple):
+class Navigation(NamedTuple):
+    """The place of a question among those that are walked through, and the ways from it."""
+
     position: int | None
     of: int
     previous: int | None
@@ -182,7 +180,7 @@ class PlaceInWalk(NamedTuple):
 
 
 class QuestionPage(Struct, frozen=True, kw_only=True):
-    """The part that the page of a run's question and that of a blind task have in common."""
+    """Fields shared by the page of a run's question and the page of a blind task."""
 
     question: str
     category: str
@@ -261,7 +259,7 @@ class RatingPage(QuestionPage, frozen=True, kw_only=True):
     notes: str
     summary: Summary
     whole: RunProgress
-    place: PlaceInWalk
+    place: Navigation
     allow_bulk: bool
     pool_depth: int | None
     holes: tuple[int, ...]
@@ -291,7 +289,7 @@ def rating_page(
     standings = live_metrics.by_category(session, rater.id, run_id)
     suggests = row.suggest_quality is not False
     return RatingPage(
-        **{name: row._mapping[name] for name in _AS_READ},
+        **{name: row._mapping[name] for name in OPEN_PAGE_COLUMNS},
         earlier_turns=of_question(session, run_id, row.question_id),
         cards=_cards(session, rater, row.id),
         holes=verdicts.holes(session, Query.id == row.id).get(row.id, ()),
@@ -308,7 +306,7 @@ def rating_page(
         notes=row.notes or "",
         summary=summary,
         whole=RunProgress.together(standings.values()),
-        place=PlaceInWalk(
+        place=Navigation(
             row.position if row.is_asked else None,
             *(row.of, row.previous, row.next, row.next_open),
         ),
@@ -328,7 +326,7 @@ def suggested(summary: Row[Any] | Summary, cannot_tell: CannotTell) -> int | Non
 
 
 def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
-    """Return the query id at which the rater goes on: where they stopped, if it is open."""
+    """Return the query id to resume at: the last one touched if it is open, else the next open."""
     last = session.scalar(
         select(Event.query_key)
         .join(Query, Query.id == Event.query_key)
@@ -340,15 +338,15 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
     return tables(session).scalar(_first_open(), values)
 
 
-_OF_QUESTION = (
+SHARED_COLUMNS = (
     *("question", "category", "context_dependent"),
     *("show_pictures", "marks_words", "cannot_tell"),
 )
-_AS_READ = (
-    *(*_OF_QUESTION, "run_id", "search_method", "llm", "query_id", "asked_at"),
+OPEN_PAGE_COLUMNS = (
+    *(*SHARED_COLUMNS, "run_id", "search_method", "llm", "query_id", "asked_at"),
     *("response", "error", "claimed_count", "allow_bulk", "pool_depth"),
 )
-"""The columns that are fields of either page, and of the page of a query."""
+"""The columns that are fields of either page, and of the page of a run's question."""
 
 
 @cache
@@ -485,11 +483,8 @@ def _walk(row: type[StoredSummary], *, only_open: bool, in_category: bool) -> Se
 def _first_open() -> Select[int | None]:
     row, after = aliased(StoredSummary), bindparam("after", type_=Integer)
     walk = _walk(row, only_open=True, in_category=False).order_by(row.query_key)
-    ahead, behind = (
-        walk.where(side).scalar_subquery()
-        for side in (row.query_key > after, row.query_key < after)
-    )
-    return select(func.coalesce(ahead, behind))
+    ahead, behind = walk.where(row.query_key > after), walk.where(row.query_key < after)
+    return select(func.coalesce(ahead.scalar_subquery(), behind.scalar_subquery()))
 
 
 def _categories(session: Session, run_id: str) -> tuple[str, ...]:
@@ -586,29 +581,34 @@ def blind_page(
     items = tasks.asked_things(session, task)
     scale = Scale.stored(task.scale)
     verdicts_of_cards = [item.verdict for item in items if item.item_id is not None]
+    is_judged = None not in verdicts_of_cards
     empty = next((item for item in items if item.item_id is None), None)
     outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
     sees_figures = task.figures == ALL_FIGURES
-    suggests = task.suggest_quality and None not in verdicts_of_cards
+    suggests = task.suggest_quality and is_judged
     summaries = _summaries_of(session, rater, task) if sees_figures or suggests else {}
-    rated = (
-        _ratings(session, task) if None not in verdicts_of_cards or not task.asks_quality else ()
-    )
-    answers = () if None in verdicts_of_cards else _answers(session, task, rated, summaries, items)
-    noted = [row.notes for row in rated]
-    n_answers = len(answers) or _count_answers(session, task)
+    rated: Sequence[Row[Any]] = ()
+    if is_judged or not task.asks_quality:
+        rows = tables(session).execute(_rated(again=task.kind == REPEAT), {"task_id": task.id})
+        rated = sorted(rows, key=lambda row: tasks.key(task, -row.id))
+    answers = _answers(session, task, rated, summaries, items) if is_judged else ()
+    n_answers = len(answers)
+    if not answers:
+        counted = _of_answers(select(func.count(Query.id)).where(Query.asks_quality))
+        n_answers = session.scalar(counted, {"task_id": task.id}) or 0
     stage = TaskStage.DONE
-    if None in verdicts_of_cards:
+    if not is_judged:
         stage = TaskStage.CARDS
     elif empty is not None and outcome is None:
         stage = TaskStage.EMPTINESS
     elif any(answer.quality is None for answer in answers):
         stage = TaskStage.ANSWERS
     share = shares.of_rater(session, rater)
-    so_far = shares.of_share(session, rater, share)
-    mine = {task_given.unit for task_given in share.given} | set(share.free)
+    progress = shares.of_share(session, rater, share)
+    mine = {*(given.unit for given in share.given), *share.free}
+    own_units = [unit for unit in share.units if unit in mine]
     return BlindPage(
-        **{name: task._mapping[name] for name in _OF_QUESTION},
+        **{name: task._mapping[name] for name in SHARED_COLUMNS},
         task_id=task.id,
         earlier_turns=tuple(
             EarlierTurn(turn.question, _in_one_style(turn))
@@ -617,7 +617,9 @@ def blind_page(
         cards=_task_cards(session, rater, task, items),
         stage=stage,
         asks_quality=task.asks_quality,
-        notes="" if task.asks_quality else "\n".join(dict.fromkeys(filter(None, noted))),
+        notes=""
+        if task.asks_quality
+        else "\n".join(dict.fromkeys(r.notes for r in rated if r.notes)),
         asks_cards=bool(verdicts_of_cards),
         asks_emptiness=empty is not None,
         empty_outcome=outcome,
@@ -625,20 +627,16 @@ def blind_page(
         and not scale.relevant.isdisjoint(verdicts_of_cards),
         answers=answers if stage in {TaskStage.ANSWERS, TaskStage.DONE} else (),
         letters=tuple(map(tasks.letter, range(n_answers))),
-        place=tasks.place(session, rater, share, so_far, task.id, query_filter),
+        place=tasks.place(session, rater, share, progress, task.id, query_filter),
         is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
-        progress=so_far,
+        progress=progress,
         figure=shares.pooled_figure(session, rater) if sees_figures else None,
         figures=_figures(task, summaries) if sees_figures else (),
         scale=scale,
         headline=_headline(task),
         filter=query_filter,
         reasons=reasons.offered(task.of_items, task.reasons),
-        categories=tuple(
-            dict.fromkeys(
-                task_given.category for unit, task_given in share.units.items() if unit in mine
-            )
-        ),
+        categories=tuple(dict.fromkeys(share.units[unit].category for unit in own_units)),
     )
 
 
@@ -654,10 +652,10 @@ def _task_cards(
     if task.kind == REPEAT:
         again = shares.verdicts(session, task)
         repeated = [(item, *again[item.id]) for item in cards if item.id in again]
-        earlier = said_before(cards, repeated)
-        given = tasks.repeated_reasons(session, task)
+        earlier = earlier_verdicts_by_item(cards, repeated)
+        own_reasons = tasks.repeated_reasons(session, task)
     else:
-        given = {item.id: item.reason for item in cards}
+        own_reasons = {item.id: item.reason for item in cards}
         earlier = earlier_verdicts(session, rater, cards)
     has_prices = any(item.card.get("price") for item in cards)
     offer = prices.read_note(task.question)
@@ -670,15 +668,10 @@ def _task_cards(
             relevance=item.verdict,
             earlier=earlier.get(item.id),
             has_prices=has_prices,
-            reason=given.get(item.id),
+            reason=own_reasons.get(item.id),
         )
         for number, item in enumerate(cards, start=1)
     )
-
-
-def _ratings(session: Session, task: Row[Any]) -> Sequence[Row[Any]]:
-    rows = tables(session).execute(_rated(again=task.kind == REPEAT), {"task_id": task.id})
-    return sorted(rows, key=lambda row: tasks.key(task, -row.id))
 
 
 def _answers(
@@ -723,11 +716,6 @@ def _answers(
     return tuple(answers_shown)
 
 
-def _count_answers(session: Session, task: Row[Any]) -> int:
-    answers = _of_answers(select(func.count(Query.id)).where(Query.asks_quality))
-    return session.scalar(answers, {"task_id": task.id}) or 0
-
-
 def _in_one_style(turn: EarlierTurn) -> str:
     before, after = property_cards.prose(turn.response)
     cards = [
@@ -749,9 +737,8 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
     answer = Query.id, Query.state, Query.response, Query.asks_quality
     is_own = ratings.task_id == Task.id if again else ratings.rater_id == Task.rater_id
     columns = select(*answer, quality, ratings.notes, is_opened.label("opened"))
-    return _of_answers(columns).join(
-        ratings, and_(ratings.query_key == Query.id, is_own), isouter=not again
-    )
+    of_answer = and_(ratings.query_key == Query.id, is_own)
+    return _of_answers(columns).join(ratings, of_answer, isouter=not again)
 
 
 def _of_answers(columns: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
@@ -765,25 +752,10 @@ def _of_answers(columns: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
 
 
 def _summaries_of(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]:
+    if task.kind != REPEAT:
+        rows = tables(session).execute(_summaries(), {"task_id": task.id}).all()
+        return {row.query_key: live_metrics.summary(row) for row in rows}
     # A repeat's come from its own verdicts alone: the stored ones would reveal that it is one.
-    if task.kind == REPEAT:
-        return _again(session, rater, task)
-    rows = tables(session).execute(_summaries(), {"task_id": task.id}).all()
-    return {row.query_key: live_metrics.summary(row) for row in rows}
-
-
-def _figures(task: Row[Any], summaries: Mapping[int, Summary]) -> tuple[tuple[str, Summary], ...]:
-    in_order = sorted(summaries, key=lambda answer: tasks.key(task, -answer))
-    return tuple((tasks.letter(n), summaries[answer]) for n, answer in enumerate(in_order))
-
-
-@cache
-def _summaries() -> Select[*tuple[Any, ...]]:
-    is_own = and_(StoredSummary.query_key == Query.id, StoredSummary.rater_id == Task.rater_id)
-    return _of_answers(select(*StoredSummary.__table__.columns)).join(StoredSummary, is_own)
-
-
-def _again(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]:
     rated = select(RepeatRating.query_key, RepeatRating.quality)
     grades = session.execute(rated.where(RepeatRating.task_id == task.id)).all()
     repeated = Verdicts(
@@ -799,3 +771,14 @@ def _again(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]
         answer.key: repeated.summary(answer, cannot_tell=task.cannot_tell, ranking=ranking)
         for answer in verdicts.asked_queries(session, scope, pooled=bool(ranking))
     }
+
+
+def _figures(task: Row[Any], summaries: Mapping[int, Summary]) -> tuple[tuple[str, Summary], ...]:
+    in_order = sorted(summaries, key=lambda answer: tasks.key(task, -answer))
+    return tuple((tasks.letter(n), summaries[answer]) for n, answer in enumerate(in_order))
+
+
+@cache
+def _summaries() -> Select[*tuple[Any, ...]]:
+    is_own = and_(StoredSummary.query_key == Query.id, StoredSummary.rater_id == Task.rater_id)
+    return _of_answers(select(*StoredSummary.__table__.columns)).join(StoredSummary, is_own)

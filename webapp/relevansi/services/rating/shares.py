@@ -144,21 +144,16 @@ def _share(
     given = tuple(
         Given(key, Unit(question_id, run), kind, late) for key, question_id, run, kind, late in rows
     )
-    assigned_questions = assignments.assigned(session, rater)
+    assigned = assignments.assigned(session, rater)
     gone = {task.unit for task in given}.union(full_units)
-    order: Iterable[Unit] = units
+    order: Iterable[Unit] = (u for u in units if assigned is None or u.question_id in assigned)
     if rater.study.shuffle_questions:
         secret, rater_id = rater.study.order_secret, rater.id
-        order = sorted(units, key=lambda unit: draw(secret, Purpose.QUESTIONS, rater_id, *unit))
-    free = tuple(
-        u
-        for u in order
-        if u not in gone and (assigned_questions is None or u.question_id in assigned_questions)
-    )
-    share = StudyShare(given, free, units)
+        order = sorted(order, key=lambda unit: draw(secret, Purpose.QUESTIONS, rater_id, *unit))
+    share = StudyShare(given, tuple(unit for unit in order if unit not in gone), units)
     late = sorted((task.postponed_at, task.unit) for task in share.first_time if task.postponed_at)
     at_once = [task.unit for task in share.first_time if not task.postponed_at]
-    in_order = [*at_once, *free, *(unit for _, unit in late)]
+    in_order = [*at_once, *share.free, *(unit for _, unit in late)]
     again = {task.unit for task in given if task.kind == REPEAT}
     return replace(share, planned=pool.planned(rater, in_order, units, again))
 
@@ -179,9 +174,9 @@ def _full_units(session: Session, overlap: int | None) -> frozenset[Unit]:
     # Units given to as many raters as the overlap allows.
     if overlap is None:
         return frozenset()
-    rows = select(Task.question_id, Task.run_id, func.count()).where(Task.kind == POOL)
-    counts = session.execute(rows.group_by(Task.question_id, Task.run_id))
-    return frozenset(Unit(question, run) for question, run, raters in counts if raters >= overlap)
+    units = select(Task.question_id, Task.run_id).group_by(Task.question_id, Task.run_id)
+    full_units = units.where(Task.kind == POOL).having(func.count() >= overlap)
+    return frozenset(Unit(*row) for row in session.execute(full_units))
 
 
 def _units(
@@ -200,16 +195,16 @@ def _units(
     open_by_unit = pool.left(session, rater, begun)
     openly = asked_again.left(session, rater, question) if again else {}
     sizes = pool.sizes(session, rater.study_id, revision)
-    progress_by_unit = {}
+    units = {}
     for question_id, run_id, is_open, _, unrated, answers, open_lists, lists, category in rows:
         unit = Unit(question_id, run_id)
         judgments = sizes.get(unit, 0)
         verdicts, grades, empty = openly.get(unit, (0, 0, 0))
         verdicts += open_by_unit.get(unit, judgments if is_open else 0)
-        progress_by_unit[unit] = UnitProgress(
+        units[unit] = UnitProgress(
             *(verdicts, judgments, unrated + grades, answers, open_lists + empty, lists, category)
         )
-    return progress_by_unit
+    return units
 
 
 @cache
@@ -258,7 +253,7 @@ def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return cast(func.sum(case((condition, 1), else_=0)), Integer)
 
 
-def due(
+def next_repeat(
     session: Session,
     rater: Rater,
     share: StudyShare,
@@ -268,8 +263,8 @@ def due(
 ) -> Task | None:
     """Give the rater the repeat that is due, `among` some units; ``None`` if none is.
 
-    No unit is asked again while it is `left` open for the first time, nor right after it, unless
-    nothing else is left to do.
+    No unit is asked again while it is open for the first time, nor right after it, unless nothing
+    else is left to do.
     """
     due_now = [unit for unit in ready(share, open_units) if unit not in open_units and among(unit)]
     if not due_now:
@@ -289,11 +284,9 @@ def due(
 
 
 def ready(share: StudyShare, open_units: Collection[Unit]) -> list[Unit]:
-    """Return the repeats due by now; units put off and still `left` open are not reached."""
-    tasks = share.first_time
-    reached = len(tasks) - len(
-        {task.unit for task in tasks if task.postponed_at}.intersection(open_units)
-    )
+    """Return the repeats due by now; units put off and still open are not reached."""
+    is_late = [task.postponed_at and task.unit in open_units for task in share.first_time]
+    reached = len(is_late) - sum(map(bool, is_late))
     return [unit for unit, after in share.planned.items() if after <= reached]
 
 
@@ -324,39 +317,22 @@ def _left_again(session: Session, rater: Rater) -> tuple[int, int, int, int]:
 
 
 def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:
-    rows = session.execute(
-        select(Repeat.judged_item_id, Repeat.verdict, Repeat.changed_at).where(
-            Repeat.task_id == task.id
-        )
-    )
-    return {item_id: (verdict, at) for item_id, verdict, at in rows if verdict and at}
+    rows = select(Repeat.judged_item_id, Repeat.verdict, Repeat.changed_at)
+    of_task = session.execute(rows.where(Repeat.task_id == task.id))
+    return {item_id: (verdict, at) for item_id, verdict, at in of_task if verdict and at}
 
 
 def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
-    judged = (
-        select(JudgedItem.id)
-        .join(Judgment)
-        .where(
-            pool.in_unit(unit),
-            pool.is_shown(rater.study_id, rater.study.pool_depth),
-            Judgment.rater_id == rater.id,
-            Judgment.verdict.is_not(None),
-        )
-    )
-    rated = (
-        select(Query.id)
-        .join(Run)
-        .join(QueryRating, QueryRating.query_key == Query.id)
-        .where(
-            pool.answers_in(rater.study_id, unit),
-            QueryRating.rater_id == rater.id,
-            QueryRating.quality.is_not(None),
-        )
-    )
+    judged = select(JudgedItem.id).join(Judgment)
+    judged = judged.where(Judgment.rater_id == rater.id, Judgment.verdict.is_not(None))
+    is_shown = pool.in_unit(unit), pool.is_shown(rater.study_id, rater.study.pool_depth)
+    rated = select(Query.id).join(Run).join(QueryRating, QueryRating.query_key == Query.id)
+    rated = rated.where(QueryRating.rater_id == rater.id, QueryRating.quality.is_not(None))
+    in_unit = pool.answers_in(rater.study_id, unit)
     task = pool.give(session, rater, unit, REPEAT, now)
-    for item_id in session.scalars(judged).all():
+    for item_id in session.scalars(judged.where(*is_shown)).all():
         session.add(Repeat(task_id=task.id, judged_item_id=item_id))
-    for key in session.scalars(rated).all():
+    for key in session.scalars(rated.where(in_unit)).all():
         session.add(RepeatRating(task_id=task.id, query_key=key))
     session.flush()
     return task
@@ -400,32 +376,17 @@ class Progress(Struct, frozen=True):
 
 def progress(session: Session, rater: Rater) -> Progress:
     """Return the rater's progress in their whole share; without blind rating, in every run."""
-    # Repeats count from the beginning, so that no number grows when one is given.
     share = of_rater(session, rater)
-    if studies.is_blind(session, rater.study):
-        return of_share(session, rater, share)
-    units = share.units.values()
-    open_counts = [(unit.open_judgments, unit.unrated, unit.open_lists) for unit in units]
-    judgments, grades, lists = _sums(open_counts)
-    return Progress(
-        sum(not unit.is_open for unit in units),
-        len(units),
-        len({unit.question_id for unit in share.units}),
-        judgments,
-        grades,
-        lists,
-        open_questions=len(
-            {
-                unit.question_id
-                for unit, unit_progress in share.units.items()
-                if unit_progress.is_open
-            }
-        ),
-    )
+    if not studies.is_blind(session, rater.study):  # then nothing is given, and nothing repeated
+        share = StudyShare((), tuple(share.units), share.units)
+    return of_share(session, rater, share)
 
 
 def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
-    """Return how far the rater is; a question that they finished elsewhere is done."""
+    """Return how far the rater is; a question that they finished elsewhere is done.
+
+    Repeats count from the beginning, so that no number grows when one is given.
+    """
     units, own_units = share.units, [task.unit for task in share.first_time]
     first_time = [units[unit] for unit in own_units if unit in units]
     free = [units[unit] for unit in share.free]
@@ -433,35 +394,25 @@ def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
     is_again = len(own_units) < len(share.given)
     *again, open_again = _left_again(session, rater) if is_again else (0, 0, 0, 0)
     opened = sum(unit.is_open for unit in first_time) + open_again
-    open_counts = [
-        (unit.open_judgments, unit.unrated, unit.open_lists) for unit in (*first_time, *free)
-    ]
     to_come = [(unit.judgments, unit.answers, unit.lists) for unit in planned]
     repeats = _sums([again, *to_come])
-    judgments, grades, lists = _sums([repeats, *open_counts])
+    still_open = [(u.open_judgments, u.unrated, u.open_lists) for u in (*first_time, *free)]
     mine = (*own_units, *share.free)
+    unfinished = {unit.question_id for unit in mine if unit in units and units[unit].is_open}
     return Progress(
         len(share.given) - opened + sum(not unit.is_open for unit in free),
         len(share.given) + len(free) + len(planned),
         len({unit.question_id for unit in mine}),
-        judgments,
-        grades,
-        lists,
-        open_questions=len(
-            {unit.question_id for unit in mine if unit in units and units[unit].is_open}
-        ),
+        *_sums([repeats, *still_open]),
+        open_questions=len(unfinished),
         repeats=repeats,
     )
 
 
-def _sums(open_counts: Iterable[Sequence[int]]) -> tuple[int, int, int]:
+def _sums(counts: Iterable[Sequence[int]]) -> tuple[int, int, int]:
     """Return the sums of judgments, grades and empty lists."""
-    judgments, grades, lists = (sum(column) for column in zip((0, 0, 0), *open_counts, strict=True))
+    judgments, grades, lists = map(sum, zip((0, 0, 0), *counts, strict=True))
     return judgments, grades, lists
-
-
-def if_blind(session: Session, rater: Rater) -> Progress | None:
-    return progress(session, rater) if studies.is_blind(session, rater.study) else None
 
 
 def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
@@ -479,14 +430,10 @@ def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
 
 def pooled_figure(session: Session, rater: Rater) -> tuple[int, int, float | None]:
     """Return how many of the rater's counted cards are relevant: both numbers and the share."""
-    judged_rows = _judged_rows(rater)
-    verdicts = session.scalars(
-        select(judged_rows.c.verdict).where(judged_rows.c.item_id.is_not(None))
-    )
-    relevances = Scale.stored(rater.study.scale).relevances
-    cards = as_counted(
-        [relevances[verdict] for verdict in verdicts], cannot_tell=rater.study.cannot_tell
-    )
+    rows = _judged_rows(rater)
+    verdicts = session.scalars(select(rows.c.verdict).where(rows.c.item_id.is_not(None)))
+    relevances = map(Scale.stored(rater.study.scale).relevances.__getitem__, verdicts)
+    cards = as_counted([*relevances], cannot_tell=rater.study.cannot_tell)
     relevant = cards.count(Relevance.RELEVANT)
     of = relevant + cards.count(Relevance.NOT_RELEVANT)
     return relevant, of, relevant / of if of else None

@@ -22,7 +22,6 @@ from sqlalchemy import (
     bindparam,
     case,
     exists,
-    null,
     or_,
     select,
 )
@@ -74,13 +73,13 @@ def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:
 @cache
 def _own_task() -> Select[*tuple[Any, ...]]:
     question = Question.text.label("question"), Question.category, Question.context_dependent
+    study = (
+        *(Study.order_secret, Study.figures, Study.show_pictures, Study.marks_words, Study.scale),
+        *(Study.measures, Study.suggest_quality, Study.cannot_tell, Study.asks_quality),
+        *(Study.reasons, Study.kind.label("of_items")),
+    )
     return (
-        select(*Task.__table__.columns, *question)
-        .add_columns(Study.order_secret, Study.figures, Study.show_pictures)
-        .add_columns(Study.marks_words, Study.scale)
-        .add_columns(Study.measures, Study.kind.label("of_items"))
-        .add_columns(Study.suggest_quality, Study.cannot_tell, Study.asks_quality)
-        .add_columns(Study.reasons)
+        select(*Task.__table__.columns, *question, *study)
         .join_from(Task, Question, Question.id == Task.question_id)
         .join(Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)
@@ -90,31 +89,45 @@ def _own_task() -> Select[*tuple[Any, ...]]:
 
 def asked_things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
     """Return the things a task asks for with their verdicts, in the order its rater sees them."""
-    rows = tables(session).execute(_asked_items(again=task.kind == REPEAT), {"task_id": task.id})
+    rows = tables(session).execute(_asked_items(), {"task_id": task.id})
     return sorted(rows, key=lambda item: key(task, item.id))
 
 
 @cache
-def _asked_items(*, again: bool) -> Select[*tuple[Any, ...]]:
+def _asked_items() -> Select[*tuple[Any, ...]]:
     item = JudgedItem
+    columns = select(item.id, item.question_id, item.run_id, item.item_id, item.card)
+    is_hidden = or_(Task.kind == REPEAT, asked_again.hides(Judgment))
+    reason = case((is_hidden, None), else_=Judgment.reason).label("reason")
+    return _with_items(columns.add_columns(reason))
+
+
+@cache
+def _cards_to_judge() -> Select[*tuple[Any, ...]]:
+    # The task, its study and its cards in one statement, since every click waits for it.
+    task = select(JudgedItem.id, Task.rater_id, Task.kind).where(JudgedItem.item_id.is_not(None))
+    study = Study.order_secret, Study.scale, Study.figures, Study.reasons
+    columns = task.add_columns(*study, Study.kind.label("of_items"))
+    return _with_items(columns).where(Task.rater_id == bindparam("rater_id"))
+
+
+def _with_items(columns: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    """Return the statement over the items of a task: a repeat has its own and its own verdicts."""
+    item, is_repeat = JudgedItem, Task.kind == REPEAT
     first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
-    columns: list[Any] = [item.id, item.question_id, item.run_id, item.item_id, item.card]
-    columns.append((Repeat.verdict if again else first).label("verdict"))
-    given = case((asked_again.hides(Judgment), None), else_=Judgment.reason)
-    columns.append((null() if again else given).label("reason"))
-    is_own = Task.id == bindparam("task_id")
-    if again:
-        repeated = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)
-        return repeated.join(item, item.id == Repeat.judged_item_id).where(is_own)
+    is_shown = and_(pool.in_unit(Task), pool.is_asked())
+    is_own = and_(Judgment.judged_item_id == item.id, Judgment.rater_id == Task.rater_id)
     return (
-        select(*columns)
+        columns.add_columns(case((is_repeat, Repeat.verdict), else_=first).label("verdict"))
         .join_from(Task, Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)
-        .join(item, and_(pool.in_unit(Task), pool.is_asked()))
-        .outerjoin(
-            Judgment, and_(Judgment.judged_item_id == item.id, Judgment.rater_id == Task.rater_id)
+        .join(item, item.question_id == Task.question_id)
+        .outerjoin(Repeat, and_(Repeat.task_id == Task.id, Repeat.judged_item_id == item.id))
+        .outerjoin(Judgment, is_own)
+        .where(
+            Task.id == bindparam("task_id"),
+            or_(and_(is_repeat, Repeat.task_id.is_not(None)), and_(~is_repeat, is_shown)),
         )
-        .where(is_own)
     )
 
 
@@ -157,22 +170,21 @@ def next_task(
     """
     lock(session, rater)
     begun = _open(session, rater)
-    tasks_among = [task for task in begun if among(_unit(task))]
+    tasks_among = [task for task in begun if among(Unit(task.question_id, task.run_id))]
     if tasks_among and tasks_among[0].postponed_at is None:
         return tasks_among[0]
-    found = _given_anew(session, rater, now, begun, among)
-    return found or (tasks_among[0] if tasks_among else None)
+    return _assign_next(session, rater, now, begun, among) or next(iter(tasks_among), None)
 
 
-def _given_anew(
+def _assign_next(
     session: Session, rater: Rater, now: datetime, begun: Sequence[Task], among: Among
 ) -> Task | None:
     share = _with_finished(session, rater, now)
-    again = shares.due(session, rater, share, now, _open_units(begun), among)
-    if again is not None:
-        return again
+    again = shares.next_repeat(session, rater, share, now, _open_units(begun), among)
     free = next(filter(among, share.free), None)
-    return pool.give(session, rater, free, POOL, now) if free is not None else None
+    if again is not None or free is None:
+        return again
+    return pool.give(session, rater, free, POOL, now)
 
 
 def _with_finished(session: Session, rater: Rater, now: datetime) -> StudyShare:
@@ -264,21 +276,12 @@ def judge(
     click: Click,
 ) -> JudgedCardOfTask:
     """Record a verdict on the card named `card` of a task, and return what it came to."""
-    events.lock(session, rater)
-    values = {"task_id": task_id, "rater_id": rater.id}
-    rows = tables(session).execute(_cards_to_judge(), values).all()
-    cards = sorted(rows, key=lambda row: key(row, row.id))
-    for number, row in enumerate(cards, start=1):
-        if key(row, row.id) != card:
-            continue
-        field = REPEAT_FIELDS["verdict"] if row.kind == REPEAT else "verdict"
-        target = Target(field, item_id=row.id, task_id=task_id)
-        in_force, _ = events.judge_target(session, rater, target, relevance, click, row.scale)
-        others = [other_card.verdict for other_card in cards if other_card is not row]
-        was_open = None in others or row.verdict is None
-        is_open = None in others or in_force is None
-        return JudgedCardOfTask(number, in_force, row.figures, was_open and is_open)
-    raise UnknownTask(task_id, card)
+    number, row, cards = _card_named(session, rater, task_id, card)
+    target = Target.in_task("verdict", row.id, task_id=task_id, again=row.kind == REPEAT)
+    in_force, _ = events.judge_target(session, rater, target, relevance, click, row.scale)
+    others = [other_card.verdict for other_card in cards if other_card is not row]
+    stays_open = None in others or (row.verdict is None and in_force is None)
+    return JudgedCardOfTask(number, in_force, row.figures, stays_open)
 
 
 def give_reason(
@@ -288,15 +291,23 @@ def give_reason(
 
     Returns the card's number and the reason in force; raises ``UnknownReason``.
     """
+    number, row, _ = _card_named(session, rater, task_id, card)
+    text = reasons.checked(reason, row.of_items, row.reasons)
+    target = Target.in_task(REASON, row.id, task_id=task_id, again=row.kind == REPEAT)
+    return number, events.record(session, rater, target, text, click)
+
+
+def _card_named(
+    session: Session, rater: Rater, task_id: str, card: str
+) -> tuple[int, Row[Any], Sequence[Row[Any]]]:
+    """Return the number and the row of the card named `card`, and the rows of all; locks."""
     events.lock(session, rater)
     values = {"task_id": task_id, "rater_id": rater.id}
-    rows = tables(session).execute(_cards_to_judge(), values).all()
-    for number, row in enumerate(sorted(rows, key=lambda row: key(row, row.id)), start=1):
+    rows = tables(session).execute(_cards_to_judge(), values)
+    cards = sorted(rows, key=lambda row: key(row, row.id))
+    for number, row in enumerate(cards, start=1):
         if key(row, row.id) == card:
-            text = reasons.checked(reason, row.of_items, row.reasons)
-            field = REPEAT_FIELDS[REASON] if row.kind == REPEAT else REASON
-            target = Target(field, item_id=row.id, task_id=task_id)
-            return number, events.record(session, rater, target, text, click)
+            return number, row, cards
     raise UnknownTask(task_id, card)
 
 
@@ -316,31 +327,6 @@ class JudgedCardOfTask(NamedTuple):
     verdict: str | None
     figures: str
     stays_open: bool
-
-
-@cache
-def _cards_to_judge() -> Select[*tuple[Any, ...]]:
-    # The task, its study and its cards in one statement, since every click waits for it.
-    item, is_repeat = JudgedItem, Task.kind == REPEAT
-    first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
-    is_shown = and_(pool.in_unit(Task), pool.is_asked())
-    return (
-        select(item.id, Task.rater_id, Task.kind, Study.order_secret, Study.scale, Study.figures)
-        .add_columns(Study.reasons, Study.kind.label("of_items"))
-        .add_columns(case((is_repeat, Repeat.verdict), else_=first).label("verdict"))
-        .join_from(Task, Rater, Rater.id == Task.rater_id)
-        .join(Study, Study.id == Rater.study_id)
-        .join(item, and_(item.question_id == Task.question_id, item.item_id.is_not(None)))
-        .outerjoin(Repeat, and_(Repeat.task_id == Task.id, Repeat.judged_item_id == item.id))
-        .outerjoin(
-            Judgment, and_(Judgment.judged_item_id == item.id, Judgment.rater_id == Task.rater_id)
-        )
-        .where(
-            Task.id == bindparam("task_id"),
-            Task.rater_id == bindparam("rater_id"),
-            or_(and_(is_repeat, Repeat.task_id.is_not(None)), and_(~is_repeat, is_shown)),
-        )
-    )
 
 
 def rate(
@@ -385,14 +371,13 @@ def open_wording(session: Session, rater: Rater, task_id: str, answer: str, now:
 
 
 def undo(session: Session, rater: Rater, click: Click) -> str | None:
-    """Take back the rater's latest change in any task; return the task's id. See ``take_back``."""
+    """Take back the rater's latest change in any task; return the task's id. See ``undo_last``."""
     last = events.undo_last(session, rater, click, Event.task_id.is_not(None))
     if last is None:
         return None
     event_id, _, of_list = last.event_id.rpartition(":")
-    if event_id and of_list == str(
-        last.query_key
-    ):  # notes on a question, said of each of its lists
+    # Notes on a question are stored as those of each of its lists: all are taken back.
+    if event_id and of_list == str(last.query_key):
         same = select(Event).where(Event.rater_id == rater.id, Event.field == last.field)
         for event in session.scalars(same.where(Event.event_id.startswith(f"{event_id}:"))).all():
             if event.id != last.id:
@@ -419,34 +404,20 @@ def is_open(study: Study) -> ColumnElement[bool]:
 @lru_cache
 def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
     # Built once: every next question asks it twice.
-    unjudged = exists().where(
-        pool.in_unit(Task),
-        pool.is_shown(study_id, depth),
-        ~exists()
-        .where(
-            Judgment.rater_id == Task.rater_id,
-            Judgment.judged_item_id == JudgedItem.id,
-            Judgment.verdict.is_not(None),
-            ~asked_again.hides(Judgment),
-        )
-        .correlate(Task, JudgedItem),
+    verdict = exists().where(
+        *(Judgment.rater_id == Task.rater_id, Judgment.judged_item_id == JudgedItem.id),
+        *(Judgment.verdict.is_not(None), ~asked_again.hides(Judgment)),
     )
-    unrated = exists().where(
-        pool.answers_in(study_id, Task),
-        Query.asks_quality,
-        Run.id == Query.run_id,
-        ~exists()
-        .where(
-            QueryRating.rater_id == Task.rater_id,
-            QueryRating.query_key == Query.id,
-            QueryRating.quality.is_not(None),
-            ~asked_again.hides(QueryRating),
-        )
-        .correlate(Task, Query),
+    grade = exists().where(
+        *(QueryRating.rater_id == Task.rater_id, QueryRating.query_key == Query.id),
+        *(QueryRating.quality.is_not(None), ~asked_again.hides(QueryRating)),
     )
-    return or_(
-        and_(Task.kind == POOL, or_(unjudged, unrated)), and_(Task.kind == REPEAT, shares.is_open())
-    )
+    is_shown = and_(pool.in_unit(Task), pool.is_shown(study_id, depth))
+    asks_grade = pool.answers_in(study_id, Task), Query.asks_quality, Run.id == Query.run_id
+    unjudged = exists().where(is_shown, ~verdict.correlate(Task, JudgedItem))
+    unrated = exists().where(*asks_grade, ~grade.correlate(Task, Query))
+    is_pool_open = and_(Task.kind == POOL, or_(unjudged, unrated))
+    return or_(is_pool_open, and_(Task.kind == REPEAT, shares.is_open()))
 
 
 def _answer(session: Session, task: Task, name: str | None) -> Query:
@@ -471,11 +442,7 @@ def _open(session: Session, rater: Rater) -> Sequence[Task]:
 
 
 def _open_units(begun: Sequence[Task]) -> set[Unit]:
-    return {_unit(task) for task in begun if task.kind == POOL}
-
-
-def _unit(task: Task) -> Unit:
-    return Unit(task.question_id, task.run_id)
+    return {Unit(task.question_id, task.run_id) for task in begun if task.kind == POOL}
 
 
 EVERYTHING = QueryFilter()
@@ -505,11 +472,8 @@ def place(
 ) -> TaskPlace:
     at = _at(share, task_id)
     is_task_shown, unit_shown = _conditions(session, rater, query_filter)
-    later, earlier = (
-        filter(is_task_shown, share.given[at + 1 :]),
-        filter(is_task_shown, reversed(share.given[:at])),
-    )
-    next_one, previous = next(later, None), next(earlier, None)
+    later = next(filter(is_task_shown, share.given[at + 1 :]), None)
+    earlier = next(filter(is_task_shown, reversed(share.given[:at])), None)
     is_more, is_left = progress.of > len(share.given), progress.left > 0
     if query_filter.category:
         is_more = any(map(unit_shown, (*share.free, *share.planned)))
@@ -519,9 +483,9 @@ def place(
         )
     return TaskPlace(
         position=at + 1 if at < len(share.given) else None,
-        previous=previous.task_id if previous else None,
-        next=next_one.task_id if next_one else None,
-        leads_further=next_one is None and is_more,
+        previous=earlier and earlier.task_id,
+        next=later and later.task_id,
+        leads_further=later is None and is_more,
         is_left=is_left,
     )
 
@@ -547,14 +511,14 @@ def onward(
         if later is not None:
             return later.task_id
         begun = _open(session, rater)
-        further = _given_anew(session, rater, now, begun, unit_shown)
+        further = _assign_next(session, rater, now, begun, unit_shown)
         if further is not None:
             return further.id
     task = next_task(session, rater, now, unit_shown)
     if task is not None or not query_filter.category:
         return task.id if task is not None else None
     tasks_given = shares.of_rater(session, rater).given
-    return next((one.task_id for one in tasks_given if unit_shown(one.unit)), None)
+    return next((given.task_id for given in tasks_given if unit_shown(given.unit)), None)
 
 
 def _at(share: StudyShare, task_id: str) -> int:

@@ -102,7 +102,8 @@ def index() -> str:
     """Show every run with its first figures, sorted by one of them."""
     with access.reading() as (session, rater):
         listed = tuple(runs.overviews(session, rater))
-        blind = shares.if_blind(session, rater)
+        is_blind = studies.is_blind(session, rater.study)
+        blind = shares.progress(session, rater) if is_blind else None
         rule = reports.final_rule(session, rater.study)
         states = reports.states(session, rater.study, rule)
         columns = run_figures.columns(rater.study)
