@@ -62,14 +62,12 @@ def settle(item_id: int) -> Response:
         with access.writing() as (session, rater):
             now = access.now()
             before = adjudications.adjudicate(session, rater, item_id, verdict, reason, now)
-            session.commit()
     except ReasonMissing:  # the form says so at its field
         with access.reading() as (session, rater):
             page = _page(session, rater.study, item_id) | {"mistake": gettext(forms.REQUIRED)}
             body = render_template("agreement/adjudications/page.html", **page)
         return make_response(body, 422)
-    address = url_for("adjudications.show", after=item_id, was=before)
-    return see_other(address)
+    return see_other(url_for("adjudications.show", after=item_id, was=before))
 
 
 @blueprint.post("/<int:item_id>/withdraw")
@@ -81,7 +79,6 @@ def withdraw(item_id: int) -> Response:
             adjudications.adjudicate(session, rater, item_id, verdict, None, access.now())
         else:
             adjudications.withdraw(session, rater, item_id, access.now())
-        session.commit()
     return see_other(url_for("adjudications.show", item=item_id))
 
 
@@ -91,9 +88,7 @@ def show_names() -> Response:
     with access.writing() as (session, rater):
         is_shown = bool(form.shown.data)
         adjudications.show_names(session, rater, is_shown=is_shown, now=access.now())
-        session.commit()
-    address = url_for("adjudications.show", item=form.item.data)
-    return see_other(address)
+    return see_other(url_for("adjudications.show", item=form.item.data))
 
 
 def _page(

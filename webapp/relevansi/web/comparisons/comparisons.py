@@ -136,7 +136,6 @@ def question(position: int) -> str:
     if is_blind:
         with access.writing() as (session, rater):
             assignments.note_opened(session, rater.study, address.runs, position, access.now())
-            session.commit()
     return render_template(
         "comparisons/question.html",
         question=lists,
@@ -378,7 +377,6 @@ def upload() -> Response | tuple[str, int]:
             waiting_files.keep(session, rater.study, file, access.now()) for file in uploads
         ]
         tokens = [file.id for file in uploaded]
-        session.commit()
     return see_other(url_for("rated_comparisons.show", file=tokens))
 
 
@@ -388,7 +386,6 @@ def forget() -> Response:
     with access.writing() as (session, rater):
         for token in tokens:
             session.delete(waiting_files.find(session, rater.study, token))
-        session.commit()
     return see_other(url_for("comparisons.show"))
 
 

@@ -160,8 +160,9 @@ def score(settings: ScoringSettings, files: Sequence[NamedBytes]) -> Response:
         scored = scoring.score(settings, files, rows)
         with access.writing() as (session, rater):
             known_as, again = evaluations.store(session, rater.study, scored, rows, access.now())
-            session.commit()
-    return _to(url_for("evaluations.show", evaluation_id=known_as, again=1 if again else None))
+    return see_other(
+        url_for("evaluations.show", evaluation_id=known_as, again=1 if again else None)
+    )
 
 
 @blueprint.get("/<evaluation_id>")
@@ -257,8 +258,7 @@ def delete(evaluation_id: str) -> Response:
     with access.writing() as (session, rater):
         evaluation = evaluations.find(session, rater.study, evaluation_id)
         evaluations.remove(session, rater.study, evaluation, access.now())
-        session.commit()
-    return _to(url_for("evaluations.index"))
+    return see_other(url_for("evaluations.index"))
 
 
 @blueprint.get(f"/<evaluation_id>/<any({','.join(FILES)}):name>")
@@ -300,7 +300,3 @@ def _index(form: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> R
 
 def _title(kind: EvaluationKind) -> str:
     return gettext(EVALUATIONS[kind].title)
-
-
-def _to(address: str) -> Response:
-    return see_other(address)

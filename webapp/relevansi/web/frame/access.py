@@ -203,11 +203,15 @@ def reading() -> Iterator[tuple[Session, Rater]]:
 
 @contextmanager
 def writing() -> Iterator[tuple[Session, Rater]]:
-    """Yield a session whose user commits, and the rater who asks."""
+    """Yield a session for writing and the rater who asks; what was done is committed at the end.
+
+    A block that raises stores nothing.
+    """
     need_our_page()
     need_open_study()
     with database().writing() as session:
         yield session, rater(session)
+        session.commit()
 
 
 def need_open_study() -> None:

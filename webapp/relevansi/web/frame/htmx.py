@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from flask import Response, redirect, render_template, request
-from msgspec import Struct
-from msgspec.structs import asdict
 
 REQUEST_TYPE = "HX-Request-Type"
 
@@ -24,16 +22,19 @@ def wants_part() -> bool:
 def respond(
     page: str,
     part: str,
-    context: Struct | Mapping[str, Any] | None = None,
+    context: Mapping[str, Any] | None = None,
     /,
     status: int = 200,
-    **values: Any,
+    **more: Any,
 ) -> Response:
     """Return the template `page`, or `part` where a part is wanted, filled from its values."""
-    context_values = asdict(context) if isinstance(context, Struct) else dict(context or {})
-    return _varying(
-        render_template(part if wants_part() else page, **context_values | values), status
-    )
+    template = part if wants_part() else page
+    return _varying(render_template(template, **{**(context or {}), **more}), status)
+
+
+def part(template: str, /, status: int = 200, **values: Any) -> Response:
+    """Return a part of a page, for a click that only a script makes."""
+    return _varying(render_template(template, **values), status)
 
 
 def reload() -> Response:

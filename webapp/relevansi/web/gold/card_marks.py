@@ -70,7 +70,7 @@ def refused(
     decide: Callable[[Decision, datetime], None],
     card: int = 0,
 ) -> DecisionMistake | None:
-    """Return why a form's decision cannot be stored; ``None`` once it was committed."""
+    """Return why a form's decision cannot be stored; ``None`` once it was."""
     subject = form.subject.data or CARD
     try:
         decision = Decision(card, subject, form.outcome.data or None, form.reason.data)
@@ -78,7 +78,6 @@ def refused(
     except DecisionReasonMissing:  # the form says so at its field
         session.rollback()
         return DecisionMistake(card, subject, gettext(REQUIRED))
-    session.commit()
     return None
 
 
@@ -154,14 +153,15 @@ def of_task(
 
 def decided(marks: Marks) -> Response:
     """Return the marks that a decision changed, or why it could not be stored."""
-    part = "gold/card_badges/_decided.html"
-    return htmx.respond(part, part, {"moved": marks}, 422 if marks.mistake else 200)
+    status = 422 if marks.mistake else 200
+    return htmx.part("gold/card_badges/_decided.html", status, moved=marks)
 
 
 def judged(marks: Marks | None) -> Response:
     """Return the marks that a verdict on a card brings or takes away, if there are any."""
-    part = "gold/card_badges/_moved.html"
-    return htmx.respond(part, part, moved=marks) if marks else Response(status=204)
+    if marks is None:
+        return Response(status=204)
+    return htmx.part("gold/card_badges/_moved.html", moved=marks)
 
 
 def _says_anything(card: CheckedCard) -> bool:

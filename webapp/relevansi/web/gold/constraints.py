@@ -58,29 +58,24 @@ def show(run_id: str) -> str:
 @blueprint.post("/<run_id>/gold")
 def attach(run_id: str) -> Response:
     name, data = chosen_file()
-    with access.writing() as (session, rater):
-        run = runs.find(session, rater.study, run_id)
-        try:
+    try:
+        with access.writing() as (session, rater):
+            run = runs.find(session, rater.study, run_id)
             gold.import_file(session, rater, run.question_set_id, name, data, access.now())
-        except ImportRefused as refused:
-            session.rollback()
-            return make_response(_rendered(run_id, refusal=refused.advice("page")), 422)
-        session.commit()
+    except ImportRefused as refused:
+        return make_response(_rendered(run_id, refusal=refused.advice("page")), 422)
     return _back(run_id)
 
 
 @blueprint.post("/<run_id>/manual-input")
 def take_in(run_id: str) -> Response:
     name, data = chosen_file()
-    with access.writing() as (session, rater):
-        try:
-            new, _, problems = constraints.import_manual(
-                session, rater, run_id, name, data, access.now()
-            )
-        except ImportRefused as refused:
-            session.rollback()
-            return make_response(_rendered(run_id, refusal=refused.advice("page")), 422)
-        session.commit()
+    try:
+        with access.writing() as (session, rater):
+            file = (session, rater, run_id, name, data, access.now())
+            new, _, problems = constraints.import_manual(*file)
+    except ImportRefused as refused:
+        return make_response(_rendered(run_id, refusal=refused.advice("page")), 422)
     if problems:
         return make_response(_rendered(run_id, problems=[*map(message, problems)], taken=new))
     return _back(run_id, taken=new, _anchor="decisions")
@@ -121,7 +116,6 @@ def decide(run_id: str, query_id: int, card: int) -> Response:
 def undo(run_id: str, step_id: int) -> Response:
     with access.writing() as (session, rater):
         step = constraints.undo(session, rater, run_id, step_id, access.now())
-        session.commit()
     return _answer(run_id, step.query_id, step.card)
 
 

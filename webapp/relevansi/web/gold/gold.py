@@ -68,13 +68,11 @@ def restore(set_id: int) -> Response | tuple[str, int]:
 def _changed(
     set_id: int, change: Callable[..., None], *values: object
 ) -> Response | tuple[str, int]:
-    with access.writing() as (session, rater):
-        try:
+    try:
+        with access.writing() as (session, rater):
             change(session, rater, set_id, *values, access.now())
-        except ImportRefused as refused:
-            session.rollback()
-            return _page(set_id, [remark.text for remark in remarks(refused.problems, "page")]), 422
-        session.commit()
+    except ImportRefused as refused:
+        return _page(set_id, [remark.text for remark in remarks(refused.problems, "page")]), 422
     return see_other(url_for("gold.show", set_id=set_id))
 
 

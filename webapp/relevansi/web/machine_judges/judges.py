@@ -92,7 +92,6 @@ def make() -> Response:
         try:
             with access.writing() as (session, owner):
                 judge = judges.make(session, owner.study, name, endpoint, prompt, access.now())
-                session.commit()
                 return _back(judge.rater_id)
         except NameTaken as taken:
             errors = {"name": f"{taken.sentence()}."}
@@ -129,7 +128,6 @@ def start(judge_id: int) -> Response:
             judge = judges.find(session, owner.study, judge_id)
             begun = calls.start(session, judge, _endpoint(), form.terms(), access.now())
             at_once = begun.at_once
-            session.commit()
         _wake(judge_id, at_once)
     except (calls.AlreadyRunning, calls.NothingToJudge):
         pass  # the page says so
@@ -141,7 +139,6 @@ def stop(judge_id: int) -> Response:
     with access.writing() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
         calls.stop(session, judge, access.now())
-        session.commit()
     return _back(judge_id)
 
 
@@ -335,7 +332,6 @@ def decide(judge_id: int, decision: str) -> Response:
         judge = judges.find(session, owner.study, judge_id)
         is_released = decision == "release"
         judges.release(session, judge, access.now(), is_released=is_released)
-        session.commit()
     return after_decision(judge_id, decision)
 
 

@@ -50,7 +50,6 @@ def undo() -> Response:
     form = checked(UndoForm)
     with access.writing() as (session, rater):
         history.undo(session, rater, form.latest.data, clicks.event())
-        session.commit()
     return see_other(url_for("history.show"))
 
 

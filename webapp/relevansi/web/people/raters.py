@@ -79,7 +79,6 @@ def add() -> Response:
                 )
             else:
                 raters.add(session, rater.study, name, access.now())
-            session.commit()
     except (NameTaken, MachineIsNotInvited, OwnerIsNotInvited) as refused:
         return _again(form, {"name": f"{refused.sentence()}."})
     return see_other(url_for("raters.index"))
@@ -91,7 +90,6 @@ def invite(rater_id: int) -> Response:
         need_password(owner.study)
         rater = raters.find(session, owner.study, rater_id)
         show_once("sign_in.greet", raters.make(session, rater, access.now()))
-        session.commit()
     return see_other(url_for("raters.index"))
 
 
@@ -99,7 +97,6 @@ def invite(rater_id: int) -> Response:
 def withdraw(invitation_id: int) -> Response:
     with access.writing() as (session, owner):
         raters.withdraw(session, owner.study, invitation_id, access.now())
-        session.commit()
     return see_other(url_for("raters.index"))
 
 
@@ -109,7 +106,6 @@ def rename(rater_id: int) -> Response:
     with access.writing() as (session, owner):
         rater = raters.find(session, owner.study, rater_id)
         raters.rename(session, rater, form.name.data, access.now())
-        session.commit()
     return see_other(url_for("raters.index"))
 
 
@@ -134,7 +130,6 @@ def remove(rater_id: int) -> Response:
             raters.delete_rater(session, rater, access.now())
         else:
             raters.remove(session, rater, access.now())
-        session.commit()
     if deletes:
         access.database().empty_journal()
     return see_other(url_for("raters.index"))
@@ -144,7 +139,6 @@ def remove(rater_id: int) -> Response:
 def restore(rater_id: int) -> Response:
     with access.writing() as (session, owner):
         raters.restore(session, raters.find(session, owner.study, rater_id), access.now())
-        session.commit()
     return see_other(url_for("raters.index"))
 
 

@@ -199,7 +199,6 @@ def change() -> Response:
         ):
             tokens.withdraw(session, rater, token.id, access.now())
         cookie = sign_in.owner_cookie(session, rater.study)
-        session.commit()
     _let_in(cookie)
     return _to(form.next.data, "home.show" if current_app.config["FOLDER"] else "raters.index")
 

@@ -48,7 +48,6 @@ def make() -> Response:
     with access.writing() as (session, rater):
         days = form.days.data or DAYS
         token = tokens.make(session, rater, form.name.data, chosen, access.now(), days=days)
-        session.commit()
     return make_response(_page(token))
 
 
@@ -56,7 +55,6 @@ def make() -> Response:
 def withdraw(token_id: int) -> Response:
     with access.writing() as (session, rater):
         tokens.withdraw(session, rater, token_id, access.now())
-        session.commit()
     return see_other(url_for("tokens.index"))
 
 

@@ -84,7 +84,6 @@ def set_category(participant_id: int, number: int) -> Response:
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
         findings.set_category(session, participant, number, form.category.data, access.now())
-        session.commit()
         person = findings.person(session, participant, access.now())
     if htmx.wants_part():
         (answer,) = (candidate for candidate in person.answers if candidate.number == number)
@@ -122,7 +121,6 @@ def tag(participant_id: int, comment: str) -> Response:
             findings.remove(session, participant, comment, form.remove.data, access.now())
         else:
             findings.add(session, participant, comment, form.theme.data, access.now())
-        session.commit()
         person = findings.person(session, participant, access.now())
     answer = next((candidate for candidate in person.comments if candidate.name == comment), None)
     if htmx.wants_part() and answer:
@@ -150,7 +148,6 @@ def withdraw(participant_id: int) -> Response:
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
         participants.withdraw(session, participant, access.now())
-        session.commit()
     access.database().empty_journal()
     return see_other(url_for("findings.show", _anchor="withdrawn"))
 
@@ -167,5 +164,4 @@ def _exported(name: str) -> UserStudyReport:
     with access.writing() as (session, owner):
         report = findings.report(session, owner.study, access.now())
         participants.note_export(session, owner.study, name, access.now())
-        session.commit()
     return report

@@ -66,17 +66,19 @@ from relevansi.web.rating.looking import LookUp
 @contextmanager
 def reading() -> Iterator[tuple[Session, Participant]]:
     with access.database().reading() as session:
-        yield session, _asking(session)
+        yield session, _current_participant(session)
 
 
 @contextmanager
 def writing() -> Iterator[tuple[Session, Participant]]:
+    """Yield a session for writing, committed at the end, and the participant who asks."""
     access.need_our_page()
     with access.database().writing() as session:
-        yield session, _asking(session)
+        yield session, _current_participant(session)
+        session.commit()
 
 
-def _asking(session: Session) -> Participant:
+def _current_participant(session: Session) -> Participant:
     guest_id = access.current_user().guest_id
     participant = None if guest_id is None else session.get(Participant, guest_id)
     if participant is None:
@@ -134,7 +136,6 @@ def rename() -> Response:
     try:
         with writing() as (session, participant):
             participants.rename(session, participant, form.pseudonym.data)
-            session.commit()
     except PseudonymTaken:
         return see_other(url_for("own_questions.index", taken=1))
     return see_other(url_for("own_questions.index"))
@@ -147,7 +148,6 @@ def link() -> Response:
         return see_other(url_for("own_questions.index"))
     with writing() as (session, participant):
         link = participants.personal_link(session, participant, access.now())
-        session.commit()
     shown_link = raters.link_card("participants.consent", link)
     return make_response(render_template("phase_3/participants/link.html", link=shown_link))
 
@@ -255,7 +255,6 @@ def ask() -> Response:
                 access.now(),
                 new_conversation=form.new_conversation.data,
             )
-            session.commit()
     except NOT_ASKED as why:
         return _home(text, str(why), why.status)
     workers().wake(QuestionWork())
@@ -283,7 +282,6 @@ def ask_again(position: int) -> Response:
     try:
         with writing() as (session, participant):
             own_questions.ask_again(session, participant, position, access.now())
-            session.commit()
     except NOT_ASKED as why:
         with reading() as (session, participant):
             line = _line(session, participant, position)
@@ -302,7 +300,6 @@ def after_again(position: int) -> Response:
 def give_up(position: int) -> Response:
     with writing() as (session, participant):
         own_questions.give_up(session, participant, position, access.now())
-        session.commit()
     return see_other(url_for("own_questions.index"))
 
 
@@ -310,7 +307,6 @@ def give_up(position: int) -> Response:
 def done(position: int) -> Response:
     with writing() as (session, participant):
         own_questions.close(session, participant, position, access.now())
-        session.commit()
     return see_other(url_for("own_questions.index"))
 
 
@@ -320,7 +316,6 @@ def judge(position: int, rank: int) -> Response:
     with writing() as (session, participant):
         rater, run_id = _rater(participant)
         events.judge(session, rater, run_id, position, rank, form.relevance.data, form.click)
-        session.commit()
     if not htmx.wants_part():
         return _to(position, f"rank-{rank}")
     return _clicked(position, rank)
@@ -332,7 +327,6 @@ def rate(position: int) -> Response:
     with writing() as (session, participant):
         rater, run_id = _rater(participant)
         events.rate(session, rater, run_id, position, form.rating, clicks.event())
-        session.commit()
     return _clicked(position, form=form) if htmx.wants_part() else _to(position, "rate")
 
 
@@ -343,7 +337,6 @@ def look(position: int) -> Response:
         place = _place(session, participant, position)
         looked = _looked(session, participant, position)
         looked = lookups.looked_up(session, own_questions.rater(participant), place, looked)
-        session.commit()
     if htmx.wants_part():
         return lookups.part(looked)
     page = "phase_3/own_questions/answer.html"
@@ -355,7 +348,6 @@ def pin(position: int) -> Response:
     with writing() as (session, participant):
         place = _place(session, participant, position)
         lookups.pin(session, own_questions.rater(participant), place)
-        session.commit()
     if not htmx.wants_part():
         return see_other(url_for("own_questions.look", position=position, _anchor="look"))
     with reading() as (session, participant):
@@ -384,12 +376,10 @@ def undo() -> Response:
     with writing() as (session, participant):
         rater, run_id = _rater(participant)
         position = events.undo(session, rater, run_id, clicks.event())
-        session.commit()
     if position is None:
         return clicks.nothing_to_undo(url_for("own_questions.index"))
     if htmx.wants_part():
-        part = "phase_3/own_questions/_shown.html"
-        return htmx.respond(part, part, **_rated(position))
+        return htmx.part("phase_3/own_questions/_shown.html", **_rated(position))
     return _to(position)
 
 
@@ -465,9 +455,9 @@ def _clicked(position: int, rank: int | None = None, form: RatingForm | None = N
     cards = rated["page"].cards
     names = {card.card.identity for card in cards if card.number == rank}
     changed = [card for card in cards if card.card.identity in names]
-    part = "phase_3/own_questions/_clicked.html"
     both = form.both_notes(rated["page"].notes) if form else None
-    return htmx.respond(part, part, **rated, changed=changed, both_notes=both)
+    template = "phase_3/own_questions/_clicked.html"
+    return htmx.part(template, **rated, changed=changed, both_notes=both)
 
 
 def _line(session: Session, participant: Participant, position: int) -> OwnQuestionLine:
@@ -484,8 +474,7 @@ def _rater(participant: Participant) -> tuple[Rater, str]:
 
 
 def _to(position: int, anchor: str | None = None) -> Response:
-    address = url_for("own_questions.show", position=position, _anchor=anchor)
-    return see_other(address)
+    return see_other(url_for("own_questions.show", position=position, _anchor=anchor))
 
 
 questionnaire_blueprint = Blueprint("questionnaires", __name__, url_prefix="/closing")
@@ -513,13 +502,10 @@ def answer() -> Response:
     form = checked(AnswerForm)
     with writing() as (session, participant):
         name, item_answer = form.item.data, form.said.data or None
-        participants.answer(
-            session, own_questions.rater(participant), name, item_answer, clicks.event()
-        )
-        session.commit()
+        rater = own_questions.rater(participant)
+        participants.answer(session, rater, name, item_answer, clicks.event())
     if htmx.wants_part():
-        part = "phase_3/questionnaires/_saved.html"
-        return htmx.respond(part, part, item=form.item.typed)
+        return htmx.part("phase_3/questionnaires/_saved.html", item=form.item.typed)
     return see_other(url_for("questionnaires.show"))
 
 
@@ -532,7 +518,6 @@ def finish() -> Response:
         ends = not questionnaire.unanswered or checked(EndForm).anyway.data
         if ends:
             participants.finish(participant, access.now())
-        session.commit()
     if ends:
         return see_other(url_for("questionnaires.thanks"))
     return make_response(_questionnaire_page(questionnaire.unanswered), 422)

@@ -80,7 +80,6 @@ def save() -> Response:
     try:
         with access.writing() as (session, owner):
             user_studies.set_settings(session, owner.study, form.settings(), access.now())
-            session.commit()
     except UnfitChatbot as unfit:
         errors = {unfit.field: gettext(unfit.why)}
         if form.is_open.data and not form.endpoint.data:
@@ -114,7 +113,6 @@ def write_consent() -> Response:
         now = access.now()
         user_studies.open_or_make(session, owner.study, now)
         user_studies.write_consent(session, owner.study, texts, now)
-        session.commit()
     return see_other(url_for("user_studies.show", saved=1))
 
 
@@ -134,7 +132,6 @@ def make_link() -> Response:
             else:
                 link = participants.make_link(session, owner.study, now)
             raters.show_once("participants.consent", link)
-            session.commit()
     except PseudonymTaken as taken:
         return _page(422, errors={"pseudonym": str(taken)}, pseudonym=pseudonym)
     return see_other(url_for("user_studies.show", _anchor="link"))
@@ -152,7 +149,6 @@ def after_refusal() -> Response:
 def withdraw_link(link_id: int) -> Response:
     with access.writing() as (session, owner):
         participants.withdraw_link(session, owner.study, link_id, access.now())
-        session.commit()
     return see_other(url_for("user_studies.show", _anchor="links"))
 
 

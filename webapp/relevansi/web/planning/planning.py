@@ -73,7 +73,6 @@ def draw(set_id: int) -> Response:
     with access.writing() as (session, owner):
         chosen = samples.question_set(session, owner.study, set_id)
         samples.draw(session, owner, chosen, form.size.data, access.now(), kind=form.kind.data)
-        session.commit()
     return back(set_id)
 
 
@@ -83,7 +82,6 @@ def end(set_id: int) -> Response:
     with access.writing() as (session, owner):
         chosen = samples.question_set(session, owner.study, set_id)
         samples.finish(session, owner.study, chosen, access.now())
-        session.commit()
     return back(set_id)
 
 

@@ -466,14 +466,12 @@ def import_runs(form: ImportForm) -> Imported | JobRow:
                 waiting_files.keep(session, rater.study, upload, access.now()) for upload in uploads
             ]
             job_data = kinds.importing(waiting, decision, blind=blind, confirm=form.confirm)
-            session.commit()
         return _begin(jobs.IMPORTING, job_data)
     with access.reading() as (_, rater):
         opened = [file_formats.opened(*file) for file in files]
         store = kinds.stored(rater.study, opened, decision, blind=blind, confirm=form.confirm)
     with access.writing() as (session, rater):
         result = store(session, rater.study, access.now())
-        session.commit()
     if result["problems"]:
         raise ImportRefused(*map(Problem.stored, result["problems"]))
     with access.reading() as (session, rater):
@@ -528,7 +526,6 @@ def delete_run(run_id: str) -> None:
     """Delete a run with the judgments that belong to it alone."""
     with access.writing() as (session, rater):
         runs.delete_run(session, rater.study, run_id, access.now())
-        session.commit()
 
 
 @operation("/runs/<run_id>/figures", "read")
@@ -590,7 +587,6 @@ def rate_answer(run_id: str, query_id: int, body: NewRating) -> RatingRow:
     """Grade a whole answer of a run, with notes, or say whether its empty list is right."""
     with access.writing() as (session, rater):
         events.rate(session, rater, run_id, query_id, body.rating(), body.click())
-        session.commit()
         return rows.rating_row(session, rater, run_id, query_id)
 
 
@@ -623,7 +619,6 @@ def judge_item(body: NewJudgment) -> JudgmentRow:
         if not isinstance(body.reason, UnsetType):
             reasons.check_beside(body.verdict, body.reason, Scale.stored(rater.study.scale))
             events.give_reason_of_item(session, rater, body.item, body.reason, body.click())
-        session.commit()
         return rows.judgment_row(session, rater, body.item)
 
 
@@ -674,7 +669,6 @@ def pass_gate(form: GateForm) -> GateReport:
             study, now = rater.study, access.now()
             with confirmations.confirmed(session, study, form.confirm, now):
                 turns_blind = gate.keep_run(session, study, run, request, now)
-            session.commit()
     with access.reading() as (session, rater):
         return gate.gate(session, rater.study, run, request, turns_blind=turns_blind)
 
@@ -700,7 +694,6 @@ def take_task() -> NextTask:
         task_id = tasks.onward(session, rater, access.now(), QueryFilter())
         page = pages.blind_page(session, rater, task_id) if task_id else None
         n_left = shares.progress(session, rater).left
-        session.commit()
     return NextTask(_task(page) if page else None, n_left)
 
 
@@ -720,7 +713,6 @@ def judge_card(task_id: str, body: NewCardJudgment) -> Task:
             reasons.check_beside(body.verdict, body.reason, Scale.stored(rater.study.scale))
             tasks.give_reason(session, rater, task_id, body.card, body.reason, body.click())
         page = pages.blind_page(session, rater, task_id)
-        session.commit()
     return _task(page)
 
 
@@ -730,7 +722,6 @@ def rate_task(task_id: str, body: NewTaskRating) -> Task:
     with access.writing() as (session, rater):
         tasks.rate(session, rater, task_id, body.answer, body.rating(), body.click())
         page = pages.blind_page(session, rater, task_id)
-        session.commit()
     return _task(page)
 
 
@@ -743,7 +734,6 @@ def openapi() -> Response:
 def _begin(kind: str, job_data: Mapping[str, Any]) -> JobRow:
     with access.writing() as (session, rater):
         job_id = jobs.enqueue(session, rater.study, kind, job_data, access.now())
-        session.commit()
         row = _job(jobs.find(session, rater.study, job_id))
     wake()
     return row

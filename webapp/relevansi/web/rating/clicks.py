@@ -73,16 +73,16 @@ def event() -> Click:
 
 def reason_in_force(question: str, number: int, reason: str | None) -> Response:
     """Answer a click on a reason with the one in force on its card, all that it moves."""
-    part = "rating/judgments/_reason.html"
-    return htmx.respond(part, part, question=question, number=number, reason=reason)
+    values: dict[str, Any] = {"question": question, "number": number, "reason": reason}
+    return htmx.part("rating/judgments/_reason.html", **values)
 
 
 def nothing_to_undo(elsewhere: str) -> Response:
     """Say that nothing is left to undo; a page without a script goes `elsewhere`."""
     if not htmx.wants_part():
         return see_other(elsewhere)
-    part = "rating/judgments/_notice.html"
-    return htmx.respond(part, part, text=gettext("There is nothing left to undo."))
+    text = gettext("There is nothing left to undo.")
+    return htmx.part("rating/judgments/_notice.html", text=text)
 
 
 class RatingForm(Form):

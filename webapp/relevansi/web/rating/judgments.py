@@ -53,8 +53,7 @@ def show(run_id: str, query_id: int) -> Response:
     if is_blind and page.state is not QueryState.UNREADABLE:  # its cards are still to be added
         if htmx.wants_part():
             raise RatedBlind
-        address = url_for("comparisons.question", position=page.asked_at, runs=[run_id])
-        return see_other(address)
+        return see_other(url_for("comparisons.question", position=page.asked_at, runs=[run_id]))
     if page.filter.category not in {None, page.category}:
         for way in (page.place.next_open, page.place.next, page.place.previous):
             if way is not None:
@@ -67,8 +66,7 @@ def live_figures(run_id: str, query_id: int) -> Response:
     """Return all figures, which a page asks for after a click while it shows them."""
     with access.reading() as (session, rater):
         page = pages.rating_page(session, rater, run_id, query_id)
-    part = "rating/judgments/_panel_shown.html"
-    return htmx.respond(part, part, panel=_panel(page))
+    return htmx.part("rating/judgments/_panel_shown.html", panel=_panel(page))
 
 
 @blueprint.get("/queries/<int:query_id>/constraints")
@@ -91,7 +89,6 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
         if form.onward.data:
             page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
             following = page.place.next_open
-        session.commit()
     if not htmx.wants_part():
         return _to(run_id, query_id, f"rank-{rank}")
     if following is not None:
@@ -107,7 +104,6 @@ def give_reason(run_id: str, query_id: int, rank: int) -> Response:
     with access.writing() as (session, rater):
         given = (run_id, query_id, rank, form.reason.data, form.click)
         reason = events.give_reason(session, rater, *given)
-        session.commit()
     if not htmx.wants_part():
         return _to(run_id, query_id, f"rank-{rank}")
     return clicks.reason_in_force(str(query_id), rank, reason)
@@ -119,11 +115,9 @@ def rate(run_id: str, query_id: int) -> Response:
     with access.writing() as (session, rater):
         events.rate(session, rater, run_id, query_id, form.rating, clicks.event())
         if not htmx.wants_part():
-            session.commit()
             return _to(run_id, query_id, "rate")
         page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
         others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
-        session.commit()
         if form.onward.data and page.place.next_open is not None:
             return _to(run_id, page.place.next_open)
     parts = {"others": others, "both_notes": form.both_notes(page.notes)}
@@ -136,7 +130,6 @@ def look(run_id: str, query_id: int) -> Response:
         place = looking.of_answer(session, rater, run_id, query_id)
         page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
         looked = lookups.looked_up(session, rater, place, _looked(session, rater, page))
-        session.commit()
         marks = card_marks.of_answer(session, rater.study, page)
     return lookups.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
 
@@ -148,7 +141,6 @@ def pin(run_id: str, query_id: int) -> Response:
         page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
         others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
         looked = _looked(session, rater, page)
-        session.commit()
     if not htmx.wants_part():
         return see_other(_address(run_id, query_id, "look", _anchor="look", **clicks.query()))
     clicked = _clicked(page, run_id, query_id, page.summary, others=others)
@@ -162,7 +154,6 @@ def judge_open(run_id: str, query_id: int) -> Response:
         if form.relevance.data is None:
             raise events.NotToJudge
         events.judge_open(session, rater, run_id, query_id, form.relevance.data, form.click)
-        session.commit()
     return _to(run_id, query_id, "rating")
 
 
@@ -171,7 +162,6 @@ def undo(run_id: str) -> Response:
     with access.writing() as (session, rater):
         runs.find(session, rater.study, run_id)
         query_id = events.undo(session, rater, run_id, clicks.event())
-        session.commit()
     if query_id is not None:
         return _to(run_id, query_id)
     return clicks.nothing_to_undo(url_for("runs.show", run_id=run_id))
@@ -183,7 +173,6 @@ def add_cards(run_id: str, query_id: int) -> Response:
     with access.writing() as (session, rater):
         text, now = form.text.data or "", access.now()
         count = runs.add_cards(session, rater.study, run_id, query_id, text, now)
-        session.commit()
     return _to(run_id, query_id, None if count else "by-hand")
 
 
@@ -243,11 +232,9 @@ def _clicked(
     summary: QuerySummary,
     **parts: Any,
 ) -> Response:
-    part = "rating/judgments/_clicked.html"
     parts = {"changed": (), "others": (), "both_notes": None, **parts}
-    return htmx.respond(
-        part,
-        part,
+    return htmx.part(
+        "rating/judgments/_clicked.html",
         page=question,
         at=partial(_address, run_id, query_id),
         query=clicks.query(),
@@ -261,5 +248,4 @@ def _address(run_id: str, query_id: int, action: str, **values: Any) -> str:
 
 
 def _to(run_id: str, query_id: int, anchor: str | None = None) -> Response:
-    address = _address(run_id, query_id, "show", _anchor=anchor, **clicks.query())
-    return see_other(address)
+    return see_other(_address(run_id, query_id, "show", _anchor=anchor, **clicks.query()))

@@ -138,8 +138,7 @@ def part(lookup: LookUp) -> Response:
     name = "_look" if "words" not in request.args else "_found"
     if lookup.look is not None and lookup.look.start:
         name = "_hits"
-    template = f"rating/looking/{name}.html"
-    return htmx.respond(template, template, looked=lookup)
+    return htmx.part(f"rating/looking/{name}.html", looked=lookup)
 
 
 def pin(session: Session, rater: Rater, place: Place) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from flask import Blueprint, Response, g, jsonify, render_template, request, url_for
+from flask import Blueprint, Response, g, jsonify, request, url_for
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.people import Rater
@@ -49,7 +49,6 @@ def next_one() -> Response:
             return see_other(address)
         chosen, after = clicks.filter_of(), request.args.get("after") or None
         task_id = onward(session, rater, access.now(), chosen, after)
-        session.commit()
         if task_id is not None:
             # Rating became blind by itself: it is said until the rater's first blind verdict.
             is_new = rater.study.blind is None and tasks.rated_openly(session, rater)
@@ -133,14 +132,11 @@ def judge(task_id: str) -> Response:
     with access.writing() as (session, rater):
         judged = tasks.judge(session, rater, task_id, card_key, form.relevance.data, form.click)
         if judged.stays_open and judged.figures != pages.ALL_FIGURES and htmx.wants_part():
-            session.commit()
             return _judged(task_id, card_key, judged)
         if form.onward.data and tasks.is_done(session, rater, task_id):
             following = onward(session, rater, access.now(), clicks.filter_of())
-            session.commit()
             return _to(following)
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
-        session.commit()
     card = page.card(card_key)
     if htmx.wants_part():
         return _clicked(page, changed=[card, *page.sharing(card)])
@@ -150,12 +146,9 @@ def judge(task_id: str) -> Response:
 
 def _judged(task_id: str, card: str, judged: JudgedCardOfTask) -> Response:
     """Return the verdict in force, all that moves while other cards are open."""
-    part = "rating/rate/_judged.html"
     clicked = ClickedCard(judged.number, judged.verdict)
-    at = partial(_address, task_id)
-    return htmx.respond(
-        part, part, name=task_id, judged=clicked, card=card, at=at, query=clicks.query()
-    )
+    values: dict[str, Any] = {"at": partial(_address, task_id), "query": clicks.query()}
+    return htmx.part("rating/rate/_judged.html", name=task_id, judged=clicked, card=card, **values)
 
 
 @blueprint.post("/<task_id>/reason")
@@ -166,7 +159,6 @@ def give_reason(task_id: str) -> Response:
         number, reason = tasks.give_reason(
             session, rater, task_id, card, form.reason.data, form.click
         )
-        session.commit()
     if not htmx.wants_part():
         return _to(task_id, _anchor=f"card-{number}")
     return clicks.reason_in_force(task_id, number, reason)
@@ -180,10 +172,8 @@ def rate(task_id: str) -> Response:
         tasks.rate(session, rater, task_id, answer, form.rating, clicks.event())
         if form.onward.data and tasks.is_done(session, rater, task_id):
             following = onward(session, rater, access.now(), clicks.filter_of())
-            session.commit()
             return _to(following)
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
-        session.commit()
     rated = next((row for row in page.answers if row.key == answer), None)
     if htmx.wants_part():
         both = form.both_notes(rated.notes if rated else page.notes)
@@ -197,14 +187,12 @@ def open_wording(task_id: str, name: str) -> Response:
     with access.writing() as (session, rater):
         tasks.open_wording(session, rater, task_id, name, access.now())
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
-        session.commit()
     answer = next((row for row in page.answers if row.key == name), None)
     if answer is None:  # a verdict was cleared meanwhile
         return _to(task_id)
     if not htmx.wants_part():
         return _to(task_id, answer=answer.letter, _anchor=f"answer-{answer.letter}")
-    part = render_template("rating/rate/_wording.html", answer=answer, **_moving(page))
-    return Response(part)
+    return htmx.part("rating/rate/_wording.html", answer=answer, **_moving(page))
 
 
 @blueprint.get("/<task_id>/look")
@@ -213,7 +201,6 @@ def look(task_id: str) -> Response:
         place = looking.of_task(session, rater, task_id)
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         looked = lookups.looked_up(session, rater, place, _looked(session, rater, page))
-        session.commit()
         marks = card_marks.of_task(session, rater, page)
     return lookups.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
 
@@ -224,7 +211,6 @@ def pin(task_id: str) -> Response:
         lookups.pin(session, rater, looking.of_task(session, rater, task_id))
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         looked = _looked(session, rater, page)
-        session.commit()
     if not htmx.wants_part():
         return see_other(_address(task_id, "look", _anchor="look", **clicks.query()))
     return lookups.pinned(_clicked(page, looked=looked), looked)
@@ -235,7 +221,6 @@ def later(task_id: str) -> Response:
     with access.writing() as (session, rater):
         tasks.put_off(session, rater, task_id, access.now())
         following = onward(session, rater, access.now(), clicks.filter_of())
-        session.commit()
     return _to(following)
 
 
@@ -243,7 +228,6 @@ def later(task_id: str) -> Response:
 def ahead() -> Response:
     with access.writing() as (session, rater):
         tasks_ahead = tasks.ahead(session, rater, access.now(), AHEAD)
-        session.commit()
         addresses = [url_for("rate.show", task_id=task.id) for task in tasks_ahead]
     return jsonify(addresses=addresses)
 
@@ -252,7 +236,6 @@ def ahead() -> Response:
 def undo() -> Response:
     with access.writing() as (session, rater):
         task_id = tasks.undo(session, rater, clicks.event())
-        session.commit()
     if task_id is not None:
         return _to(task_id)
     return clicks.nothing_to_undo(url_for("rate.next_one"))
@@ -285,12 +268,11 @@ def _step(page: BlindPage) -> str:
 
 
 def _clicked(page: BlindPage, **parts: Any) -> Response:
-    part = "rating/rate/_clicked.html"
     parts = {"rated": None, "both_notes": None, "changed": (), "looked": None, **parts}
     if page.asks_emptiness and parts["looked"] is None:  # its last card may be judged by this click
         with access.reading() as (session, rater):
             parts["looked"] = _looked(session, rater, page)
-    return htmx.respond(part, part, **_moving(page), others=(), **parts)
+    return htmx.part("rating/rate/_clicked.html", **_moving(page), others=(), **parts)
 
 
 def _address(task_id: str, action: str, **values: Any) -> str:

@@ -173,7 +173,6 @@ def upload() -> Response:
         for file in files:
             waiting_files.keep(session, rater.study, file, access.now())
         reading = kinds.reading(files)
-        session.commit()
     if is_long:
         return redirect_to_job(jobs.READING, reading)
     return see_other(url_for("imports.show", token=reading["tokens"]))
@@ -238,7 +237,6 @@ def _decide(form: WaitingForm) -> Response:
             is_same = is_long and work.is_open and work.wanted == storing
             if set(work.wanted["tokens"]) & set(tokens) and not is_same:
                 jobs.cancel(session, rater.study, work.id)
-        session.commit()
     if is_long:
         return redirect_to_job(jobs.STORING, storing)
     if undecided:
@@ -299,7 +297,6 @@ def _read_again(by_token: Mapping[str, WaitingFileForm]) -> None:
     with access.writing() as (session, rater):
         for token, file_read in read.items():
             waiting_files.keep_read(waiting_files.find(session, rater.study, token), file_read)
-        session.commit()
 
 
 def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:

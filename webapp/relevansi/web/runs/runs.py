@@ -233,7 +233,6 @@ def relabel(run_id: str) -> Response:
     with access.writing() as (session, rater):
         method, llm = form.search_method.data or None, form.llm.data or None
         runs.relabel(session, rater.study, run_id, method, llm, access.now())
-        session.commit()
     return see_other(url_for("runs.files", run_id=run_id))
 
 
@@ -243,7 +242,6 @@ def move(run_id: str) -> Response:
     form = checked(MoveForm)
     with access.writing() as (session, rater):
         runs.move(session, rater.study, run_id, form.direction.data or "")
-        session.commit()
     return see_other(url_for("runs.show", run_id=run_id))
 
 
@@ -270,7 +268,6 @@ def ask_to_delete(run_id: str) -> str:
 def delete(run_id: str) -> Response:
     with access.writing() as (session, rater):
         runs.delete_run(session, rater.study, run_id, access.now())
-        session.commit()
     return see_other(url_for("runs.index"))
 
 
@@ -322,7 +319,6 @@ def remove_sample() -> Response:
     """Remove the sample runs with all verdicts that are about them alone."""
     with access.writing() as (session, rater):
         samples.remove(session, rater.study, access.now())
-        session.commit()
     return see_other(url_for("home.show"))
 
 

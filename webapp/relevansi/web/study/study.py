@@ -224,7 +224,6 @@ def save() -> Response:
         unconfirmed = [] if is_confirmed else _effective(session, study, wanted)
         unchanged = {name: getattr(before, name) for name in unconfirmed}
         studies.set_switches(session, study, replace(wanted, **unchanged), access.now())
-        session.commit()
         is_saved = studies.switches(study) != before
         if unconfirmed or htmx.wants_part():
             page = _page(session, study, form, saved=is_saved, unconfirmed=unconfirmed)
@@ -317,7 +316,6 @@ def ask_to_ask_again() -> str:
 def ask_again() -> Response:
     with access.writing() as (session, rater):
         asked_again.ask(session, rater.study, access.now())
-        session.commit()
     return see_other(url_for("study.standing", _anchor="blindness"))
 
 
@@ -402,7 +400,6 @@ def save_assignments() -> Response:
                 extent = assignments.written(everything, sets)
                 errors[name] = gettext(error.why, item=error.item, extent=extent)
         if not errors:
-            session.commit()
             return see_other(url_for("assignments.show", saved=1))
         session.rollback()
         return make_response(_assignments(session, study, typed, errors), 422)
@@ -451,7 +448,6 @@ def save_notes() -> Response:
         particulars.put_notes(session, rater.study, typed, access.now())
         if "show" in said:
             particulars.show_offered_notes(session, rater.study, access.now(), said["show"])
-        session.commit()
     place = f"note-{said['show']}" if said.get("show") else None
     there = url_for("question_notes.show", saved=1, _anchor=place)
     return see_other(there)

@@ -52,7 +52,6 @@ def give_up(work_id: str) -> Response:
     with access.writing() as (session, rater):
         job = jobs.find(session, rater.study, work_id)
         jobs.cancel(session, rater.study, work_id)
-        session.commit()
     return see_other(url_for(_UNDER[job.kind]))
 
 
@@ -60,7 +59,6 @@ def redirect_to_job(kind: str, task: Mapping[str, Any]) -> Response:
     """Redirect to the page of a job, begun if none was done since the study changed."""
     with access.writing() as (session, rater):
         work_id = jobs.enqueue(session, rater.study, kind, task, access.now())
-        session.commit()
     wake()
     return see_other(url_for("long_work.show", work_id=work_id))
 
