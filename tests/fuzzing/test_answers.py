@@ -78,7 +78,6 @@ WAYS: tuple[Callable[[str], object], ...] = (
     property_cards.parse,
     lambda text: markdown.render(text, uncut=True, pictures=True),
     lambda text: markdown.render(text, uncut=True),
-    markdown.intro,
     printable,
     markdown.line,
     answers.sentences,

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace
 
 from relevansi.db.engine import Database
-from relevansi.web.frame.markdown import MOST_IN_A_LINE, intro, line, link, render
+from relevansi.web.frame.markdown import MOST_IN_A_LINE, line, link, render
 from tests.services.runs.runs import card, query
 from tests.web.conftest import stored
 
@@ -36,7 +36,6 @@ def test_an_endless_title_is_cut(client: FlaskClient, web_database: Database) ->
 def test_no_text_takes_long(text: str) -> None:
     start = process_time()
     render(text)
-    intro("Dua rumah:" + "\n" * 20_000 + "1. **Rumah A**")
 
     assert process_time() - start < 2
 
@@ -45,19 +44,6 @@ def test_what_nobody_sees_is_left_out() -> None:
     assert line("rumah\ud800 murah\udc80") == "rumah murah"
     assert str(render("rumah\udc80")) == "<p>rumah</p>\n"
     assert str(render("Rp\u202e000.1\u2066x\u200f")) == "<p>Rp000.1x</p>\n"
-    assert intro("\n \n  1. **Rumah A**") == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("window.__xss=4 and snake_case_name", "window.__xss=4 and snake_case_name"),
-        ("**Dua** rumah, _murah_ & `a_b`:\n1. **A**", "Dua rumah, murah & a_b:"),
-        ("Satu\ndua\n\ntiga", "Satu dua tiga"),
-    ],
-)
-def test_the_first_line_of_an_answer_loses_only_its_emphasis(text: str, shown: str) -> None:
-    assert intro(text) == shown
 
 
 def test_all_of_a_text_longer_than_any_answer_is_shown_as_it_was_written() -> None:

@@ -84,22 +84,9 @@ class Card(Item, frozen=True):
     kind: ClassVar[str] = "property"
     labels: ClassVar[tuple[str, ...]] = ("search_method", "llm")
     columns: ClassVar[tuple[str, ...]] = (
-        "title",
-        "url",
-        "slug",
-        "price",
-        "price_max",
-        "price_note",
-        "price_period",
-        "location",
-        "bedrooms",
-        "bathrooms",
-        "land_area",
-        "building_area",
-        "floors",
-        "certificate",
-        "listing_type",
-        "source",
+        *("title", "url", "slug", "price", "price_max", "price_note", "price_period", "location"),
+        *("bedrooms", "bathrooms", "land_area", "building_area", "floors", "certificate"),
+        *("listing_type", "source"),
     )
     seen_blind: ClassVar[tuple[str, ...]] = tuple(name for name in columns if name != "slug")
     states_more: ClassVar[bool] = True
@@ -137,9 +124,8 @@ class Card(Item, frozen=True):
 
     def differences(self, version: Card) -> tuple[str, ...]:
         """Return the fields that two versions of a property both state, and otherwise."""
-        prices = {
-            (card.price, card.price_max) for card in (self, version) if card.price is not None
-        }
+        versions = (self, version)
+        prices = {(card.price, card.price_max) for card in versions if card.price is not None}
         notes, rooms = {self.price_note, version.price_note}, {self.bedrooms, version.bedrooms}
         words, others = _title_words(self.location), _title_words(version.location)
         differing = {
@@ -152,11 +138,8 @@ class Card(Item, frozen=True):
 
     def fullest(self, version: Card) -> Card:
         """Return this version with its gaps filled, and the fuller of the two locations."""
-        gaps = {
-            name: value
-            for name, value in asdict(version).items()
-            if value is not None and getattr(self, name) is None
-        }
+        ours, theirs = asdict(self), asdict(version)
+        gaps = {name: theirs[name] for name, value in ours.items() if value is None}
         if self.location and _title_words(self.location) < _title_words(version.location):
             gaps["location"] = version.location
         return replace(self, **gaps)
@@ -265,10 +248,6 @@ class CardParticulars(Struct, frozen=True):
     place: str = ""
     listed_km: float | None = None
     recorded_km: float | None = None
-
-    @property
-    def says_anything(self) -> bool:
-        return bool(self.headings or self.lines or self.is_listed or self.is_recorded)
 
     @property
     def is_long(self) -> bool:

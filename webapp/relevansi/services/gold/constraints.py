@@ -140,18 +140,14 @@ def _facts(query: Query, *, listed: bool) -> tuple[CardFacts, ...]:
         return listed_properties.facts_of(query.extra.get("properties") or ())
     if query.state == QueryState.UNREADABLE:
         return ()
-    return tuple(
-        CardFacts(
-            name=card.title,
-            location=card.location or "",
-            listing_type=card.listing_type or card.price_note,
-            price=Fraction(card.price) if card.price else None,
-            bedrooms=Fraction(card.bedrooms) if card.bedrooms else None,
-            floors=Fraction(card.floors) if card.floors else None,
-            slug=card.slug,
-        )
-        for card in (Card(**result.card) for result in query.results)
-    )
+    facts = []
+    for card in (Card(**result.card) for result in query.results):
+        numbers = (card.price, card.bedrooms, card.floors)
+        price, bedrooms, floors = (Fraction(number) if number else None for number in numbers)
+        kind = None, card.listing_type or card.price_note
+        about = card.title, card.location or "", "", *kind
+        facts.append(CardFacts(*about, price, bedrooms, floors, slug=card.slug))
+    return tuple(facts)
 
 
 def shown_in_text(facts: Sequence[CardFacts], query: Query) -> list[Result | None]:
@@ -226,14 +222,10 @@ def checked_query(
     line = checked.report.queries[at]
     query = checked.queries.get(query_id)
     steps = decisions.steps(session, (Query.run_id == run_id) & (Query.query_id == query_id))
-    return CheckedQuery(
-        run=checked.run,
-        report=checked.report,
-        line=line,
-        cards=check_cards(line.cards, query, steps) if query else (),
-        before=numbers[at - 1] if at else None,
-        after=numbers[at + 1] if at + 1 < len(numbers) else None,
-    )
+    cards = check_cards(line.cards, query, steps) if query else ()
+    before = numbers[at - 1] if at else None
+    after = numbers[at + 1] if at + 1 < len(numbers) else None
+    return CheckedQuery(checked.run, checked.report, line, cards, before, after)
 
 
 def decide(
@@ -305,11 +297,9 @@ def manual_document(session: Session, study: Study, run_id: str, now: datetime) 
 def _queries(session: Session, run: Run, *, locked: bool = False) -> dict[int, Query]:
     """Return a run's queries by their number; `locked` until the transaction ends."""
     of_run = select(Query).where(Query.run_id == run.id).order_by(Query.id)
-    if locked:
-        of_run = of_run.with_for_update()
-    else:
-        of_run = of_run.options(selectinload(Query.results))
-    return {query.query_id: query for query in session.scalars(of_run)}
+    with_results = of_run.options(selectinload(Query.results))
+    queries = session.scalars(of_run.with_for_update() if locked else with_results)
+    return {query.query_id: query for query in queries}
 
 
 def compared(
@@ -327,16 +317,9 @@ def compared(
         checked = checked_run(session, study, run.id)
         assert checked.report is not None
         numbers = (query.question.query_id for query in checked.report.queries)
-        contenders.append(
-            CheckedContender(
-                run=run.id,
-                name=names[run.id],
-                report=checked.report,
-                not_run=tuple(number for number in numbers if number not in checked.queries),
-                decided=len(checked.in_force),
-                from_text=checked.from_text,
-            )
-        )
+        not_run = tuple(number for number in numbers if number not in checked.queries)
+        about = run.id, names[run.id], checked.report, not_run
+        contenders.append(CheckedContender(*about, len(checked.in_force), checked.from_text))
     return compare_constraints(
         contenders,
         gold=gold_in_force.version.name,
@@ -416,15 +399,9 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
                 pair = CardJudgedTwice(question, index, card, relevant, decided, is_relevant)
                 compared.append(pair)
     apart = [pair for pair in compared if pair.machine != pair.person]
-    return ConstraintAgreement(
-        run=checked.run,
-        rule=rule.name,
-        agreement=binary_agreement((pair.machine, pair.person) for pair in compared),
-        disagreed=tuple(
-            sorted(apart, key=lambda pair: (-pair.distance, pair.question.query_id, pair.index))
-        ),
-        left_out=left_out,
-    )
+    apart.sort(key=lambda pair: (-pair.distance, pair.question.query_id, pair.index))
+    agreement = binary_agreement((pair.machine, pair.person) for pair in compared)
+    return ConstraintAgreement(checked.run, rule.name, agreement, tuple(apart), left_out)
 
 
 def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
@@ -451,15 +428,8 @@ def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
             if result is not None:
                 item, passed = Card(**result.card), outcome == Outcome.PASS
                 titles[item.identity] = item.title
-                verdicts.append(
-                    VerdictByHand(names[run.id], query.question_id, item.identity, passed)
-                )
-        yield JudgedRun(
-            name=names[run.id],
-            verdicts=tuple(verdicts),
-            questions={
-                query.question_id: (query.question.position, query.question.text)
-                for query in queries.values()
-            },
-            titles=titles,
-        )
+                about = names[run.id], query.question_id, item.identity
+                verdicts.append(VerdictByHand(*about, passed))
+        asked = ((query.question_id, query.question) for query in queries.values())
+        questions = {key: (question.position, question.text) for key, question in asked}
+        yield JudgedRun(names[run.id], tuple(verdicts), questions, titles)

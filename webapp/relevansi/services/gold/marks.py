@@ -7,6 +7,7 @@ the most known facts, with the latest decisions on any of them, by any person.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from fractions import Fraction
@@ -72,12 +73,11 @@ def of_task(session: Session, rater: Rater, task_id: str) -> dict[str, CheckedCa
         return {}
     task = tasks.find(session, rater, task_id)
     answers = _checked(session, _queries(session, rater.study, _in_unit(task)))
-    same: dict[int, list[tuple[GoldQuestion, CheckedCard]]] = {}
+    same: defaultdict[int, list[tuple[GoldQuestion, CheckedCard]]] = defaultdict(list)
     for answer in answers:
         for card in answer.cards:
-            if card.result is not None:
-                listed = same.setdefault(card.result.judged_item.id, [])
-                listed.append((answer.evaluation.question, card))
+            if card.result is not None and card.result.judged_item_id is not None:
+                same[card.result.judged_item_id].append((answer.evaluation.question, card))
     return {tasks.key(task, item_id): _as_one(task, cards) for item_id, cards in same.items()}
 
 
@@ -155,11 +155,8 @@ def _queries(
 
 def _checked(session: Session, queries: Sequence[Query]) -> list[CheckedAnswer]:
     """Return answers to one question against their gold questions; those without are left out."""
-    gold_file = gold.asked_in(
-        session,
-        {query.run.question_set_id for query in queries},
-        {query.query_id for query in queries},
-    )
+    sets = {query.run.question_set_id for query in queries}
+    gold_file = gold.asked_in(session, sets, {query.query_id for query in queries})
     if gold_file is None:
         return []
     questions = {question.query_id: question for question in gold_file.questions}
@@ -195,21 +192,14 @@ def _as_one(task: Task, same: Sequence[tuple[GoldQuestion, CheckedCard]]) -> Che
     every = sorted((step for _, pair in same for step in pair.steps), key=lambda step: step.id)
     # One decision was written for every run that lists the card: it is one step here.
     once = {(step.at, step.rater_id, step.subject, step.outcome): step for step in every}
-    steps = tuple(
-        replace(
-            step,
-            card=0,
-            query_id=question.query_id,
-            reason=step.reason if step.cause == POOLED else "",
-        )
-        for step in sorted(once.values(), key=lambda step: step.id)
-        if not (
-            # the rater's own of the first time
-            task.kind == REPEAT and step.rater_id == task.rater_id and step.at < task.claimed_at
-        )
-    )
+    steps = []
+    for step in sorted(once.values(), key=lambda step: step.id):
+        is_own = step.rater_id == task.rater_id and step.at < task.claimed_at
+        if not (task.kind == REPEAT and is_own):  # the rater's own of the first time
+            reason = step.reason if step.cause == POOLED else ""
+            steps.append(replace(step, card=0, query_id=question.query_id, reason=reason))
     evaluation = _evaluated(question, [card.evaluation.card], steps)
-    return CheckedCard(evaluation.cards[0], card.result, steps)
+    return CheckedCard(evaluation.cards[0], card.result, tuple(steps))
 
 
 def _ignorance(card: CheckedCard) -> tuple[int, tuple[str, ...]]:

@@ -67,18 +67,13 @@ class RunsUnderRules:
         self._items = {item for query in everything for item in (*query.item_ids, query.emptiness)}
         statement = select(Query.id, Question).join_from(Query, Question).where(self._scope)
         self._questions = dict(session.execute(statement).all())
-        left_out = unasked(session, study.id)
-        self._asked = [
-            query for query in everything if self._questions[query.key].id not in left_out
-        ]
-        everywhere = self._questions.values()
+        left_out, questions = unasked(session, study.id), self._questions
+        self._asked = [query for query in everything if questions[query.key].id not in left_out]
         self._conversations = conversations(
-            {question.position: question.context_dependent for question in everywhere}
+            {question.position: question.context_dependent for question in questions.values()}
         )
         self._made: dict[tuple[object, ...], ComparedQuery] = {}
-        self.unasked = sorted(
-            {question.position for question in everywhere if question.id in left_out}
-        )
+        self.unasked = sorted({q.position for q in questions.values() if q.id in left_out})
 
     def under(self, rule: Rule) -> tuple[ComparedRun, ...]:
         if rule.rater is not None:
@@ -106,42 +101,22 @@ class RunsUnderRules:
             rules.append(Rule(MAJORITY))
         if self._settled:
             rules.append(Rule(ADJUDICATED))
-        judged_runs = {
-            other_rule.name: self.under(other_rule)
-            for other_rule in rules
-            if other_rule.name != rule.name
-        }
-        return {
-            name: judged
-            for name, judged in judged_runs.items()
-            if all(
-                any(
-                    query.summary.judged_count or query.summary.empty_outcome
-                    for query in run.queries
-                )
-                for run in judged
-            )
-        }
+        others = {other.name: self.under(other) for other in rules if other.name != rule.name}
+        return {name: judged for name, judged in others.items() if all(map(_is_judged, judged))}
 
     def shares(self, rule: Rule) -> tuple[tuple[str, int], ...]:
         raters = [rule.rater] if rule.rater is not None else self._judging()
-        return tuple(
-            (
-                labels.owner(r.name) if r.is_owner else studies.rater_name(r),
-                sum(item in self._items for item in self._of(r).by_item),
-            )
-            for r in raters
-        )
+        counts = [sum(item in self._items for item in self._of(r).by_item) for r in raters]
+        names = [labels.owner(r.name) if r.is_owner else studies.rater_name(r) for r in raters]
+        return tuple(zip(names, counts, strict=True))
 
     def until(self, rule: Rule) -> datetime | None:
         """Return when the last verdict under `rule` was given; ``None`` before the first."""
         ids = [rule.rater.id] if rule.rater is not None else [r.id for r in self._everybody]
+        of_raters = Judgment.rater_id.in_(ids) & Judgment.verdict.is_not(None)
+        in_scope = Judgment.judged_item_id.in_(verdicts.judged_items(self._scope))
         return self._session.scalar(
-            select(func.max(Judgment.changed_at)).where(
-                Judgment.rater_id.in_(ids),
-                Judgment.verdict.is_not(None),
-                Judgment.judged_item_id.in_(verdicts.judged_items(self._scope)),
-            )
+            select(func.max(Judgment.changed_at)).where(of_raters, in_scope)
         )
 
     def _of(self, rater: Rater) -> Verdicts:
@@ -164,11 +139,7 @@ class RunsUnderRules:
             queries[query.run_id].append(self._query(query, judged))
         return tuple(
             ComparedRun(
-                run=run.id,
-                name=self._names[run.id],
-                search_method=run.search_method,
-                llm=run.llm,
-                queries=tuple(queries[run.id]),
+                *(run.id, self._names[run.id], run.search_method, run.llm), tuple(queries[run.id])
             )
             for run in self._runs
         )
@@ -189,3 +160,8 @@ class RunsUnderRules:
                 n_holes=query.item_ids.count(verdicts.HOLE),
             )
         return self._made[key]
+
+
+def _is_judged(run: ComparedRun) -> bool:
+    summaries = (query.summary for query in run.queries)
+    return any(summary.judged_count or summary.empty_outcome for summary in summaries)

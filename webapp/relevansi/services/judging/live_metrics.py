@@ -69,14 +69,10 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
     changes.revise(session, study.id)
     ranking = _ranking(study)
     for rater_id in rater_ids:
-        read = _read(session, scope, rater_id, ranking)
-        rows = [_row_of(query, rater_id, ranking) for query in read]
-        session.execute(
-            delete(StoredSummary).where(
-                StoredSummary.rater_id == rater_id,
-                StoredSummary.query_key.in_(select(Query.id).where(scope)),
-            )
-        )
+        queries = _read(session, scope, rater_id, ranking)
+        rows = [_row_of(query, rater_id, ranking) for query in queries]
+        in_scope = StoredSummary.query_key.in_(select(Query.id).where(scope))
+        session.execute(delete(StoredSummary).where(StoredSummary.rater_id == rater_id, in_scope))
         if rows:
             # One statement: else rows that miss different values would go in groups.
             session.execute(insert(StoredSummary), rows, execution_options={"render_nulls": True})
@@ -92,13 +88,9 @@ def recompute(database: Database) -> None:
     for run_id, study_id in runs:
         with database.writing() as session:
             # Clicks queue at the row of their rater: none is between what is read and written here.
-            raters = session.scalars(
-                select(Rater.id)
-                .where(Rater.study_id == study_id)
-                .order_by(Rater.id)
-                .with_for_update()
-            ).all()
-            refresh(session, raters, Query.run_id == run_id)
+            raters = select(Rater.id).where(Rater.study_id == study_id).order_by(Rater.id)
+            ids = session.scalars(raters.with_for_update()).all()
+            refresh(session, ids, Query.run_id == run_id)
             session.commit()
 
 
@@ -115,16 +107,15 @@ def refresh_touched(
     values = {"rater_id": rater_id, "of": item_id if by_item else query_key}
     connection = tables(session)
     rows = connection.execute(_touched(by_item=by_item, pooled=False), values).all()
-    ranking = _ranking(rows[0]) if rows else ()
-    if ranking or not rows:  # an item that no run lists may be in the pool
+    if not rows or _ranking(rows[0]):  # an item that no run lists may be in the pool
         rows = connection.execute(_touched(by_item=by_item, pooled=True), values).all()
-        ranking = _ranking(rows[0]) if rows else ()
-    write = upsert(StoredSummary, connection.dialect.name, unchanged=("run_id",))
     if not rows:
         return {}
-    written = [_row_of(query, rater_id, ranking) for query in rows]
-    connection.execute(write, written)
-    return {row["query_key"]: summary(SimpleNamespace(**row)) for row in written}
+    ranking = _ranking(rows[0])
+    summaries = [_row_of(query, rater_id, ranking) for query in rows]
+    write = upsert(StoredSummary, connection.dialect.name, unchanged=("run_id",))
+    connection.execute(write, summaries)
+    return {row["query_key"]: summary(SimpleNamespace(**row)) for row in summaries}
 
 
 def _ranking(study: Row[Any] | Study) -> tuple[str, ...]:
@@ -134,8 +125,7 @@ def _ranking(study: Row[Any] | Study) -> tuple[str, ...]:
 def _read(
     session: Session, scope: Scope, rater_id: int, ranking: Sequence[str]
 ) -> Iterable[Row[Any]]:
-    read = _judged(scope, literal(rater_id), pooled=bool(ranking))
-    return tables(session).execute(read)
+    return tables(session).execute(_judged(scope, literal(rater_id), pooled=bool(ranking)))
 
 
 @cache
@@ -157,39 +147,25 @@ def _judged(
     of_empty = aliased(Judgment)
     item = func.coalesce(Result.judged_item_id, HOLE)
     numbers = cast(Result.rank, String) + " " + cast(item, String)
+    is_of_result = Judgment.judged_item_id == Result.judged_item_id
+    is_outcome = of_empty.judged_item_id == Query.emptiness_id
+    is_grade = QueryRating.query_key == Query.id
     listed = (
         select(func.aggregate_strings(numbers + " " + func.coalesce(Judgment.verdict, ""), ","))
-        .join_from(
-            Result,
-            Judgment,
-            and_(Judgment.judged_item_id == Result.judged_item_id, Judgment.rater_id == rater_id),
-            isouter=True,
-        )
+        .join_from(Result, Judgment, is_of_result & (Judgment.rater_id == rater_id), isouter=True)
         .where(Result.query_key == Query.id)
         .correlate(Query)
     )
+    columns = select(Query.id, Query.run_id, Query.query_id, Query.state, Query.emptiness_id)
+    if pooled:
+        columns = columns.add_columns(_pool(rater_id), Query.extra[TAIL].label("tail"))
     return (
-        select(
-            *(Query.id, Query.run_id, Query.query_id, Query.state),
-            *(Query.emptiness_id, Query.asks_quality),
-            of_empty.verdict.label("outcome"),
-            QueryRating.quality,
-            listed.scalar_subquery().label("listed"),
-            *(
-                _COUNTING
-                if not pooled
-                else (*_COUNTING, _pool(rater_id), Query.extra[TAIL].label("tail"))
-            ),
-        )
+        columns.add_columns(Query.asks_quality, of_empty.verdict.label("outcome"), *_COUNTING)
+        .add_columns(QueryRating.quality, listed.scalar_subquery().label("listed"))
         .join(Run, Run.id == Query.run_id)
         .join(Study, Study.id == Run.study_id)
-        .outerjoin(
-            of_empty,
-            and_(of_empty.judged_item_id == Query.emptiness_id, of_empty.rater_id == rater_id),
-        )
-        .outerjoin(
-            QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == rater_id)
-        )
+        .outerjoin(of_empty, is_outcome & (of_empty.rater_id == rater_id))
+        .outerjoin(QueryRating, is_grade & (QueryRating.rater_id == rater_id))
         .where(scope)
         .order_by(Query.id)
     )
@@ -200,21 +176,15 @@ def _pool(rater_id: ColumnElement[int]) -> ColumnElement[str]:
     verdict = func.coalesce(Judgment.verdict, "")
     identity = func.replace(StoredItem.identity, _BETWEEN, "")
     described = cast(JudgedItem.id, String) + " " + verdict + " " + identity
-    return (
+    is_own = and_(Judgment.judged_item_id == JudgedItem.id, Judgment.rater_id == rater_id)
+    of_run = or_(JudgedItem.run_id.is_(None), JudgedItem.run_id == Query.run_id)
+    pool = (
         select(func.aggregate_strings(described, _BETWEEN))
         .join_from(JudgedItem, StoredItem)
-        .outerjoin(
-            Judgment,
-            and_(Judgment.judged_item_id == JudgedItem.id, Judgment.rater_id == rater_id),
-        )
-        .where(
-            JudgedItem.question_id == Query.question_id,
-            or_(JudgedItem.run_id.is_(None), JudgedItem.run_id == Query.run_id),
-        )
-        .correlate(Query)
-        .scalar_subquery()
-        .label("pool")
+        .outerjoin(Judgment, is_own)
+        .where(JudgedItem.question_id == Query.question_id, of_run)
     )
+    return pool.correlate(Query).scalar_subquery().label("pool")
 
 
 def _row_of(query: Row[Any], rater_id: int, ranking: Sequence[str]) -> dict[str, Any]:

@@ -133,18 +133,16 @@ class Verdicts(Struct, frozen=True):
 
     def ranked(self, query: AskedQuery) -> RankedGrades:
         """Return the grades of a query that was asked with its pool."""
-        listed, tail, others = (
-            tuple(map(self._grade, places)) for places in (query.item_ids, query.tail, query.others)
-        )
-        if len({*query.item_ids, *query.tail}) < len(query.item_ids) + len(query.tail):
-            places = (*query.item_ids, *query.tail)
-            once = [
+        places, n_listed = (*query.item_ids, *query.tail), len(query.item_ids)
+        grades = tuple(map(self._grade, places))
+        if len({*places}) < len(places):
+            grades = tuple(
                 REPEATED if item is not None and item in places[:at] else grade
-                for at, (item, grade) in enumerate(zip(places, listed + tail, strict=True))
-            ]
-            listed, tail = tuple(once[: len(listed)]), tuple(once[len(listed) :])
-        pool = tuple([grade for grade in (*listed, *tail, *others) if isinstance(grade, int)])
-        return RankedGrades(listed, pool, self.scale, tail)
+                for at, (item, grade) in enumerate(zip(places, grades, strict=True))
+            )
+        every = (*grades, *map(self._grade, query.others))
+        pool = tuple([grade for grade in every if isinstance(grade, int)])
+        return RankedGrades(grades[:n_listed], pool, self.scale, grades[n_listed:])
 
     def _grade(self, item: int | None) -> Number:
         """Return the grade of an item; of a hole that it is decided, without gain."""
@@ -175,19 +173,13 @@ def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> li
     for key, item in tables(session).execute(results.order_by(Result.query_key, Result.rank)).all():
         items_of[key].append(item or HOLE)
     columns = (Query.id, Query.run_id, Query.query_id, Query.state, Query.emptiness_id)
-    statement = (
-        select(*columns, Query.asks_quality, Study.pool_depth).where(scope).order_by(Query.id)
-    )
-    statement = statement.join(Run, Run.id == Query.run_id).join(Study, Study.id == Run.study_id)
-    queries = [
-        AskedQuery(
-            *(key, run_id, query_id, QueryState(state), tuple(items_of[key]), emptiness, asks),
-            pooled=depth,
-        )
-        for key, run_id, query_id, state, emptiness, asks, depth in tables(session).execute(
-            statement
-        )
-    ]
+    in_order = select(*columns, Query.asks_quality, Study.pool_depth).order_by(Query.id)
+    in_scope = in_order.where(scope).join(Run, Run.id == Query.run_id).join(Study)
+    queries = []
+    for row in tables(session).execute(in_scope):
+        key, run_id, query_id, state, emptiness, asks_quality, depth = row
+        answer = key, run_id, query_id, QueryState(state), tuple(items_of[key])
+        queries.append(AskedQuery(*answer, emptiness, asks_quality, pooled=depth))
     return [*_pooled(session, scope, queries)] if pooled else queries
 
 
@@ -242,10 +234,7 @@ def merging_of(study: Study) -> Merging:
     return lower_median if is_median else merge
 
 
-def most(
-    by_name: Sequence[tuple[str, Verdicts]],
-    merging: Merging | None = None,
-) -> Verdicts:
+def most(by_name: Sequence[tuple[str, Verdicts]], merging: Merging | None = None) -> Verdicts:
     """Return the majority verdicts of named raters: "cannot tell" does not vote, a tie is open.
 
     `merging` is another function of the votes: ``lower_median``, where verdicts are grades.
@@ -342,12 +331,11 @@ def by_rater(
     verdicts: dict[int, dict[int, str]] = defaultdict(dict)
     qualities: dict[int, dict[int, float]] = defaultdict(dict)
     notes: dict[int, dict[int, str]] = defaultdict(dict)
-    judgments = select(Judgment.rater_id, Judgment.judged_item_id, Judgment.verdict).where(
-        Judgment.rater_id.in_(rater_ids),
-        Judgment.verdict.is_not(None),
-        Judgment.judged_item_id.in_(pool_of(scope) if pooled else judged_items(scope)),
-    )
-    for rater_id, item, verdict in tables(session).execute(judgments).all():
+    judgments = select(Judgment.rater_id, Judgment.judged_item_id, Judgment.verdict)
+    items = pool_of(scope) if pooled else judged_items(scope)
+    judgments = judgments.where(Judgment.rater_id.in_(rater_ids), Judgment.verdict.is_not(None))
+    in_scope = judgments.where(Judgment.judged_item_id.in_(items))
+    for rater_id, item, verdict in tables(session).execute(in_scope).all():
         if verdict is not None:
             verdicts[rater_id][item] = verdict
     ratings = (
@@ -362,10 +350,7 @@ def by_rater(
             notes[rater_id][key] = text
     of_study = select(Study.scale).join(Rater).where(Rater.id.in_(rater_ids)).limit(1)
     scale = Scale.stored(tables(session).scalar(of_study))
-    return {
-        rater_id: Verdicts(verdicts[rater_id], qualities[rater_id], notes[rater_id], scale)
-        for rater_id in rater_ids
-    }
+    return {key: Verdicts(verdicts[key], qualities[key], notes[key], scale) for key in rater_ids}
 
 
 def _signed(texts: Sequence[tuple[str, str]]) -> str:
@@ -404,7 +389,7 @@ def counts(session: Session, scope: Scope, rater_ids: Sequence[int]) -> Blindnes
 def made_by(row: Judged) -> ColumnElement[bool]:
     """Return the condition on (``Event``, `row`) that this event made the row's current value.
 
-    The order of events is that of ``events.standing``.
+    The order of events is that of ``events.in_order``.
     """
     key, about, is_about = _ABOUT[row]
     is_earlier = _event.client_time < _event.received_at
@@ -428,13 +413,9 @@ def _given_on(
     session: Session, row: Judged, rater_ids: Sequence[int], keys: Select[Any]
 ) -> GivenOn:
     key, _, _ = _ABOUT[row]
+    on_task, on_run = func.count(case((ON_TASK, 1))), func.count(case((ON_RUN, 1)))
     statement = (
-        select(
-            func.count(),
-            func.count(case((ON_TASK, 1))),
-            func.count(case((ON_RUN, 1))),
-            func.max(case((ON_RUN, Event.received_at))),
-        )
+        select(func.count(), on_task, on_run, func.max(case((ON_RUN, Event.received_at))))
         .select_from(row)
         .outerjoin(Event, made_by(row))
         .where(row.rater_id.in_(rater_ids), VALUE_OF[row].is_not(None), key.in_(keys))

@@ -46,26 +46,23 @@ def report(session: Session, study: Study, now: datetime) -> UserStudyReport:
     if phase is None:
         raise user_studies.NotSetUp
     people = everybody(session, study, now)
+    clicks = select(func.max(Event.received_at)).join(
+        Participant, Participant.rater_id == Event.rater_id
+    )
+    scores = [person.usability_score for person in people]
+    suggested = assignments.exposure(session, study).suggested
+    settings = ("search_method", "llm", "most_questions", "withdrawn")
     return UserStudyReport(
         study=studies.shown_name(study),
-        search_method=phase.search_method,
-        llm=phase.llm,
-        most_questions=phase.most_questions,
+        **{name: getattr(phase, name) for name in settings},
         people=people,
-        withdrawn=phase.withdrawn,
-        judged_until=session.scalar(
-            select(func.max(Event.received_at))
-            .join(Participant, Participant.rater_id == Event.rater_id)
-            .where(Participant.study_id == study.id)
-        ),
+        judged_until=session.scalar(clicks.where(Participant.study_id == study.id)),
         version=version("relevansi"),
         figures=clustered_figures([person.totals for person in people]),
         categories=by_category(people),
         themes=by_theme(people),
-        usability=usability_summary(
-            [score for person in people if (score := person.usability_score) is not None]
-        ),
-        suggested=tuple(time.since for time in assignments.exposure(session, study).suggested),
+        usability=usability_summary([score for score in scores if score is not None]),
+        suggested=tuple(time.since for time in suggested),
         cannot_tell=study.cannot_tell,
     )
 
@@ -88,23 +85,16 @@ def _people(
         closing = questionnaires.get(participant.rater_id or 0, Questionnaire((None,) * 10, "", ""))
         answers = tuple(_answers(session, participant, now))
         notes = [(f"note {a.number}", a.row.notes, a.question) for a in answers if a.row]
-        comments = [*notes, ("helped", closing.helped, ""), ("missing", closing.missing, "")]
-        person = Person(
-            id=participant.id,
-            number=participant.number,
-            pseudonym=participant.pseudonym,
-            consent=participant.consent.number if participant.consent else None,
-            agreed_at=participant.agreed_at,
-            finished_at=participant.finished_at,
-            answers=answers,
-            usability=closing.usability,
-            comments=tuple(
-                Comment(name, text, themes.get((participant.id, name), ()), question)
-                for name, text, question in comments
-                if text
-            ),
-        )
-        people.append(person)
+        texts = [*notes, ("helped", closing.helped, ""), ("missing", closing.missing, "")]
+        comments = [
+            Comment(name, text, themes.get((participant.id, name), ()), question)
+            for name, text, question in texts
+            if text
+        ]
+        consent = participant.consent.number if participant.consent else None
+        about = participant.id, participant.number, participant.pseudonym, consent
+        times = participant.agreed_at, participant.finished_at
+        people.append(Person(*about, *times, answers, closing.usability, tuple(comments)))
     return tuple(people)
 
 
@@ -123,13 +113,8 @@ def _answers(session: Session, participant: Participant, now: datetime) -> Itera
         query, row = queries.get(question.position), rows.get(question.position)
         results = zip(query.results, row.verdicts, strict=True) if query and row else ()
         yield OwnAnswer(
-            number=question.position,
-            question=question.text,
-            category=question.category,
-            conversation=stored.conversation,
-            state=str(line.state),
-            asked_at=stored.put_at,
-            answered_at=stored.answered_at,
+            *(question.position, question.text, question.category, stored.conversation),
+            *(str(line.state), stored.put_at, stored.answered_at),
             response=query.response if query else "",
             row=row,
             cards=tuple((result.rank, Card(**result.card), verdict) for result, verdict in results),
@@ -139,13 +124,8 @@ def _answers(session: Session, participant: Participant, now: datetime) -> Itera
 def _themes(session: Session, study: Study) -> Mapping[tuple[int, str], tuple[str, ...]]:
     """Return the themes of comments, by participant and the comment's name."""
     themes: dict[tuple[int, str], tuple[str, ...]] = defaultdict(tuple)
-    rows = session.scalars(
-        select(CommentTheme)
-        .join(Participant, Participant.id == CommentTheme.participant_id)
-        .where(Participant.study_id == study.id)
-        .order_by(CommentTheme.theme)
-    )
-    for row in rows:
+    rows = select(CommentTheme).join(Participant).where(Participant.study_id == study.id)
+    for row in session.scalars(rows.order_by(CommentTheme.theme)):
         themes[row.participant_id, row.comment] += (row.theme,)
     return themes
 
@@ -191,9 +171,8 @@ def add(
         raise UnfitTheme(theme)
     if new.casefold() in map(str.casefold, present):
         return
-    session.add(
-        CommentTheme(participant_id=participant.id, comment=comment, theme=new, created_at=now)
-    )
+    where = {"participant_id": participant.id, "comment": comment}
+    session.add(CommentTheme(**where, theme=new, created_at=now))
     about = f"{participants.subject(participant)}, {comment}"
     studies.log(session, participant.study, "phase 3 theme", about, None, new, now)
     session.flush()

@@ -121,12 +121,8 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         phase = user_studies.lock(session, waiting.participant.study)
         # Between the read and the lock another caller may have taken it.
         waiting = next_waiting(session)
-        on_their_way = (
-            select(func.count())
-            .select_from(OwnQuestion)
-            .join(Participant)
-            .where(Participant.study_id == phase.study_id, loop.are_held(OwnQuestion, now))
-        )
+        of_study = Participant.study_id == phase.study_id, loop.are_held(OwnQuestion, now)
+        on_their_way = select(func.count()).join_from(OwnQuestion, Participant).where(*of_study)
         if waiting is None or (session.scalar(on_their_way) or 0) >= phase.at_once:
             return Idle.DONE
         lease = loop.take(session, waiting, now)
@@ -168,12 +164,8 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
 def ask_for_a_test(settings: UserStudySettings, text: str) -> ReadQuery | Failed:
     """Return the chatbot's answer to the owner's test question, asked once; nothing is stored."""
     once = replace(settings, tries=1, answer_seconds=min(settings.answer_seconds, TEST_SECONDS))
-    message = Message(
-        message=text,
-        session_id="" if user_studies.assigns_sessions(once) else f"test_{secrets.token_hex(8)}",
-        user_id="test",
-        method=once.search_method,
-    )
+    session_id = "" if user_studies.assigns_sessions(once) else f"test_{secrets.token_hex(8)}"
+    message = Message(text, session_id, "test", once.search_method)
     answer = _answer(once, message)
     if isinstance(answer, Failed):
         return answer
@@ -199,12 +191,8 @@ def rater(participant: Participant) -> Rater:
 
 def _read(question: Question, answer: Answer) -> ReadQuery | Failed:
     """Return an answer with its cards, read as ``relevansi collect`` has its file read."""
-    unanswered = CollectedAnswer(
-        query_id=question.position,
-        question=question.text,
-        category=question.category,
-        context_dependent=question.context_dependent,
-    )
+    about = question.position, question.text, question.category
+    unanswered = CollectedAnswer(*about, context_dependent=question.context_dependent)
     head = ("timestamp", "thread_id", "user_id", "search_method", "llm", "endpoint")
     answers = (answered(unanswered, answer),)
     run = CollectedRun(**dict.fromkeys(head, ""), total_questions=1, answers=answers)
@@ -231,13 +219,8 @@ def _message(session: Session, row: OwnQuestion, settings: UserStudySettings) ->
         if turn.query and (turn.conversation, turn.state) == (row.conversation, State.ANSWERED)
     )
     is_theirs = not earlier and user_studies.assigns_sessions(settings)
-    return Message(
-        message=row.question.text,
-        session_id="" if is_theirs else row.session_id,
-        user_id=row.participant.run_id or "",
-        method=settings.search_method,
-        earlier=earlier,
-    )
+    session_id, user_id = "" if is_theirs else row.session_id, row.participant.run_id or ""
+    return Message(row.question.text, session_id, user_id, settings.search_method, earlier)
 
 
 LONGEST = 2000
@@ -356,24 +339,17 @@ def ask(
     conversation, session_id = _conversation_of(history, new_conversation)
     room = rater(participant).study_id
     question_set = session.scalars(select(QuestionSet).where(QuestionSet.study_id == room)).one()
+    begun = [row.conversation for row in history if row.state == State.ANSWERED]
     question = Question(
         question_set_id=question_set.id,
         position=len(history) + 1,
         text=text,
         key=question_key(text),
         category="",
-        context_dependent=any(
-            row.conversation == conversation and row.state == State.ANSWERED for row in history
-        ),
+        context_dependent=conversation in begun,
     )
-    row = OwnQuestion(
-        conversation=conversation,
-        session_id=session_id,
-        attempt=0,
-        state=str(State.WAITING),
-        put_at=now,
-    )
-    row.participant, row.question = participant, question
+    row = OwnQuestion(conversation=conversation, session_id=session_id, attempt=0, put_at=now)
+    row.participant, row.question, row.state = participant, question, str(State.WAITING)
     session.add_all((question, row))
     if participant.run_id is None:
         participant.run = _new_run(phase, question_set, now)
@@ -408,11 +384,7 @@ def give_up(session: Session, participant: Participant, position: int, now: date
     if state_of(row, now) not in {State.FAILED, State.INTERRUPTED}:
         raise UnknownQuestion(position)
     entry = ReadQuery(
-        query_id=position,
-        question=row.question.text,
-        category=row.question.category,
-        response="",
-        state=QueryState.FAILED,
+        *(position, row.question.text, row.question.category, "", QueryState.FAILED),
         error=row.error or str(State.INTERRUPTED),
         extra={"error_code": row.error_code, "answer_excerpt": row.excerpt},
     )
@@ -441,18 +413,13 @@ def lines(session: Session, participant: Participant, now: datetime) -> tuple[Ow
         .where(OwnQuestion.participant_id == participant.id)
         .order_by(Question.position)
     )
-    return tuple(
-        OwnQuestionLine(
-            row=row,
-            question=question,
-            state=state_of(row, now),
-            answer_state=QueryState(answer) if answer else None,
-            open_judgments=summary.open_judgments if summary else 0,
-            quality=summary.quality if summary else None,
-            before=waiting_before(session, row, now) if row.state == State.WAITING else 0,
-        )
-        for row, question, answer, summary in rows
-    )
+    listed = []
+    for row, question, answer, summary in rows:
+        state, answer_state = state_of(row, now), QueryState(answer) if answer else None
+        left = (summary.open_judgments, summary.quality) if summary else (0, None)
+        before = waiting_before(session, row, now) if row.state == State.WAITING else 0
+        listed.append(OwnQuestionLine(row, question, state, answer_state, *left, before))
+    return tuple(listed)
 
 
 def allowance(session: Session, participant: Participant) -> int | None:
@@ -473,14 +440,9 @@ def _begin(session: Session, participant: Participant) -> UserStudy:
 
 
 def _history(session: Session, participant: Participant) -> list[OwnQuestion]:
-    in_order = (
-        select(OwnQuestion)
-        .join(OwnQuestion.question)
-        .where(OwnQuestion.participant_id == participant.id)
-        .order_by(Question.position)
-        .options(contains_eager(OwnQuestion.question))
-    )
-    return list(session.scalars(in_order))
+    rows = select(OwnQuestion).join(OwnQuestion.question).order_by(Question.position)
+    own = rows.where(OwnQuestion.participant_id == participant.id)
+    return list(session.scalars(own.options(contains_eager(OwnQuestion.question))))
 
 
 def _find(session: Session, participant: Participant, position: int) -> OwnQuestion:

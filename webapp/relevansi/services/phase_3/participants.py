@@ -153,13 +153,8 @@ def new_token() -> str:
 def _keep(
     session: Session, study: Study, holder: Participant | None, token: str, now: datetime, days: int
 ) -> ParticipantLink:
-    link = ParticipantLink(
-        study_id=study.id,
-        participant=holder,
-        token_hash=hashed(token),
-        created_at=now,
-        expires_at=now + timedelta(days=days),
-    )
+    link = ParticipantLink(study_id=study.id, participant=holder, token_hash=hashed(token))
+    link.created_at, link.expires_at = now, now + timedelta(days=days)
     session.add(link)
     session.flush()
     return link
@@ -174,11 +169,8 @@ def accept(session: Session, study: Study, token: str, now: datetime) -> Partici
 
 
 def _by_token(session: Session, study: Study, token: str) -> ParticipantLink | None:
-    return session.scalar(
-        select(ParticipantLink).where(
-            ParticipantLink.token_hash == hashed(token), ParticipantLink.study_id == study.id
-        )
-    )
+    of_study = select(ParticipantLink).where(ParticipantLink.study_id == study.id)
+    return session.scalar(of_study.where(ParticipantLink.token_hash == hashed(token)))
 
 
 def withdraw_link(session: Session, study: Study, link_id: int, now: datetime) -> None:
@@ -267,9 +259,8 @@ def agree(
         raise NoWayIn
     if _is_undecided(personal):
         _let_in(session, personal.participant, consent, pseudonym, now)
-    return ParticipantCookie(
-        personal.participant.id, personal.id, sign_in.seal(personal.token_hash)
-    )
+    seal = sign_in.seal(personal.token_hash)
+    return ParticipantCookie(personal.participant.id, personal.id, seal)
 
 
 def find(session: Session, study: Study, participant_id: int) -> Participant:
@@ -307,9 +298,8 @@ def _add(session: Session, study: Study, pseudonym: str, now: datetime) -> Parti
     _need_free(session, study, pseudonym)
     # The number of a person who withdrew is not given again: the log names them by it.
     phase.last_number += 1
-    participant = Participant(
-        study=study, number=phase.last_number, pseudonym=pseudonym, created_at=now
-    )
+    participant = Participant(study=study, number=phase.last_number, pseudonym=pseudonym)
+    participant.created_at = now
     session.add(participant)
     session.flush()
     return participant
@@ -320,15 +310,9 @@ def _let_in(
 ) -> None:
     rename(session, participant, pseudonym)
     study = participant.study
-    room = Study(
-        name=f"{study.name} / {subject(participant)}",
-        blind=False,
-        show_pictures=study.show_pictures,
-        show_record=study.show_record,
-        cannot_tell=study.cannot_tell,
-        repeat_percent=0,
-        created_at=now,
-    )
+    same = {name: getattr(study, name) for name in ("show_pictures", "show_record", "cannot_tell")}
+    name = f"{study.name} / {subject(participant)}"
+    room = Study(name=name, blind=False, repeat_percent=0, created_at=now, **same)
     participant.rater = Rater(study=room, name=pseudonym, created_at=now)
     session.add(participant.rater)
     session.flush()
@@ -382,20 +366,15 @@ def of_rater(session: Session, rater: Rater) -> Questionnaire:
 
 def of_raters(session: Session, rater_ids: list[int]) -> dict[int, Questionnaire]:
     """Return the questionnaires of some raters, blank where nothing was answered."""
-    rows = session.scalars(
-        select(QuestionnaireAnswer).where(QuestionnaireAnswer.rater_id.in_(rater_ids))
-    )
-    answers = {(row.rater_id, row.item): row for row in rows}
-    return {
-        rater_id: Questionnaire(
-            tuple(
-                row.score if (row := answers.get((rater_id, item))) else None
-                for item in USABILITY_ITEMS
-            ),
-            *(row.text if (row := answers.get((rater_id, item))) else "" for item in COMMENTS),
-        )
-        for rater_id in rater_ids
-    }
+    rows = select(QuestionnaireAnswer).where(QuestionnaireAnswer.rater_id.in_(rater_ids))
+    answers = {(row.rater_id, row.item): row for row in session.scalars(rows)}
+    blank = QuestionnaireAnswer(score=None, text="")
+    questionnaires = {}
+    for key in rater_ids:
+        scores = tuple(answers.get((key, item), blank).score for item in USABILITY_ITEMS)
+        texts = [answers.get((key, item), blank).text for item in COMMENTS]
+        questionnaires[key] = Questionnaire(scores, *texts)
+    return questionnaires
 
 
 EXPORTED = "phase 3 export"
@@ -411,9 +390,8 @@ def cost(session: Session, participant: Participant) -> dict[str, int]:
         "answers": QuestionnaireAnswer.rater_id == participant.rater_id,
         "events": Event.rater_id == participant.rater_id,
     }
-    return {
-        name: session.scalar(select(func.count()).where(rows)) or 0 for name, rows in mine.items()
-    }
+    count = select(func.count())
+    return {name: session.scalar(count.where(rows)) or 0 for name, rows in mine.items()}
 
 
 def note_export(session: Session, study: Study, name: str, now: datetime) -> None:
@@ -430,12 +408,9 @@ def copies(session: Session, participant: Participant) -> Sequence[LogEntry]:
 
 def copies_before_last(session: Session, study: Study) -> Sequence[LogEntry]:
     """Return the log of the files made before the last withdrawal: they may hold that data."""
-    last = select(func.max(LogEntry.at)).where(
-        LogEntry.study_id == study.id, LogEntry.action == WITHDRAWN
-    )
-    return session.scalars(
-        _exports_logged(study).where(LogEntry.at <= last.scalar_subquery())
-    ).all()
+    withdrawals = LogEntry.study_id == study.id, LogEntry.action == WITHDRAWN
+    last = select(func.max(LogEntry.at)).where(*withdrawals).scalar_subquery()
+    return session.scalars(_exports_logged(study).where(LogEntry.at <= last)).all()
 
 
 def _exports_logged(study: Study) -> Select[LogEntry]:

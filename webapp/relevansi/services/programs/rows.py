@@ -194,22 +194,18 @@ def run_rows(session: Session, study: Study, among: Container[str] | None = None
             continue
         state = reports.state(session, study, Query.run_id == run.id, rule)
         latency = runs.latency_of(session, run.id)
-        rows.append(
-            RunRow(
-                id=run.id,
-                search_method=run.search_method,
-                llm=run.llm,
-                **asdict(overview.counts),
-                rule=rule.name,
-                complete=state.complete,
-                open_judgments=state.cards + state.lists + state.ties + state.decided,
-                finished=state.is_complete,
-                state=state,
-                timestamp=run.timestamp,
-                imported_at=run.imported_at,
-                latency_ms=asdict(latency) if latency else None,
-            )
+        same = ("id", "search_method", "llm", "timestamp", "imported_at")
+        row = RunRow(
+            **{name: getattr(run, name) for name in same},
+            **asdict(overview.counts),
+            rule=rule.name,
+            complete=state.complete,
+            open_judgments=state.cards + state.lists + state.ties + state.decided,
+            finished=state.is_complete,
+            state=state,
+            latency_ms=asdict(latency) if latency else None,
         )
+        rows.append(row)
     return rows
 
 
@@ -217,16 +213,11 @@ def question_rows(session: Session, study: Study, page: InPages) -> Page[Questio
     """Return questions in the order of their ids."""
     of_study = select(Question).join(QuestionSet).where(QuestionSet.study_id == study.id)
     ids, following = _page(session, of_study, Question.id, page)
-    rows = (
-        select(*(Question.id, Question.position, Question.external_id, Question.text))
-        .add_columns(Question.category, Question.context_dependent)
-        .where(Question.id.in_(ids))
-        .order_by(Question.id)
-    )
-    n = select(JudgedItem.question_id, func.count()).where(
-        JudgedItem.question_id.in_(ids), JudgedItem.item_id.is_not(None)
-    )
-    n = n.group_by(JudgedItem.question_id)
+    columns = Question.id, Question.position, Question.external_id, Question.text
+    rows = select(*columns).add_columns(Question.category, Question.context_dependent)
+    rows = rows.where(Question.id.in_(ids)).order_by(Question.id)
+    n = select(JudgedItem.question_id, func.count()).group_by(JudgedItem.question_id)
+    n = n.where(JudgedItem.question_id.in_(ids), JudgedItem.item_id.is_not(None))
     items = dict(session.execute(n).all())
     unjudged = dict(session.execute(n.where(~_is_judged(study))).all())
     page_rows = [
@@ -249,8 +240,7 @@ def item_rows(session: Session, study: Study, filters: OfItems) -> Page[ItemRow]
     page_rows = [
         ItemRow(
             *(row.id, row.question_id, row.run_id, row.identity, row.content),
-            fields=_fields(row.card),
-            verdicts=n_verdicts.get(row.id, 0),
+            *(_fields(row.card), n_verdicts.get(row.id, 0)),
         )
         for row in tables(session).execute(rows)
     ]
@@ -330,12 +320,11 @@ def rating_rows(session: Session, study: Study, filters: OfJudgments) -> Page[Ra
 def judgment_row(session: Session, rater: Rater, item: int) -> JudgmentRow:
     """Return a rater's own verdict on an item, as it stands."""
     row, judged_item = session.get(Judgment, (rater.id, item)), session.get_one(JudgedItem, item)
-    verdict, at = (row.verdict, row.changed_at) if row else (None, None)
+    verdict, reason, at = (row.verdict, row.reason, row.changed_at) if row else (None, None, None)
     scale = Scale.stored(rater.study.scale)
-    reason = reasons.in_force(row.reason if row else None, verdict, scale)
+    about = item, judged_item.question_id, rater.name, verdict, _relevant(scale, verdict)
     pinned = row is not None and row.is_evidence
-    about = (item, judged_item.question_id, rater.name)
-    return JudgmentRow(*about, verdict, _relevant(scale, verdict), reason, at, pinned)
+    return JudgmentRow(*about, reasons.in_force(reason, verdict, scale), at, pinned)
 
 
 def rating_row(session: Session, rater: Rater, run_id: str, query_id: int) -> RatingRow:

@@ -193,6 +193,10 @@ def _row_conditions(
     clicked = select(Event.judged_item_id).where(logged)
     item_condition = or_(JudgedItem.id.in_(shown_items), JudgedItem.id.in_(clicked))
     newest = select(func.max(GoldVersion.id)).group_by(GoldVersion.question_set_id)
+    judged = and_(Judgment.verdict.is_not(None), Judgment.judged_item_id.in_(shown_items))
+    is_rated = or_(QueryRating.quality.is_not(None), QueryRating.notes != "")
+    rated = and_(QueryRating.query_key.in_(queries), is_rated)
+    asked = select(Query.question_id).where(scope)
     return {
         Study: Study.id == study.id,
         Rater: raters,
@@ -204,26 +208,15 @@ def _row_conditions(
         JudgedItem: item_condition,
         Query: scope,
         Result: Result.query_key.in_(queries),
-        Judgment: and_(
-            Judgment.verdict.is_not(None),
-            Judgment.judged_item_id.in_(shown_items),
-            Judgment.rater_id.in_(rater_ids),
-        ),
-        QueryRating: and_(
-            QueryRating.query_key.in_(queries),
-            QueryRating.rater_id.in_(rater_ids),
-            or_(QueryRating.quality.is_not(None), QueryRating.notes != ""),
-        ),
+        Judgment: and_(judged, Judgment.rater_id.in_(rater_ids)),
+        QueryRating: and_(rated, QueryRating.rater_id.in_(rater_ids)),
         Adjudication: Adjudication.judged_item_id.in_(shown_items),
         Event: logged,
         WordingOpened: WordingOpened.query_key.in_(queries),
         LogEntry: and_(LogEntry.study_id == study.id, LogEntry.action.in_(blinding.SWITCHES)),
         GoldVersion: and_(GoldVersion.question_set_id.in_(sets), GoldVersion.id.in_(newest)),
         PlanningRule: PlanningRule.question_set_id.in_(sets),
-        Search: and_(
-            Search.question_id.in_(select(Query.question_id).where(scope)),
-            Search.rater_id.in_(rater_ids),
-        ),
+        Search: and_(Search.question_id.in_(asked), Search.rater_id.in_(rater_ids)),
     }
 
 
@@ -327,27 +320,25 @@ def _verdict_cells(
 def figures(session: Session, study: Study, run_id: str) -> dict[str, JsonValue]:
     """Return the figures of a run under every rule, each rater's own first."""
     each_rater = [reports.of_rater(rater) for rater in studies.raters(session, study)]
-    return {
-        rule.name: dict(
-            metrics_json(replace(reports.report(session, study, run_id, rule), state=None))
-        )
-        for rule in (*each_rater, Rule(reports.MAJORITY), Rule(reports.ADJUDICATED))
-    }
+    by_rule: dict[str, JsonValue] = {}
+    for rule in (*each_rater, Rule(reports.MAJORITY), Rule(reports.ADJUDICATED)):
+        report = reports.report(session, study, run_id, rule)
+        by_rule[rule.name] = dict(metrics_json(replace(report, state=None)))
+    return by_rule
 
 
 def facts(session: Session, study: Study, packed: Sequence[Run], rule: Rule) -> dict[str, Any]:
     """Return what the manifest states that follows from the rows of the pack."""
     exposure = blinding.exposure(session, study)
     scope = Query.run_id.in_([run.id for run in packed])
+    blindness = reports.blindness(session, study, scope, Rule(reports.MAJORITY))
     return {
         "study": study.name,
         "rule": rule.name,
         "cannot_tell": study.cannot_tell,
         **_of_kind(study),
         "raters": [rater.name for rater in studies.raters(session, study)],
-        "blindness": blindness_json(
-            reports.blindness(session, study, scope, Rule(reports.MAJORITY))
-        ),
+        "blindness": blindness_json(blindness),
         **{
             name: [{"since": time.since, "until": time.until} for time in getattr(exposure, name)]
             for name in ("badged", "record_shown", "suggested")
@@ -367,11 +358,10 @@ def _of_kind(study: Study) -> dict[str, Any]:
 
 def _run_json(run: Run) -> dict[str, Any]:
     labels = ("search_method", "llm", "stated_search_method", "stated_llm", "timestamp")
-    files = [
-        {"name": file.name, "sha256": file.sha256, "format": file.file_format}
-        | {"imported_at": file.imported_at}
-        for file in run.files
-    ]
+    files = []
+    for file in run.files:
+        about = {"name": file.name, "sha256": file.sha256, "format": file.file_format}
+        files.append(about | {"imported_at": file.imported_at})
     return {
         "run": run.id,
         "question_set": str(run.question_set_id),
@@ -414,9 +404,7 @@ def _planning(
     if not sets:
         return {}
     return {
-        RULES: {
-            str(key): [sample_words.rule_json(chosen) for chosen in rules[key]] for key in sets
-        },
+        RULES: {str(key): [*map(sample_words.rule_json, rules[key])] for key in sets},
         PLANNED: {str(key): _planned(session, study, runs, rule) for key, runs in sets.items()},
     }
 
@@ -447,14 +435,10 @@ def _planned(session: Session, study: Study, runs: Sequence[Run], rule: Rule) ->
         sample = sample_words.part_json(question_sample)
         for figure in sample["figures"]:
             figure["runs"] = [by_name[name] for name in figure["runs"]]
-    return {
-        "settled": settled_orders,
-        "sample": sample,
-        "machine_help": [
-            help_words.part_json(machine_help.of_runs(session, study, runs, rule, machine))
-            for machine in _helping(session, study, runs)
-        ],
-    }
+    helping = _helping(session, study, runs)
+    figures = [machine_help.of_runs(session, study, runs, rule, machine) for machine in helping]
+    machine_parts = [*map(help_words.part_json, figures)]
+    return {"settled": settled_orders, "sample": sample, "machine_help": machine_parts}
 
 
 def _helping(session: Session, study: Study, runs: Sequence[Run]) -> Iterator[Rater]:

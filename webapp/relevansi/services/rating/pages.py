@@ -553,7 +553,6 @@ class BlindPage(QuestionPage, frozen=True, kw_only=True):
     stage: TaskStage
     asks_quality: bool
     notes: str
-    asks_cards: bool
     asks_emptiness: bool
     contradicts_itself: bool
     answers: tuple[BlindAnswer, ...]
@@ -620,7 +619,6 @@ def blind_page(
         notes=""
         if task.asks_quality
         else "\n".join(dict.fromkeys(r.notes for r in rated if r.notes)),
-        asks_cards=bool(verdicts_of_cards),
         asks_emptiness=empty is not None,
         empty_outcome=outcome,
         contradicts_itself=outcome is EmptyOutcome.CORRECT_EMPTY

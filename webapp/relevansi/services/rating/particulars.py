@@ -85,21 +85,15 @@ def shared_facts(
     properties = [card for card in cards if isinstance(card, Card)]
     if len(properties) < 2:
         return {}
-    types = [
-        dict(card_particulars.listed.facts).get("property_type") if card_particulars else None
-        for card_particulars in particulars
-    ]
+    types = [dict(each.listed.facts).get("property_type") if each else None for each in particulars]
     values_by_fact: dict[str, list[Any]] = {
         "property_type": types,
         "offer": [card.price_note or card.listing_type for card in properties],
         "source": [card.source if card.source == "project" else None for card in properties],
         "location": [card.location for card in properties],
     }
-    return {
-        name: str(values[0])
-        for name, values in values_by_fact.items()
-        if values[0] and values.count(values[0]) == len(values)
-    }
+    alike = {name: values[0] for name, values in values_by_fact.items() if len({*values}) == 1}
+    return {name: str(value) for name, value in alike.items() if value}
 
 
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Background[int]:
@@ -129,11 +123,8 @@ def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
     in_unit = Query.run_id == func.coalesce(task.run_id, Query.run_id)
     where = (Query.question_id == question.id) & in_unit
     answers = [*_answers(session, question.question_set_id, where, with_things=True)]
-    cards = _of_things(answers, with_record=rater.study.show_record)
-    return Background(
-        question.note or "",
-        {tasks.key(task, item_id): card_particulars for item_id, card_particulars in cards},
-    )
+    cards = _of_items(answers, with_record=rater.study.show_record)
+    return Background(question.note or "", {tasks.key(task, key): each for key, each in cards})
 
 
 Answer = tuple[Row[Any], list[Row[Any]], AskedPlace | None]
@@ -176,7 +167,7 @@ def _by_rank(
     }
 
 
-def _of_things(
+def _of_items(
     answers: Sequence[Answer], *, with_record: bool
 ) -> Iterator[tuple[int, CardParticulars]]:
     shared_cards: dict[int, Any] = {}
@@ -186,14 +177,13 @@ def _of_things(
             shared_cards[result.judged_item_id] = result.shared
             sources[result.judged_item_id].append(source)
     place = answers[0][2] if answers else None
-    for key, card in shared_cards.items():
-        card_particulars = _particulars_of(
-            Card(**(card or {})), sources[key], place, with_record=with_record
-        )
-        lines = tuple(text for text in card_particulars.lines if not _NUMBERED.search(text))
-        unnumbered = (text for text in card_particulars.headings if not _NUMBERED.search(text))
+    for key, row in shared_cards.items():
+        card = Card(**(row or {}))
+        merged = _particulars_of(card, sources[key], place, with_record=with_record)
+        lines = tuple(text for text in merged.lines if not _NUMBERED.search(text))
+        unnumbered = (text for text in merged.headings if not _NUMBERED.search(text))
         headings = tuple(text for text in unnumbered if not _RANKED.search(text))
-        yield key, replace(card_particulars, headings=headings, lines=lines)
+        yield key, replace(merged, headings=headings, lines=lines)
 
 
 def _sources(query: Row[Any], results: list[Row[Any]]) -> Iterator[tuple[Row[Any], Card, _Source]]:
@@ -262,51 +252,35 @@ def _fullest(several: Sequence[Particulars]) -> Particulars:
     for name, value in sorted((fact for source in several for fact in source.facts), key=str):
         if name not in facts or len(str(value)) > len(str(facts[name])):
             facts[name] = value
-    points = [
-        (source.latitude, source.longitude)
-        for source in several
-        if source.latitude is not None and source.longitude is not None
-    ]
-    latitude, longitude = min(points) if points else (None, None)
+    points = [(source.latitude, source.longitude) for source in several]
+    located = [point for point in points if None not in point]
     return Particulars(
-        description=max((source.description for source in several), key=_size, default=""),
-        features=max((source.features for source in several), key=_size, default=()),
-        facts=tuple(facts.items()),
-        latitude=latitude,
-        longitude=longitude,
+        max((source.description for source in several), key=lambda text: (len(text), text)),
+        max((source.features for source in several), key=lambda texts: (len(texts), texts)),
+        tuple(facts.items()),
+        *min(located, default=(None, None)),
     )
 
 
-def _size(texts: str | tuple[str, ...]) -> tuple[int, str | tuple[str, ...]]:
-    return len(texts), texts
-
-
-def _without(stated_particulars: Particulars, card: Card, listed: Particulars) -> Particulars:
-    # What neither the card nor `other` has.
-    if stated_particulars is NOTHING:
-        return stated_particulars
+def _without(stated: Particulars, card: Card, listed: Particulars) -> Particulars:
+    # What neither the card nor `listed` has.
+    if stated is NOTHING:
+        return stated
     other_features = {text.casefold() for text in listed.features}
-    addresses = (
-        str(value)
-        for name, value in (*listed.facts, *stated_particulars.facts)
-        if name == "address"
-    )
+    every = (*listed.facts, *stated.facts)
+    addresses = (str(value) for name, value in every if name == "address")
     place = " ".join((card.location or "", *addresses)).casefold()
     facts = [
         (name, value)
-        for name, value in stated_particulars.facts
+        for name, value in stated.facts
         if (name, value) not in listed.facts
         and value != card.location
         and not (name in {"district", "city"} and str(value).casefold() in place)
     ]
     return replace(
-        stated_particulars,
-        description=""
-        if stated_particulars.description == listed.description
-        else stated_particulars.description,
-        features=tuple(
-            text for text in stated_particulars.features if text.casefold() not in other_features
-        ),
+        stated,
+        description="" if stated.description == listed.description else stated.description,
+        features=tuple(text for text in stated.features if text.casefold() not in other_features),
         facts=tuple(sorted(facts, key=lambda fact: _ORDER.get(fact[0], len(_ORDER)))),
     )
 
@@ -316,21 +290,12 @@ def _differing(card: Card, records: Iterable[Card], recorded: Particulars) -> Ca
     records = [record for record in records if record is not NO_RECORD]
     if not records:
         return NO_RECORD
-    fuller = max(
-        records, key=lambda record: (_count_stated(record), str(record)), default=Card(title="")
-    )
-    differing = {
-        name: getattr(fuller, name)
-        for name in RECORDED
-        if getattr(fuller, name) not in (None, getattr(card, name))
-    }
+    fullest = max(records, key=lambda record: (-astuple(record).count(None), str(record)))
+    values = {name: getattr(fullest, name) for name in RECORDED}
+    differing = {k: v for k, v in values.items() if v is not None and v != getattr(card, k)}
     if differing.get("location") in {value for _, value in recorded.facts}:
         del differing["location"]  # it is the address
     return Card(title="", **differing)
-
-
-def _count_stated(card: Card) -> int:
-    return sum(value is not None for value in astuple(card))
 
 
 def _distance(place: AskedPlace | None, located: Particulars) -> float | None:
@@ -382,24 +347,16 @@ def _notes_of(session: Session, question_set: QuestionSet) -> list[tuple[Questio
         .order_by(GoldVersion.id.desc())
         .limit(1)
     )
-    note_by_number = {
-        gold_question["id"]: _note_in(gold_question)
-        for gold_question in (document or {}).get("questions", [])
-    }
-    gold_question = select(Query.question_id, Query.query_id).join(Question)
-    rows = session.execute(
-        gold_question.where(Question.question_set_id == question_set.id).order_by(
-            Query.query_id.desc()
-        )
-    )
-    numbers: dict[int, int] = dict(rows.all())
-    return [
-        (
-            question,
-            note_by_number.get(numbers.get(question.id, question.position), "")[:LONGEST_NOTE],
-        )
-        for question in question_set.questions
-    ]
+    gold_questions = (document or {}).get("questions", [])
+    note_by_number = {question["id"]: _note_in(question) for question in gold_questions}
+    of_set = Question.question_set_id == question_set.id
+    rows = select(Query.question_id, Query.query_id).join(Question).where(of_set)
+    numbers = dict(session.execute(rows.order_by(Query.query_id.desc())).all())
+    notes = []
+    for question in question_set.questions:
+        note = note_by_number.get(numbers.get(question.id, question.position), "")
+        notes.append((question, note[:LONGEST_NOTE]))
+    return notes
 
 
 def _note_in(question: Mapping[str, object]) -> str:

@@ -72,9 +72,8 @@ _looked_up = LruCache[tuple[int, str], frozenset[Unit]](MOST_KEPT)
 
 
 def categories(session: Session, study: Study) -> dict[int, str]:
-    sets = select(QuestionSet.id).where(QuestionSet.study_id == study.id)
-    rows = select(Question.id, Question.category).where(Question.question_set_id.in_(sets))
-    return dict(session.execute(rows).all())
+    rows = select(Question.id, Question.category).join(QuestionSet)
+    return dict(session.execute(rows.where(QuestionSet.study_id == study.id)).all())
 
 
 def sizes(session: Session, study_id: int, revision: str) -> Mapping[Unit, int]:
@@ -83,9 +82,8 @@ def sizes(session: Session, study_id: int, revision: str) -> Mapping[Unit, int]:
     key = study_id, revision
     counts = _cache.get(session, key)
     if counts is None:
-        sets = select(QuestionSet.id).where(QuestionSet.study_id == study_id)
-        questions = session.scalars(select(Question.id).where(Question.question_set_id.in_(sets)))
-        counts = _count_verdicts(session, study_id, questions.all(), None)
+        of_study = select(Question.id).join(QuestionSet).where(QuestionSet.study_id == study_id)
+        counts = _count_verdicts(session, study_id, session.scalars(of_study).all(), None)
         _cache.store(session, key, counts)
     return counts
 
@@ -116,20 +114,15 @@ def _counts(*, of_one: bool, unjudged: bool) -> Select[*tuple[Any, ...]]:
     # questions has SQLAlchemy write the statement anew each time, so clicks name a single one.
     item = JudgedItem
     is_shown_item = or_(is_listed(), exists().where(Query.emptiness_id == item.id).correlate(item))
-    in_portion = (
-        item.question_id == bindparam("question")
-        if of_one
-        else item.question_id.in_(bindparam("questions", expanding=True))
-    )
+    in_portion: ColumnElement[bool] = item.question_id.in_(bindparam("questions", expanding=True))
+    if of_one:
+        in_portion = item.question_id == bindparam("question")
     columns = select(item.question_id, item.run_id, func.count())
     statement = columns.join_from(item, Study, Study.id == bindparam("study_id"))
     statement = statement.where(in_portion, is_shown_item)
     if unjudged:
-        is_judged = exists().where(
-            Judgment.rater_id == bindparam("rater_id"),
-            Judgment.judged_item_id == item.id,
-            Judgment.verdict.is_not(None),
-        )
+        is_own = Judgment.rater_id == bindparam("rater_id"), Judgment.judged_item_id == item.id
+        is_judged = exists().where(*is_own, Judgment.verdict.is_not(None))
         statement = statement.where(~is_judged.correlate(item))
     return statement.group_by(item.question_id, item.run_id)
 
@@ -140,13 +133,9 @@ def is_shown(study_id: int, depth: int | None, *, is_blind: bool = True) -> Colu
     Its runs show it or left it empty; blind raters also judge what one of them looked up.
     """
     # It is asked of each thing by itself: a question costs the same in a study of any size.
-    listed = exists().where(
-        Result.judged_item_id == JudgedItem.id,
-        Result.rank <= (DEEPEST if depth is None else depth),
-        Query.id == Result.query_key,
-        Run.id == Query.run_id,
-        Run.study_id == study_id,
-    )
+    in_pool = Result.rank <= (DEEPEST if depth is None else depth)
+    of_study = Query.id == Result.query_key, Run.id == Query.run_id, Run.study_id == study_id
+    listed = exists().where(Result.judged_item_id == JudgedItem.id, in_pool, *of_study)
     empty = _is_empty(study_id).correlate(JudgedItem)
     shown = or_(listed.correlate(JudgedItem), empty)
     return or_(shown, _is_evidence()) if is_blind else shown
@@ -211,14 +200,8 @@ def answers_in(
 
 
 def give(session: Session, rater: Rater, unit: Unit, kind: str, now: datetime) -> Task:
-    task = Task(
-        id=secrets.token_urlsafe(TASK_ID_BYTES),
-        rater=rater,
-        question_id=unit.question_id,
-        run_id=unit.run_id,
-        kind=kind,
-        claimed_at=now,
-    )
+    key = secrets.token_urlsafe(TASK_ID_BYTES)
+    task = Task(id=key, rater=rater, **unit._asdict(), kind=kind, claimed_at=now)
     session.add(task)
     session.flush()
     return task
@@ -294,9 +277,8 @@ def planned(
     ]
     secret, rater_id = rater.study.order_secret, rater.id
     drawn = sorted((draw(secret, Purpose.AGAIN, rater_id, *unit), unit) for unit in candidates)
-    plan = {
-        unit: first + int.from_bytes(number) % (last - first + 1)
-        for number, unit in drawn[:missing]
-        for first in [earliest[unit]]
-    }
+    plan = {}
+    for number, unit in drawn[:missing]:
+        first = earliest[unit]
+        plan[unit] = first + int.from_bytes(number) % (last - first + 1)
     return dict(sorted(plan.items(), key=itemgetter(1)))

@@ -21,6 +21,7 @@ from relevansi.db.tables.runs import Query, Result, Run, RunFile
 from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Conflict, Missing
 from relevansi.i18n import gettext, mark, ngettext
+from relevansi.importers.runs import property_cards
 from relevansi.kinds.property import Card
 from relevansi.metrics.runs.provenance import Latency, latency
 from relevansi.records import Counts, QueryState
@@ -28,6 +29,7 @@ from relevansi.services.judging import live_metrics
 from relevansi.services.judging.events import UnknownQuery
 from relevansi.services.judging.live_metrics import RunProgress
 from relevansi.services.rating import pages
+from relevansi.services.runs import stored_runs
 from relevansi.services.study import studies
 from relevansi.services.study.question_sets import is_put_to_raters
 
@@ -234,10 +236,6 @@ def add_cards(
     session: Session, study: Study, run_id: str, query_id: int, text: str, now: datetime
 ) -> int:
     """Give an unreadable answer its cards, in the chatbot's own form; return how many were read."""
-    # Readers of run files, which a list of runs, that every start shows, does not need.
-    from relevansi.importers.runs import property_cards  # noqa: PLC0415 - a list of runs needs no reader
-    from relevansi.services.runs import stored_runs  # noqa: PLC0415 - a list of runs needs no reader
-
     run = find(session, study, run_id)
     query = session.scalar(select(Query).where(Query.run_id == run.id, Query.query_id == query_id))
     if query is None:

@@ -7,15 +7,17 @@ comparison is looked at: the study stays as it is.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flask import Blueprint, Response, render_template, request, url_for
 from markupsafe import Markup
 from msgspec import Struct
 from msgspec.structs import replace
+from sqlalchemy.orm import Session
 from wtforms import Form
 
 from relevansi import labels
+from relevansi.db.tables.study import Study
 from relevansi.exporters.comparisons import answers, breakdowns, document, pictures, words
 from relevansi.exporters.comparisons.breakdowns import FILTERS, RankedItem
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
@@ -35,18 +37,13 @@ from relevansi.services.comparisons.chosen_runs import PHASES, DifferentQuestion
 from relevansi.services.comparisons.rated_comparisons import RatedCsv
 from relevansi.services.rating import tasks
 from relevansi.services.runs import reports, runs, waiting_files
+from relevansi.services.runs.reports import Rule
 from relevansi.services.study import assignments, studies
 from relevansi.web.frame import access, forms
 from relevansi.web.frame.forms import LONGEST_LABEL, ListField, UnusableForm
 from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.runs import imports
 from relevansi.web.study import study as rules
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from relevansi.db.tables.study import Study
-    from relevansi.services.runs.reports import Rule
 
 blueprint = Blueprint("comparisons", __name__, url_prefix="/comparisons")
 rated = Blueprint("rated_comparisons", __name__, url_prefix="/comparisons/files")
@@ -136,14 +133,15 @@ def question(position: int) -> str:
     if is_blind:
         with access.writing() as (session, rater):
             assignments.note_opened(session, rater.study, address.runs, position, access.now())
+    places = {side.name: place for place, side in enumerate(lists.sides)}
     return render_template(
         "comparisons/question.html",
         question=lists,
         walk=walk,
         states=[breakdowns.state(side.answer) for side in lists.sides],
         marks=[marks.get(run, place) for place, run in enumerate(address.runs, 1)],
-        places={side.name: place for place, side in enumerate(lists.sides)},
-        picture=_rank_picture(lists, relevant),
+        places=places,
+        picture=_rank_picture(lists, places, relevant),
         address=address,
         rule=labels.rule(rule.name),
         is_blind=is_blind,
@@ -169,21 +167,15 @@ def _walk(
     return sorted({*lists.positions, lists.position})
 
 
-def _rank_picture(lists: chosen_runs.ComparedQuestion, relevant: Collection[str]) -> Markup:
-    places = {side.name: place for place, side in enumerate(lists.sides)}
-    return breakdowns.rank_picture(
-        [
-            [
-                RankedItem(
-                    item.rank,
-                    item.verdict in relevant,
-                    {places[name]: rank for name, rank in reversed(item.elsewhere)},
-                )
-                for item in side.results
-            ]
-            for side in lists.sides
-        ]
-    )
+def _rank_picture(
+    lists: chosen_runs.ComparedQuestion, places: Mapping[str, int], relevant: Collection[str]
+) -> Markup:
+    columns: list[list[RankedItem]] = [[] for _ in lists.sides]
+    for column, side in zip(columns, lists.sides, strict=True):
+        for item in side.results:
+            elsewhere = {places[name]: rank for name, rank in reversed(item.elsewhere)}
+            column.append(RankedItem(item.rank, item.verdict in relevant, elsewhere))
+    return breakdowns.rank_picture(columns)
 
 
 @blueprint.get(f"/report.<{REPORT}:file_format>")
@@ -258,15 +250,10 @@ def _address_for(
     figures = answers.panel_figures(headline) or tuple(headline)
     figure, part = request.args.get("figure", ""), request.args.get("part", "")
     order = request.args.get("order", "")
-    return Address(
-        page=page,
-        runs=chosen,
-        compared=compared,
-        part=part if part in PARTS else PARTS[0],
-        figure=figure if figure in figures else figures[0],
-        order=order if order in FILTERS else "gap",
-        figures=figures,
-    )
+    part = part if part in PARTS else PARTS[0]
+    figure = figure if figure in figures else figures[0]
+    order = order if order in FILTERS else "gap"
+    return Address(page, chosen, compared, part, figure, order, figures)
 
 
 def _page_values(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
@@ -275,12 +262,9 @@ def _page_values(report: ComparisonReport | None, address: Address) -> dict[str,
         return {"report": None, "address": address, "phase": None}
     comparison = report.comparison
     is_open = answers.is_open(report)
-    tab = {
-        "differences": _differences_tab,
-        "questions": _questions_tab,
-        "categories": _categories_tab,
-        "details": _details_tab,
-    }[address.part]
+    lacks = [*words.unsaid(report), *words.unasked(comparison)]
+    for contender in comparison.contenders:
+        lacks += words.lacks(contender)
     return {
         "report": report,
         "address": address,
@@ -295,44 +279,35 @@ def _page_values(report: ComparisonReport | None, address: Address) -> dict[str,
         "blindness": words.provenance(report) if report.files else words.blindness(report),
         "n_failed": sum(len(contender.missing.failed) for contender in comparison.contenders),
         "figures": {name: answers.short_name(name, comparison.scale) for name in address.figures},
-        "lacks": [
-            *words.unsaid(report),
-            *words.unasked(comparison),
-            *(
-                sentence
-                for contender in comparison.contenders
-                for sentence in words.lacks(contender)
-            ),
-        ],
-        **tab(report, address),
+        "lacks": lacks,
+        **_open_tab(report, address),
     }
 
 
-def _differences_tab(report: ComparisonReport, _address: Address) -> dict[str, Any]:
-    groups, left_out = answers.forest(report)
-    return {"groups": groups, "left_out": left_out}
+def _open_tab(report: ComparisonReport, address: Address) -> dict[str, Any]:
+    figure = address.figure
+    match address.part:
+        case "differences":
+            groups, left_out = answers.forest(report)
+            return {"groups": groups, "left_out": left_out}
+        case "questions":
+            matrix = breakdowns.question_matrix(report, figure, address.order)
+            return {"matrix": matrix, "filters": FILTERS}
+        case "categories":
+            multiples, axis = breakdowns.category_multiples(report, figure), answers.axis_of(figure)
+            return {"multiples": multiples, "axis": axis, "unit": unit_of(figure)}
+        case _:
+            return _details(report)
 
 
-def _questions_tab(report: ComparisonReport, address: Address) -> dict[str, Any]:
-    return {
-        "matrix": breakdowns.question_matrix(report, address.figure, address.order),
-        "filters": FILTERS,
-    }
-
-
-def _categories_tab(report: ComparisonReport, address: Address) -> dict[str, Any]:
-    multiples = breakdowns.category_multiples(report, address.figure)
-    return {
-        "multiples": multiples,
-        "axis": answers.axis_of(address.figure),
-        "unit": unit_of(address.figure),
-    }
-
-
-def _details_tab(report: ComparisonReport, _address: Address) -> dict[str, Any]:
+def _details(report: ComparisonReport) -> dict[str, Any]:
     watched, changes = breakdowns.stability_rows(report)
     values = {name: part.value for name, part in report.parts.items()}
     checked = values.get("constraints")
+    listed = {"sample", "machine_help", "reasons"}
+    sections = [p.section(p.value) for name, p in report.parts.items() if name in listed]
+    if any(report.empty_answers.values()):
+        sections.append(empty_answers.section(report))
     return {
         "watched": watched,
         "changes": changes,
@@ -342,14 +317,7 @@ def _details_tab(report: ComparisonReport, _address: Address) -> dict[str, Any]:
         "constraints": checked,
         "constraint_labels": CONSTRAINT_LABELS,
         "pca": breakdowns.constraints_met(report, checked) if checked else {},
-        "sections": [
-            *(
-                part.section(part.value)
-                for name, part in report.parts.items()
-                if name in {"sample", "machine_help", "reasons"}
-            ),
-            *([empty_answers.section(report)] if any(report.empty_answers.values()) else []),
-        ],
+        "sections": sections,
         "configuration": document.configuration(report).rows,
     }
 
@@ -373,10 +341,8 @@ def upload() -> Response | tuple[str, int]:
         return _files_page([], unfit.messages["files"]), 422
     uploads = [waiting_files.new_upload(*file) for file in chosen]
     with access.writing() as (session, rater):
-        uploaded = [
-            waiting_files.keep(session, rater.study, file, access.now()) for file in uploads
-        ]
-        tokens = [file.id for file in uploaded]
+        study, now = rater.study, access.now()
+        tokens = [waiting_files.keep(session, study, file, now).id for file in uploads]
     return see_other(url_for("rated_comparisons.show", file=tokens))
 
 
@@ -439,10 +405,7 @@ def _files_page(files: list[RatedCsv], notice: str = "") -> str:
     tokens = list(dict.fromkeys(request.args.getlist("file"))) if files else []
     return render_template(
         "comparisons/rated/page.html",
-        files=[
-            (token, file.name, name)
-            for token, file, name in zip(tokens, files, address.runs, strict=True)
-        ],
+        files=[*zip(tokens, [file.name for file in files], address.runs, strict=True)],
         stated_phase=_phase(),
         notice=notice,
         problems=[(str(problem.severity), message(problem)) for problem in problems],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from flask import Blueprint, Response, render_template, request, url_for
@@ -127,10 +127,6 @@ def _uploaded_file(field: str) -> NamedBytes | None:
     return NamedBytes(name or "file", chosen.read())
 
 
-def _distinct_messages(problems: Iterable[Problem]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(message, problems)))[:MOST_TOLD]
-
-
 blueprint = Blueprint("evaluations", __name__, url_prefix="/evaluations")
 
 
@@ -147,7 +143,7 @@ def upload() -> Response:
         settings = _settings(form)
         return score(settings, _sent_files(settings.kind))
     except ImportRefused as refused:
-        return _index(form, _distinct_messages(refused.problems), 422)
+        return _index(form, tuple(dict.fromkeys(map(message, refused.problems)))[:MOST_TOLD], 422)
     except forms.UnusableForm as wrong:
         return _index(form, tuple(wrong.messages.values()), 422)
     except EmbedderUnusable as unusable:
@@ -172,16 +168,13 @@ def show(evaluation_id: str) -> str:
         page = evaluations.page(session, evaluation, Show.ALL, 1)
     kind = EvaluationKind(evaluation.kind)
     measures = EVALUATIONS[kind].measures.values()
+    about = {gettext(measure.label): measure.name for measure in measures}
     return render_template(
         "evaluations/page.html",
         evaluation=evaluation,
         kind=kind,
         report=score_documents.report(kind, evaluation.name, evaluation.head, evaluation.figures),
-        about={
-            word: measure.name
-            for measure in measures
-            for word in (measure.name, gettext(measure.label))
-        },
+        about=about | {measure.name: measure.name for measure in measures},
         measures=tuple(measures),
         reasons={},
         files=tuple(FILES),
@@ -208,10 +201,7 @@ def items(evaluation_id: str) -> Response:
         title=_title(kind),
         page=page,
         figures=[evaluation_items.figures(kind, item.result)[:3] for item in page.items],
-        shows={
-            Show.ALL: gettext("All"),
-            Show.FAILED: gettext(FAILED[kind]),
-        },
+        shows={Show.ALL: gettext("All"), Show.FAILED: gettext(FAILED[kind])},
     )
 
 
@@ -238,9 +228,8 @@ def item(evaluation_id: str, position: int) -> Response:
 def ask_to_delete(evaluation_id: str) -> str:
     with access.reading() as (session, rater):
         evaluation = evaluations.find(session, rater.study, evaluation_id)
-    items = ngettext(
-        "%(n)s item with its scores", "%(n)s items with their scores", evaluation.n_items
-    )
+    n_items = evaluation.n_items
+    items = ngettext("%(n)s item with its scores", "%(n)s items with their scores", n_items)
     return render_template(
         "frame/confirm.html",
         title=gettext("Delete %(name)s?", name=printable_line(evaluation.name)),
@@ -272,11 +261,9 @@ def download(evaluation_id: str, name: str) -> Response:
         elif name == "scores.csv":
             data = b"".join(score_documents.csv_file(COLUMNS[evaluation.kind], results))
         else:
-            report = score_documents.report(
-                evaluation.kind, evaluation.name, evaluation.head, evaluation.figures
-            )
+            stored = evaluation.kind, evaluation.name, evaluation.head, evaluation.figures
             write = score_documents.WRITERS["markdown" if name == "report.md" else "latex"]
-            data = write(report)
+            data = write(score_documents.report(*stored))
     ending = name.rpartition(".")[2]
     return attached(data, FILES[name], f"{evaluation.kind}-{evaluation.id}.{ending}")
 

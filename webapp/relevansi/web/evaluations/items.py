@@ -49,9 +49,7 @@ def figures(kind: EvaluationKind, result: Mapping[str, Any]) -> list[tuple[str, 
     names = [*ITEM_FIGURES[kind], "total_tokens", "latency_ms", "faithfulness_judge"]
     if kind is EvaluationKind.JSON:
         names = ["score"]
-    return [
-        (item_label(kind, name), _number(name, result[name])) for name in names if name in result
-    ]
+    return [(item_label(kind, key), _number(key, result[key])) for key in names if key in result]
 
 
 def _number(name: str, value: float | None) -> str:
@@ -129,10 +127,8 @@ def _sentence(part: Shown, verdict: SentenceVerdict, contexts: Mapping[str, str]
 
 def cited(citations: Iterable[str], contexts: Mapping[str, str]) -> list[tuple[str, str | None]]:
     """Return the texts that a sentence cites, by name; ``None`` where no context has it."""
-    return [
-        (name, cut(contexts[name]) if name in contexts else None)
-        for name in dict.fromkeys(citations)
-    ]
+    names = dict.fromkeys(citations)
+    return [(name, cut(contexts[name]) if name in contexts else None) for name in names]
 
 
 def _chunks(score: ChunkScore, item_parts: list[Shown]) -> Shown:
@@ -155,13 +151,8 @@ def _json(score: JsonScore, item: EvaluationItem, item_parts: list[Shown]) -> Sh
     if score.reason is not None:
         failure = f"{gettext(FAILURES[score.reason])} {score.output.field or ''}".strip()
     parts = zip(item_parts, item.parts, strict=True)
-    return {
-        "parts": [
-            outcome | _field(score, part["key"], float(part["score"])) for outcome, part in parts
-        ],
-        "failure": failure,
-        "output": cut(score.question.output or ""),
-    }
+    fields = [shown | _field(score, part["key"], float(part["score"])) for shown, part in parts]
+    return {"parts": fields, "failure": failure, "output": cut(score.question.output or "")}
 
 
 def _field(score: JsonScore, name: str, earned: float) -> Shown:
@@ -217,10 +208,8 @@ def _why(score: JsonScore, name: str, pairs: Coverage | None) -> str:
             length=score.evidence.length,
             words=", ".join(score.evidence.hits) or "-",
         )
-    ok = sum(reference.ok for reference in score.references)
-    return gettext(
-        "%(ok)s of %(n)s references lead back to the contexts.", ok=ok, n=len(score.references)
-    )
+    ok, n = sum(reference.ok for reference in score.references), len(score.references)
+    return gettext("%(ok)s of %(n)s references lead back to the contexts.", ok=ok, n=n)
 
 
 def _paired(pairs: Coverage, expected: object, answered: object) -> tuple[Lines, Lines]:

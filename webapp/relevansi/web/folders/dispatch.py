@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from flask import Flask
 
 from relevansi.db import outages
 from relevansi.failures import Failure
 from relevansi.services.folders import folder
 from relevansi.web.frame import access
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
-
-    from flask import Flask
 
 UNUSABLE: tuple[type[Exception], ...] = (Failure, *outages.OUTAGE_ERRORS)
 """Why a study cannot be opened, which its own page says."""

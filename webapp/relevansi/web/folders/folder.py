@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -50,11 +51,8 @@ def make() -> Response:
 @blueprint.post("/demo")
 def make_demo() -> Response:
     documents = forms.checked(NewStudyForm).documents.data
-    return _new_study(
-        lambda name, password: folder.make_demo(
-            _folder(), name, password, access.now(), documents=documents
-        )
-    )
+    make_one = partial(folder.make_demo, documents=documents)
+    return _new_study(lambda name, password: make_one(_folder(), name, password, access.now()))
 
 
 @blueprint.post("/backup")

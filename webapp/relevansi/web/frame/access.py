@@ -18,11 +18,11 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from flask import Response, current_app, g, request
-from sqlalchemy.orm import make_transient_to_detached
+from sqlalchemy.orm import Session, make_transient_to_detached
 from werkzeug.exceptions import NotFound, RequestEntityTooLarge
 from werkzeug.routing import RequestRedirect
 from werkzeug.sansio.utils import get_host
@@ -30,9 +30,10 @@ from werkzeug.sansio.utils import get_host
 from relevansi import labels
 from relevansi.chatbot import client
 from relevansi.db import outages
-from relevansi.db.engine import PROGRAM
+from relevansi.db.engine import PROGRAM, Database
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.phase_3 import Participant
+from relevansi.db.tables.study import Study
 from relevansi.failures import Conflict, Refused
 from relevansi.i18n import mark
 from relevansi.records import Scale
@@ -44,13 +45,6 @@ from relevansi.services.phase_3.participants import ParticipantCookie
 from relevansi.services.study import studies
 from relevansi.web.features import Role, is_kept_open, is_offered, is_served, role_for
 from relevansi.web.frame import htmx, session_cookie
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from relevansi.db.engine import Database
-    from relevansi.db.tables.study import Study
-
 
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 FORWARDING = (

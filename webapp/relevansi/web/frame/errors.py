@@ -151,10 +151,9 @@ def _any(error: Exception) -> Response:
 
 
 def _to_program(error: Failure) -> Response:
-    listed_problems: Sequence[Any] = getattr(error, "problems", ())
     listed = [
         problems.to_dict(problem, "program") if isinstance(problem, Problem) else problem
-        for problem in listed_problems
+        for problem in getattr(error, "problems", ())
     ]
     remedy = error.program_remedy or OF_PROGRAMS.get(error.remedy, error.remedy)
     match error:
@@ -163,7 +162,7 @@ def _to_program(error: Failure) -> Response:
         case UnusableForm():
             detail = " ".join(error.messages.values())
         case _:
-            detail = error.advice() if listed_problems else gettext(remedy) % error.placeholders
+            detail = error.advice() if listed else gettext(remedy) % error.placeholders
     return _problem(error.sentence(), error.status, detail, listed, error.retry_after)
 
 
@@ -187,14 +186,13 @@ def _http(error: HTTPException) -> Response:
     if status < 400:
         return error.get_response()  # type: ignore[return-value]
     message = BY_STATUS.get(status, FAULT if status >= 500 else OTHER)
-    most = current_app.config["MAX_CONTENT_LENGTH"]
-    if status != 413 or most is None:
-        answer = _translated(message, status)
-        if isinstance(error, MethodNotAllowed):
-            answer.allow.update(error.valid_methods or ())
-        return answer
-    limit = gettext("At most %(n)s MB are read at once.", n=number(most / 2**20))
-    return _translated(message, status, limit)
+    most, details = current_app.config["MAX_CONTENT_LENGTH"], []
+    if status == 413 and most is not None:
+        details = [gettext("At most %(n)s MB are read at once.", n=number(most / 2**20))]
+    answer = _translated(message, status, *details)
+    if isinstance(error, MethodNotAllowed):
+        answer.allow.update(error.valid_methods or ())
+    return answer
 
 
 def _database(error: Exception) -> Response:
@@ -224,10 +222,8 @@ def _answer(message: ServerMessage, *details: str) -> Response:
     before = page_before()
     here = request.script_root + request.full_path.rstrip("?")
     is_same = request.method == "GET" and before == here
-    answer = htmx.respond(
-        *("frame/errors/page.html", "frame/errors/_error.html"),
-        {**message._asdict(), "details": details, "back": None if is_same else before},
-        message.status,
-    )
+    values = {**message._asdict(), "details": details, "back": None if is_same else before}
+    page, part = "frame/errors/page.html", "frame/errors/_error.html"
+    answer = htmx.respond(page, part, values, message.status)
     answer.retry_after = message.retry_after
     return answer

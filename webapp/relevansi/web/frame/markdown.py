@@ -13,10 +13,7 @@ from markupsafe import Markup
 from relevansi.printable import printable, printable_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from markdown_it import MarkdownIt
-    from markdown_it.token import Token
 
 MOST_SHOWN = 20_000
 MOST_RENDERED = 100_000
@@ -30,8 +27,6 @@ TAGS = {
 ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "title"}}
 ALWAYS = {"a": {"target": "_blank"}, "img": {"loading": "lazy", "referrerpolicy": "no-referrer"}}
 REL = "noopener noreferrer nofollow ugc"
-# Blanks of its own line only: looked for beyond it, thousands of empty lines take seconds.
-_FIRST_ITEM = re.compile(r"^[^\S\n]*(?:\d+[.)]|[-*#]+)\s", re.MULTILINE)
 
 
 def line(text: str | None) -> str:
@@ -80,17 +75,6 @@ def render(text: str, *, pictures: bool = False, uncut: bool = False, under: int
         set_tag_attribute_values=ALWAYS,
     )
     return Markup(cleaned)  # noqa: S704 - cleaned by nh3
-
-
-def intro(text: str) -> str:
-    """Return the chatbot's text before its list, in one plain line; empty if there is none."""
-    before = _FIRST_ITEM.split(text[:MOST_SHOWN], maxsplit=1)[0]
-    blocks = _parser(pictures=False).parse(before)
-    return line(" ".join(_words(block.children or [block]) for block in blocks if block.content))
-
-
-def _words(tokens: Sequence[Token]) -> str:
-    return "".join(" " if token.type.endswith("break") else token.content for token in tokens)
 
 
 def link(url: str | None) -> str | None:

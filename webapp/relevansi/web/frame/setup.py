@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from contextvars import copy_context
 from copy import copy
@@ -12,6 +13,7 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Config, Flask, Response, request
 from flask.logging import default_handler
@@ -63,9 +65,6 @@ from relevansi.web.study import home, study
 from relevansi.web.workers import jobs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
-
     from jinja2.bccache import Bucket
 
 BLUEPRINTS = (
@@ -310,7 +309,7 @@ def _set_up_templates(app: Flask) -> None:
     for module, names in (
         (notation, ("figure", "number", "four", "p_value", "short_rupiah", "price", "full_price")),
         (notation, ("size", "distance", "duration", "percent", "difference", "interval")),
-        (markdown, ("line", "link", "picture", "render", "is_long", "intro", "shortened")),
+        (markdown, ("line", "link", "picture", "render", "is_long", "shortened")),
         (labels, ("method", "category", "field", "judgment", "cannot_tell", "verdict")),
         (labels, ("sign", "reason", "owner")),
     ):

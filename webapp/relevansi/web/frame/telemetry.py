@@ -17,9 +17,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from threading import Lock
 from traceback import extract_tb
-from typing import TYPE_CHECKING
 
-from flask import Blueprint, Response, current_app, g, request
+from flask import Blueprint, Flask, Response, current_app, g, request
 
 from relevansi.db import outages
 from relevansi.db.outages import Outage
@@ -28,9 +27,6 @@ from relevansi.services.judging import events
 from relevansi.services.workers import jobs
 from relevansi.web.frame import access
 from relevansi.web.frame.access import NoToken
-
-if TYPE_CHECKING:
-    from flask import Flask
 
 blueprint = Blueprint("telemetry", __name__)
 

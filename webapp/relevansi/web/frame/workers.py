@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
-from flask import current_app
+from flask import Flask, current_app
 
 from relevansi.services.machine_judges import calls
 from relevansi.services.machine_judges.calls import JudgeWork
@@ -12,15 +13,8 @@ from relevansi.services.phase_3 import own_questions
 from relevansi.services.phase_3.own_questions import QuestionWork
 from relevansi.services.workers import jobs, kinds
 from relevansi.services.workers.jobs import JobWork
-from relevansi.services.workers.loop import WorkLoop
+from relevansi.services.workers.loop import OutsideWork, WorkLoop
 from relevansi.web.frame import access
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from flask import Flask
-
-    from relevansi.services.workers.loop import OutsideWork
 
 
 class Workers(WorkLoop):

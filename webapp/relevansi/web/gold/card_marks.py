@@ -100,18 +100,15 @@ def of_answer(
         page.state is QueryState.EMPTY and page.empty_outcome is None
     )
     repeats = {card.number: card.repeats for card in page.cards}
+    under = {}
+    for card in page.cards:
+        rank, checked = card.number, by_rank.get(card.number)
+        if checked is not None and _says_anything(checked):
+            own_mistake = mistake if rank == clicked else None
+            under[rank] = _below(card, checked, address(rank=rank), mistake=own_mistake)
     return Marks(
         question=str(page.query_id),
-        under={
-            card.number: _below(
-                card,
-                by_rank[card.number],
-                address(rank=card.number),
-                mistake=mistake if card.number == clicked else None,
-            )
-            for card in page.cards
-            if card.number in by_rank and _says_anything(by_rank[card.number])
-        },
+        under=under,
         has_end=answer is not None,
         end=(answer, url_for("constraints.question", **where)) if answer and not is_open else None,
         changed=() if clicked is None else (clicked, *repeats.get(clicked, ())),
@@ -131,24 +128,16 @@ def of_task(
     if not rater.study.badges_while_blind:
         return None
     marks_by_key = marks.of_task(session, rater, page.task_id)
-    cards = [
-        card
-        for card in page.cards
-        if card.key in marks_by_key and _says_anything(marks_by_key[card.key])
-    ]
     address = url_for("card_decisions.decide_blind", task_id=page.task_id)
-    under = {
-        card.number: _below(
-            card,
-            marks_by_key[card.key],
-            address,
-            card.key,
-            mistake if card.key == clicked else None,
-        )
-        for card in cards
-    }
-    changed = tuple(card.number for card in cards if card.key == clicked)
-    return Marks(page.task_id, under, changed=changed, mistake=mistake)
+    under, changed = {}, []
+    for card in page.cards:
+        checked = marks_by_key.get(card.key)
+        if checked is not None and _says_anything(checked):
+            is_clicked = card.key == clicked
+            own_mistake = mistake if is_clicked else None
+            under[card.number] = _below(card, checked, address, card.key, own_mistake)
+            changed += [card.number] * is_clicked
+    return Marks(page.task_id, under, changed=tuple(changed), mistake=mistake)
 
 
 def decided(marks: Marks) -> Response:

@@ -129,22 +129,19 @@ def _range(name: str, bounds: Range) -> str:
     if bounds.exact is not None:
         parts.append(gettext("exactly %(n)s", n=amount(name, bounds.exact)))
     if low is not None and high is not None:
-        span = gettext("%(low)s to %(high)s", low=amount(name, low), high=amount(name, high))
-        parts.append(span)
+        ends = amount(name, low), amount(name, high)
+        parts.append(gettext("%(low)s to %(high)s", low=ends[0], high=ends[1]))
     elif low is not None:
         parts.append(gettext("at least %(n)s", n=amount(name, low)))
     elif high is not None:
         parts.append(gettext("at most %(n)s", n=amount(name, high)))
     if bounds.target is not None:
         parts.append(gettext("about %(n)s", n=amount(name, bounds.target)))
-    bounds_text = ", ".join(parts)
+    words = ", ".join(parts)
     if not bounds.tolerance:
-        return bounds_text
-    return gettext(
-        "%(bounds)s (± %(percent)s%%)",
-        bounds=bounds_text,
-        percent=number(float(bounds.tolerance * 100)),
-    )
+        return words
+    percent = number(float(bounds.tolerance * 100))
+    return gettext("%(bounds)s (± %(percent)s%%)", bounds=words, percent=percent)
 
 
 def _km(value: float) -> str:

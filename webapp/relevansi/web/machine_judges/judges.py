@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flask import Blueprint, Response, current_app, render_template, request, url_for
 from wtforms import Form
@@ -11,6 +11,7 @@ from wtforms import Form
 from relevansi import notation
 from relevansi.chatbot.client import public_address
 from relevansi.config import JudgeEndpoint
+from relevansi.db.tables.machine_judges import MachineJudge, MachineSession
 from relevansi.exporters.agreement import report as words
 from relevansi.i18n import gettext, mark
 from relevansi.metrics.agreement.registry import COEFFICIENTS
@@ -24,10 +25,6 @@ from relevansi.web.agreement.agreement import about_coefficients
 from relevansi.web.frame import access, forms, htmx
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.frame.workers import workers
-
-if TYPE_CHECKING:
-    from relevansi.db.tables.machine_judges import MachineJudge, MachineSession
-
 
 NO_PRICE = mark("Please write a price in digits, for example 0.15.")
 HIGHEST_PRICE = 10**9
@@ -121,13 +118,12 @@ def start(judge_id: int) -> Response:
     """Start a judge on the terms that the page has shown with their cost."""
     form = forms.form_from_request(TermsForm)
     if not form.validate():
-        page = _page(judge_id, form, forms.messages(form), asked=False)
-        return Response(page, 422)
+        return Response(_page(judge_id, form, forms.messages(form), asked=False), 422)
     try:
         with access.writing() as (session, owner):
             judge = judges.find(session, owner.study, judge_id)
-            begun = calls.start(session, judge, _endpoint(), form.terms(), access.now())
-            at_once = begun.at_once
+            terms = form.terms()
+            at_once = calls.start(session, judge, _endpoint(), terms, access.now()).at_once
         _wake(judge_id, at_once)
     except (calls.AlreadyRunning, calls.NothingToJudge):
         pass  # the page says so
@@ -187,13 +183,8 @@ def _new(name: str, prompt: str, errors: dict[str, str]) -> str:
     configured = _configured()
     if not configured["address"]:
         raise NotConfigured
-    return render_template(
-        "machine_judges/new.html",
-        **configured,
-        name=name,
-        prompt=prompt,
-        errors=errors,
-    )
+    values = {"name": name, "prompt": prompt, "errors": errors}
+    return render_template("machine_judges/new.html", **configured, **values)
 
 
 def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool) -> str:
@@ -203,11 +194,8 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
         why_not = _why_not(judge, work)
         if work.earlier and not any(field.raw_data for field in form):
             last = work.earlier[0].line
-            form = TermsForm(
-                prompt_price=last.prompt_price,
-                completion_price=last.completion_price,
-                currency=last.currency,
-            )
+            prices = ("prompt_price", "completion_price", "currency")
+            form = TermsForm(**{name: getattr(last, name) for name in prices})
         estimate = expected = None
         if not (why_not or errors or work.current):
             terms = form.terms()
@@ -294,13 +282,8 @@ def show_beside(judge_id: int) -> str:
     verdicts = (*reversed(grades), cannot_tell)
     apart = tuple(card for card in comparison.cards if card.is_apart)
     others = tuple(card for card in comparison.cards if not card.is_apart)
-    rows = [
-        (
-            machine_verdict,
-            [comparison.table.get((machine_verdict, verdict), 0) for verdict in verdicts],
-        )
-        for machine_verdict in verdicts
-    ]
+    table = comparison.table
+    rows = [(row, [table.get((row, column), 0) for column in verdicts]) for row in verdicts]
     title, note = gettext("Beside each person"), gettext("n counts the items that both decided.")
     each = (((name,), person) for name, person in comparison.people)
     return render_template(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flask import Blueprint, Response, make_response, render_template, request, url_for
 from flask import session as cookie
@@ -11,6 +11,7 @@ from markupsafe import Markup
 from msgspec.structs import asdict
 from wtforms import Form
 
+from relevansi.db.tables.study import Study
 from relevansi.failures import Conflict
 from relevansi.i18n import gettext, mark
 from relevansi.services.people import raters
@@ -26,9 +27,6 @@ from relevansi.services.people.raters import (
 from relevansi.web.frame import access, forms
 from relevansi.web.frame.forms import UNUSABLE, ChoiceField, NameField, WholeField
 from relevansi.web.frame.htmx import see_other
-
-if TYPE_CHECKING:
-    from relevansi.db.tables.study import Study
 
 blueprint = Blueprint("raters", __name__, url_prefix="/raters")
 
@@ -73,10 +71,8 @@ def add() -> Response:
         with access.writing() as (session, rater):
             if form.by.data == LINK:
                 need_password(rater.study)
-                show_once(
-                    "sign_in.greet",
-                    raters.invite(session, rater.study, name, access.now(), days=days),
-                )
+                link = raters.invite(session, rater.study, name, access.now(), days=days)
+                show_once("sign_in.greet", link)
             else:
                 raters.add(session, rater.study, name, access.now())
     except (NameTaken, MachineIsNotInvited, OwnerIsNotInvited) as refused:
@@ -126,10 +122,8 @@ def remove(rater_id: int) -> Response:
     deletes = form.judgments.data == "delete"
     with access.writing() as (session, owner):
         rater = raters.find(session, owner.study, rater_id)
-        if deletes:
-            raters.delete_rater(session, rater, access.now())
-        else:
-            raters.remove(session, rater, access.now())
+        remove_rater = raters.delete_rater if deletes else raters.remove
+        remove_rater(session, rater, access.now())
     if deletes:
         access.database().empty_journal()
     return see_other(url_for("raters.index"))

@@ -72,10 +72,8 @@ def leave_to_the_house() -> Response | None:
     user = access.current_user()
     if user.rater_id is not None:
         return see_other(url_for("home.show" if user.is_owner else "rate.next_one"))
-    address = access.address_of_person()
-    page = render_template(
-        "people/sign_in/house.html", address=address, owners=current_app.config["OWNERS"]
-    )
+    address, owners = access.address_of_person(), current_app.config["OWNERS"]
+    page = render_template("people/sign_in/house.html", address=address, owners=owners)
     return make_response(page, 403 if address else 401)
 
 
@@ -194,10 +192,9 @@ def change() -> Response:
     stored = sign_in.hashed(form.password.data or "")
     with access.writing() as (session, rater):
         sign_in.set_password(session, rater.study, stored, access.now())
-        for token in (
-            tokens.open_ones(session, rater, access.now()) if form.ends_tokens.data else ()
-        ):
-            tokens.withdraw(session, rater, token.id, access.now())
+        if form.ends_tokens.data:
+            for token in tokens.open_ones(session, rater, access.now()):
+                tokens.withdraw(session, rater, token.id, access.now())
         cookie = sign_in.owner_cookie(session, rater.study)
     _let_in(cookie)
     return _to(form.next.data, "home.show" if current_app.config["FOLDER"] else "raters.index")

@@ -63,11 +63,8 @@ def data(name: str) -> Response:
 @blueprint.get("/questions")
 def questions() -> str:
     report, category = _report(), request.args.get("category")
-    lines = (
-        [(person, answer) for person in report.people for answer in person.answers]
-        if report
-        else []
-    )
+    people = report.people if report else ()
+    lines = [(person, answer) for person in people for answer in person.answers]
     return render_template(
         "phase_3/findings/questions.html",
         category=category,
@@ -96,11 +93,8 @@ def set_category(participant_id: int, number: int) -> Response:
 @blueprint.get("/comments")
 def comments() -> str:
     report, theme = _report(), request.args.get("theme")
-    lines = (
-        [(person, comment) for person in report.people for comment in person.comments]
-        if report
-        else []
-    )
+    people = report.people if report else ()
+    lines = [(person, comment) for person in people for comment in person.comments]
     return render_template(
         "phase_3/findings/comments.html",
         theme=theme,

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from flask import Response, current_app, request, url_for
 from msgspec import UNSET, Meta, MsgspecError, Struct, UnsetType, convert, json
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from relevansi.db.tables.runs import LongWork
 from relevansi.exporters.agreement import report as agreement_files
@@ -99,6 +99,9 @@ OF_REPORTS = tuple(
 """Clients that are made from the description take the first."""
 
 
+FileFormat = Literal["json", "markdown", "latex", "html", "docx", "xlsx"]
+
+
 class Merged(Struct, forbid_unknown_fields=True):
     rule: Rule | None = None
 
@@ -116,11 +119,11 @@ class DownTo(Struct, forbid_unknown_fields=True):
 
 
 class AsFile(Struct, forbid_unknown_fields=True):
-    format: Literal["json", "markdown", "latex", "html", "docx", "xlsx"] = "json"
+    format: FileFormat = "json"
 
 
 class OfComparison(OfFigures):
-    format: Literal["json", "markdown", "latex", "html", "docx", "xlsx"] = "json"
+    format: FileFormat = "json"
     run: list[Text] = []
     phase: Literal[1, 2] | None = None
 
@@ -232,16 +235,11 @@ class GateForm(OfFiles, kw_only=True):
     rule: Annotated[str, Meta(max_length=220, pattern=f"^({_RULES})?$")] = ""
 
     def request(self) -> GateRequest:
+        same = ("baseline", "min_judged", "tolerance", "strict", "allow_missing", "method", "llm")
         return GateRequest(
-            baseline=self.baseline,
+            **{name: getattr(self, name) for name in same},
             floors=gate.floors_in(self.floor),
             figures=gate.figures_in(self.figures),
-            min_judged=self.min_judged,
-            tolerance=self.tolerance,
-            strict=self.strict,
-            allow_missing=self.allow_missing,
-            method=self.method,
-            llm=self.llm,
             rule=self.rule or None,
         )
 
@@ -428,14 +426,9 @@ def show_study() -> StudyRow:
         study = rater.study
         scale = Scale.stored(study.scale)
         return StudyRow(
-            name=studies.shown_name(study),
-            kind=study.kind,
-            scale=scale,
-            merging=scale.merging(study.merging),
-            headline=headline_of(study),
-            cannot_tell=study.cannot_tell,
-            asks_quality=study.asks_quality,
-            blind=studies.is_blind(session, study),
+            *(studies.shown_name(study), study.kind, scale, scale.merging(study.merging)),
+            *(headline_of(study), study.cannot_tell, study.asks_quality),
+            studies.is_blind(session, study),
         )
 
 
@@ -486,13 +479,9 @@ def import_catalogue(form: CatalogueForm) -> CatalogueOutcome:
     Items are known by their identity. Answers with how many were added, changed, left as they were,
     removed or ``repeated`` in the files. A file that cannot be read changes nothing.
     """
-    outcome = imports.import_files(
-        access.database(),
-        chosen_files(),
-        Mode(form.mode),
-        access.now(),
-        token_id=access.current_user().token_id,
-    )
+    token_id, files, mode = access.current_user().token_id, chosen_files(), Mode(form.mode)
+    database = access.database()
+    outcome = imports.import_files(database, files, mode, access.now(), token_id=token_id)
     counts = {name: getattr(outcome, name) for name in CatalogueCounts.__struct_fields__}
     remarks = [problems.to_dict(problem, "program") for problem in outcome.problems]
     return CatalogueOutcome(**counts, problems=remarks)
@@ -636,9 +625,8 @@ def compare_runs(query: OfComparison) -> dict[str, Any] | ExportedFile:
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, query.rule)
         of = chosen_runs.of_phase(session, rater.study, query.phase) if query.phase else query.run
-        report = comparisons.report(
-            session, rater.study, of, rule, figures=measures, with_agreement=True
-        )
+        runs_of = rater.study, of, rule
+        report = comparisons.report(session, *runs_of, figures=measures, with_agreement=True)
     return _report(comparison_files.FORMATS[query.format], report, "comparison")
 
 
@@ -764,35 +752,25 @@ def _report(form: ReportFormat, report: Any, name: str) -> ExportedFile:
 
 
 def _task(page: BlindPage) -> Task:
+    cards = []
+    for card in page.cards:
+        reason = reasons.in_force(card.reason, card.relevance, page.scale)
+        fields = _blind_fields(card.card)
+        cards.append(TaskCard(card.key, card.number, fields, card.relevance, reason))
+    answers = []
+    for answer in page.answers:
+        shown = answer.before, [*map(_blind_fields, answer.cards)], answer.after
+        rated = answer.quality, answer.notes
+        answers.append(TaskAnswer(answer.key, answer.letter, answer.state, *shown, *rated))
     return Task(
-        id=page.task_id,
-        question=page.question,
-        category=page.category,
-        context_dependent=page.context_dependent,
-        earlier_turns=[
-            {"question": t.question, "response": t.response} for t in page.earlier_turns
-        ],
+        *(page.task_id, page.question, page.category, page.context_dependent),
+        earlier_turns=[asdict(turn) for turn in page.earlier_turns],
         scale=page.scale,
         stage=page.stage,
-        cards=[
-            TaskCard(
-                *(card.key, card.number, _blind_fields(card.card), card.relevance),
-                reasons.in_force(card.reason, card.relevance, page.scale),
-            )
-            for card in page.cards
-        ],
+        cards=cards,
         asks_emptiness=page.asks_emptiness,
         empty_outcome=page.empty_outcome,
-        answers=[
-            TaskAnswer(
-                *(answer.key, answer.letter, answer.state, answer.before),
-                cards=list(map(_blind_fields, answer.cards)),
-                after=answer.after,
-                quality=answer.quality,
-                notes=answer.notes,
-            )
-            for answer in page.answers
-        ],
+        answers=answers,
     )
 
 

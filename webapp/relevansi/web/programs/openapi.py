@@ -52,11 +52,8 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     answers: dict[str, Any] = {str(operation.status): {"description": "It was done."}}
     if operation.status != 204:
         media = {name: {"schema": _BYTES} for name in operation.media}
-        kinds = (
-            get_args(operation.gives)
-            if isinstance(operation.gives, UnionType)
-            else (operation.gives,)
-        )
+        is_union = isinstance(operation.gives, UnionType)
+        kinds = get_args(operation.gives) if is_union else (operation.gives,)
         if JSON in operation.media and kinds[0] is not ExportedFile:
             media[JSON] = {"schema": _schema(kinds[0], schemas)}
         answers[str(operation.status)]["content"] = media

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from flask import Blueprint, Response, url_for
 
@@ -28,15 +29,12 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
         return _back("judgments.show", rank, run_id=run_id, query_id=query_id)
     with access.reading() as (session, rater):
         page = pages.rating_page(session, rater, run_id, query_id)
-        constraint_marks = card_marks.of_answer(
-            session, rater.study, page, clicked=rank, mistake=mistake
-        )
+        moved: dict[str, Any] = {"clicked": rank, "mistake": mistake}
+        constraint_marks = card_marks.of_answer(session, rater.study, page, **moved)
     assert constraint_marks is not None  # else there was no card to decide on
-    return (
-        card_marks.decided(constraint_marks)
-        if htmx.wants_part()
-        else judgments.with_parts(page, constraint_marks, 422)
-    )
+    if htmx.wants_part():
+        return card_marks.decided(constraint_marks)
+    return judgments.with_parts(page, constraint_marks, 422)
 
 
 @blueprint.post("/rate/<task_id>/decision")
@@ -44,9 +42,8 @@ def decide_blind(task_id: str) -> Response:
     form = checked(DecisionForm)
     card = form.card.data
     with access.writing() as (session, rater):
-        mistake = card_marks.refused(
-            form, session, partial(marks.decide_in_task, session, rater, task_id, card)
-        )
+        decided = partial(marks.decide_in_task, session, rater, task_id, card)
+        mistake = card_marks.refused(form, session, decided)
     with access.reading() as (session, rater):
         page = pages.blind_page(session, rater, task_id)
         constraint_marks = card_marks.of_task(session, rater, page, clicked=card, mistake=mistake)
@@ -59,5 +56,4 @@ def decide_blind(task_id: str) -> Response:
 
 
 def _back(endpoint: str, number: int, **where: str | int) -> Response:
-    address = url_for(endpoint, _anchor=f"badges-{number}", **where)  # type: ignore[arg-type]
-    return see_other(address)
+    return see_other(url_for(endpoint, _anchor=f"badges-{number}", **where))  # type: ignore[arg-type]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,15 +14,14 @@ from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.judging.figures import HEADLINES, Figure, Totals, figures
 from relevansi.metrics.judging.graded import judged_companions
 from relevansi.metrics.judging.queries import (
-    EXPLANATIONS,
     OF_RANKINGS,
     QuerySummary,
     Span,
     Undefined,
     why_undefined,
 )
-from relevansi.metrics.judging.registry import MEASURES, Measure, label_of, label_on, measure_of
-from relevansi.records import BINARY, CannotTell, Scale
+from relevansi.metrics.judging.registry import MEASURES, label_of, measure_of
+from relevansi.records import CannotTell, Scale
 from relevansi.services.rating.pages import ClickedQuestion, QuestionPage
 
 OF_QUALITY = "mean_response_quality"
@@ -66,15 +64,6 @@ class FigureRow(Struct, frozen=True):
     cells: tuple[FigureCell, ...]
 
 
-def rows(
-    names: Iterable[str], scale: Scale, *columns: dict[str, FigureCell]
-) -> tuple[FigureRow, ...]:
-    return tuple(
-        FigureRow(name, label_of(name, scale), tuple(column[name] for column in columns))
-        for name in names
-    )
-
-
 def of_totals(
     totals: Totals,
     names: Sequence[str] = HEADLINES,
@@ -83,12 +72,11 @@ def of_totals(
     """Return the column of several questions; `waiting` is for what verdicts and grades wait."""
     judged = judged_companions(tuple(names))
     shares = {name: figures(totals, [share])[share].value for name, share in judged.items()}
-    return {
-        name: _cell(
-            name, figure, figure.why_undefined, waiting[name == OF_QUALITY], shares.get(name)
-        )
-        for name, figure in figures(totals, names).items()
-    }
+    column = {}
+    for name, figure in figures(totals, names).items():
+        awaited = waiting[name == OF_QUALITY]
+        column[name] = _cell(name, figure, figure.why_undefined, awaited, shares.get(name))
+    return column
 
 
 def of_query(summary: QuerySummary, names: Sequence[str] = HEADLINES) -> dict[str, FigureCell]:
@@ -145,21 +133,6 @@ def clicked(summary: QuerySummary, cannot_tell: CannotTell) -> tuple[str, str]:
     return words, notation.number(rank) if rank else gettext("none so far")
 
 
-def measures(names: Iterable[str] = HEADLINES, scale: Scale = BINARY) -> tuple[Measure, ...]:
-    return tuple(
-        replace(measure, label=label_on(measure, scale)) for measure in map(measure_of, names)
-    )
-
-
-def reasons(names: Iterable[str]) -> dict[str, str]:
-    return reasons_of(EXPLANATIONS if {*names} <= {*HEADLINES} else OF_RANKINGS)
-
-
-def reasons_of(explanations: Mapping[Any, str]) -> dict[str, str]:
-    """Return why a figure may have no value, in words, by the reason's name."""
-    return {str(name): gettext(text) for name, text in explanations.items()}
-
-
 def _cell(
     name: str,
     figure: Figure | Span,
@@ -183,17 +156,14 @@ def _cell(
     )
 
 
-def waiting(cards: int, lists: int, answers: int, ties: int = 0) -> tuple[str, str]:
+def waiting(cards: int, lists: int, answers: int) -> tuple[str, str]:
     """Return for what figures of verdicts wait, in words, and for what the mean quality does."""
     parts = [
         ngettext("%(n)s card unjudged", "%(n)s cards unjudged", cards) if cards else "",
         ngettext("%(n)s empty list unjudged", "%(n)s empty lists unjudged", lists) if lists else "",
-        ngettext("%(n)s tie", "%(n)s ties", ties) if ties else "",
     ]
-    unrated = (
-        ngettext("%(n)s answer not graded", "%(n)s answers not graded", answers) if answers else ""
-    )
-    return ", ".join(filter(None, parts)), unrated
+    unrated = ngettext("%(n)s answer not graded", "%(n)s answers not graded", answers)
+    return ", ".join(filter(None, parts)), unrated if answers else ""
 
 
 SHORT_LABELS: Mapping[str, str] = {

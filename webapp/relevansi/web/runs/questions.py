@@ -86,16 +86,13 @@ def table(
         "relevant": gettext("Cards by rank"),
         **{column.name: OF_QUERY.get(column.name, column.label) for column in columns},
     }
+    columns_shown = []
+    for name, heading in headings.items():
+        is_sorted = name == sort
+        direction = ("descending" if falling else "ascending") if is_sorted else ""
+        columns_shown.append((name, heading, direction, ORDERS[is_sorted and not falling]))
     return {
-        "headings": [
-            (
-                name,
-                heading,
-                ("descending" if falling else "ascending") if name == sort else "",
-                ORDERS[name == sort and not falling],
-            )
-            for name, heading in headings.items()
-        ],
+        "headings": columns_shown,
         "lines": rows,
         "kind": kind if kind in kinds else "",
         "counts": {name: len(of_kind) for name, of_kind in kinds.items()},
@@ -132,10 +129,8 @@ def _column(row: QueryRow, value: float | None) -> Column:
         QueryState.RESULTS: "none" if summary.complete else "open",
     }
     of_outcome = {EmptyOutcome.FALSE_NEGATIVE: "missed", EmptyOutcome.CORRECT_EMPTY: "empty"}
-    kind = kinds.get(summary.state) or (
-        of_outcome[summary.empty_outcome] if summary.empty_outcome else "open"
-    )
-    return Column(row.query_id, None, kind)
+    outcome = of_outcome[summary.empty_outcome] if summary.empty_outcome else "open"
+    return Column(row.query_id, None, kinds.get(summary.state) or outcome)
 
 
 def _lines(page: RunPage, report: RunReport, names: Sequence[str]) -> Iterator[QuestionLine]:
@@ -143,12 +138,7 @@ def _lines(page: RunPage, report: RunReport, names: Sequence[str]) -> Iterator[Q
         query = page.queries[row.query_id]
         values = tuple(_value(row.summary, name) for name in names) if query.is_asked else ()
         yield QuestionLine(
-            number=row.query_id,
-            position=query.position,
-            question=row.question,
-            row=row,
-            is_asked=query.is_asked,
-            is_open=query.is_open,
+            *(row.query_id, query.position, row.question, row, query.is_asked, query.is_open),
             values=values,
             verdicts=row.verdicts[:MOST_SQUARES],
             more=max(0, len(row.verdicts) - MOST_SQUARES),

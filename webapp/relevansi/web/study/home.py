@@ -17,7 +17,7 @@ from relevansi.exporters.comparisons import answers
 from relevansi.exporters.frame import charts
 from relevansi.metrics.comparisons.comparisons import Comparison, compare
 from relevansi.metrics.judging.graded import headline_of
-from relevansi.records import Blindness, Scale, State
+from relevansi.records import Scale, State
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.judging.judged_runs import judged_runs
 from relevansi.services.rating import pages
@@ -25,7 +25,6 @@ from relevansi.services.runs import reports, runs, samples
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
 from relevansi.services.study.progress import (
-    RaterProgress,
     own_questions,
     progress_of_raters,
     rater_progress,
@@ -86,32 +85,29 @@ def _own_work(session: Session, rater: Rater) -> dict[str, Any]:
 def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str, Any]:
     study = rater.study
     rule = reports.final_rule(session, study)
-    state = reports.state(session, study, reports.in_study(study), rule)
+    in_study = reports.in_study(study)
+    state = reports.state(session, study, in_study, rule)
+    verdicts = reports.blindness(session, study, in_study, rule).verdicts
     is_blind = studies.is_blind(session, study)
     people = progress_of_raters(session, study)
     reader = next(person for person in people if person.name == rater.name)
+    reader_name = labels.owner(reader.name)
     is_own_invented = not current_app.config["IS_DEMO"] and is_offered("runs.remove_sample")
     return {
         **_own_work(session, rater),
         "runs": listed,
         "rule": rule.name,
         "state": state,
-        "is_behind": _is_behind(reader, rule, state.behind),
+        # Whether they have something of their own to rate that the state waits for.
+        "is_behind": reader.clicks_left > 0 if rule.rater else reader_name in state.behind,
         "open_run": None if is_blind else _first_open(session, rater, listed),
         "people": sorted(people, key=lambda person: (person is not reader, -person.clicks_left)),
         "own": reader,
         "strip": _strip(session, study, listed, rule, state),
-        "blind_share": _blind_share(
-            reports.blindness(session, study, reports.in_study(study), rule)
-        ),
+        "blind_share": round(verdicts.blind / verdicts.n, 2) if verdicts.n else None,
         "seconds_per_tie": SECONDS_PER_TIE,
         "sample": samples.sample_runs(session, study) if is_own_invented else (),
     }
-
-
-def _is_behind(reader: RaterProgress, rule: Rule, behind: Any) -> bool:
-    """Whether the reader has something of their own to rate that the state waits for."""
-    return reader.clicks_left > 0 if rule.rater else labels.owner(reader.name) in behind
 
 
 def _first_open(session: Session, rater: Rater, listed: Sequence[Run]) -> tuple[str, int] | None:
@@ -125,8 +121,8 @@ def _strip(
 ) -> MethodStrip:
     """Return the figures of the runs that the comparison shows first, else of the first run."""
     phases = chosen_runs.phases_of(session, study)
-    ids = chosen_runs.of_phase(session, study, phases[0]) if phases else [listed[0].id]
-    compared = [run for run in listed if run.id in ids]
+    chosen = chosen_runs.of_phase(session, study, phases[0]) if phases else [listed[0].id]
+    compared = [run for run in listed if run.id in chosen]
     columns = run_figures.columns(study, with_quality=False)
     names = [column.name for column in columns]
     marks = run_figures.marks(listed, compared)
@@ -140,14 +136,10 @@ def _strip(
         comparison = compare(judged, rule=rule.name, headline=headline, scale=scale)
         answer = tuple(filter(None, answers.answer(comparison, state)))
         above = tuple(tuple(_above(comparison, name, marks)) for name in names)
-    return MethodStrip(
-        run_ids=tuple(run.id for run in compared),
-        names=tuple(chosen_runs.names_of(compared).values()),
-        columns=columns,
-        rows=tuple(tuple(figures[run.id].values()) for run in compared),
-        answer=answer,
-        above=above,
-    )
+    run_names = tuple(chosen_runs.names_of(compared).values())
+    rows = tuple(tuple(figures[run.id].values()) for run in compared)
+    ids = tuple(run.id for run in compared)
+    return MethodStrip(ids, run_names, columns, rows, answer, above)
 
 
 def _above(
@@ -155,13 +147,5 @@ def _above(
 ) -> Iterator[tuple[int, int]]:
     for pair in comparison.differences:
         if pair.figure == figure and pair.significant and not pair.false_negatives_at_zero:
-            runs_apart = (
-                (pair.first, pair.second) if (pair.mean or 0) > 0 else (pair.second, pair.first)
-            )
-            yield marks[runs_apart[0]], marks[runs_apart[1]]
-
-
-def _blind_share(blindness: Blindness) -> float | None:
-    """Return the share of verdicts that were given blind; ``None`` before the first."""
-    verdicts = blindness.verdicts
-    return round(verdicts.blind / verdicts.n, 2) if verdicts.n else None
+            first, second = marks[pair.first], marks[pair.second]
+            yield (first, second) if (pair.mean or 0) > 0 else (second, first)

@@ -164,9 +164,9 @@ class StudyForm(Form):
         top = self.top.data
         if top == 1:  # its two verdicts have their words
             return before.scale if before.scale.top == 1 else BINARY
-        words, guidance = (
-            [self.data[f"{of}_{grade}"] for grade in range(top + 1)] for of in ("word", "guidance")
-        )
+        grades = range(top + 1)
+        words = [self.data[f"word_{grade}"] for grade in grades]
+        guidance = [self.data[f"guidance_{grade}"] for grade in grades]
         return studies.scale_of(top, self.relevant_from.data, words, guidance)
 
     def _measures(self, before: Switches) -> tuple[str, ...] | None:
@@ -357,19 +357,13 @@ def _figures(study: Study, form: StudyForm) -> list[dict[str, Any]]:
     places: dict[str, Any] = {name: place for place, name in enumerate(shown, 1)}
     if form.figure.raw_data:
         places = dict(zip(form.figure.data, form.place.data, strict=False))
-    found = []
+    scale, figures = Scale.stored(study.scale), []
     for name in studies.offered_figures(study):
         measure = MEASURES.get(name) or ranking_measure(name)
-        found.append(
-            {
-                "name": name,
-                "place": places.get(name, ""),
-                "label": label_on(measure, Scale.stored(study.scale)),
-                "measure": measure,
-                "needs_pool": name not in MEASURES and ranking_figure(name).needs_pool,
-            }
-        )
-    return found
+        needs_pool = name not in MEASURES and ranking_figure(name).needs_pool
+        figure = {"name": name, "place": places.get(name, ""), "label": label_on(measure, scale)}
+        figures.append(figure | {"measure": measure, "needs_pool": needs_pool})
+    return figures
 
 
 assignments_blueprint = Blueprint("assignments", __name__, url_prefix="/study/assignments")
@@ -386,17 +380,17 @@ def save_assignments() -> Response:
     with access.writing() as (session, rater):
         study = rater.study
         sets = assignments.numbered(session, study)
-        people = {f"questions-{one.id}": one for one in studies.present(session, study)}
+        people = {f"questions-{rater.id}": rater for rater in studies.present(session, study)}
         form = forms.form_of_fields({name: LineField(LONGEST_ASSIGNMENT) for name in people})
         form.validate()
         errors = forms.messages(form)
         typed = {field.name: field.data for field in form if field.raw_data}
         for name in typed.keys() - errors.keys():
             try:
-                wanted = assignments.read(typed[name], sets)
-                assignments.assign(session, people[name], wanted, access.now())
+                questions = assignments.read(typed[name], sets)
+                assignments.assign(session, people[name], questions, access.now())
             except NotQuestions as error:
-                everything = (key for one in sets for key in one.ids.values())
+                everything = (key for each in sets for key in each.ids.values())
                 extent = assignments.written(everything, sets)
                 errors[name] = gettext(error.why, item=error.item, extent=extent)
         if not errors:
@@ -435,22 +429,20 @@ def show_notes() -> Response:
 def save_notes() -> Response:
     with access.reading() as (session, rater):
         sets = particulars.question_notes(session, rater.study)
-        notes = {f"note-{one.id}": one.id for one, _ in chain.from_iterable(sets)}
-    shown = ChoiceField({"all": None, **{str(one): one for one in notes.values()}})
-    form = forms.form_of_fields(
-        {"show": shown, **{name: LineField(LONGEST_NOTE) for name in notes}}
-    )
-    said = {field.name: field.data for field in form if field.raw_data}
+        notes = {f"note-{question.id}": question.id for question, _ in chain.from_iterable(sets)}
+    shows = ChoiceField({"all": None, **{str(number): number for number in notes.values()}})
+    fields = {"show": shows, **{name: LineField(LONGEST_NOTE) for name in notes}}
+    form = forms.form_of_fields(fields)
+    values = {field.name: field.data for field in form if field.raw_data}
     if not form.validate():
-        return _notes(said, forms.messages(form), status=422)
-    typed = {notes[name]: text for name, text in said.items() if name in notes}
+        return _notes(values, forms.messages(form), status=422)
+    typed = {notes[name]: text for name, text in values.items() if name in notes}
     with access.writing() as (session, rater):
         particulars.put_notes(session, rater.study, typed, access.now())
-        if "show" in said:
-            particulars.show_offered_notes(session, rater.study, access.now(), said["show"])
-    place = f"note-{said['show']}" if said.get("show") else None
-    there = url_for("question_notes.show", saved=1, _anchor=place)
-    return see_other(there)
+        if "show" in values:
+            particulars.show_offered_notes(session, rater.study, access.now(), values["show"])
+    place = f"note-{values['show']}" if values.get("show") else None
+    return see_other(url_for("question_notes.show", saved=1, _anchor=place))
 
 
 def _notes(
@@ -461,7 +453,7 @@ def _notes(
         text = render_template(
             "rating/question_notes/page.html",
             sets=sets,
-            offered=sum(bool(gold) and not one.note for one, gold in chain.from_iterable(sets)),
+            offered=sum(bool(gold) and not q.note for q, gold in chain.from_iterable(sets)),
             typed=typed,
             errors=errors,
             longest=LONGEST_NOTE,
