@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from math import inf
 from pathlib import Path
 
 from msgspec import Struct
@@ -79,13 +80,8 @@ def part_of(
     >>> [q.query_id for q in part_of([ReadQuestion(n, "?") for n in (1, 2, 3, 4)], 2, limit=2)]
     [2, 3]
     """
-    within = [
-        question
-        for question in questions
-        if (first is None or question.query_id >= first)
-        and (last is None or question.query_id <= last)
-    ]
-    return within[:limit]
+    low, high = -inf if first is None else first, inf if last is None else last
+    return [question for question in questions if low <= question.query_id <= high][:limit]
 
 
 def without_earlier_turns(
@@ -99,11 +95,10 @@ def without_earlier_turns(
         if not question.context_dependent:
             earlier = []
         elif question.query_id in numbers:
-            turns_left_out[question.query_id] = tuple(
-                turn for turn in earlier if turn not in numbers
-            )
+            turns = tuple(turn for turn in earlier if turn not in numbers)
+            turns_left_out |= {question.query_id: turns} if turns else {}
         earlier.append(question.query_id)
-    return {number: turns for number, turns in turns_left_out.items() if turns}
+    return turns_left_out
 
 
 def begin(plan: CollectionPlan, folder: Path, now: datetime) -> Collection:
@@ -184,36 +179,24 @@ def write_durably(path: Path, data: bytes) -> None:
 def _ask(
     run: CollectedRun, question: ReadQuestion, chatbot: Chatbot
 ) -> tuple[CollectedRun, Chatbot]:
-    unanswered = CollectedAnswer(
-        query_id=question.query_id,
-        question=question.text,
-        category=question.category,
-        context_dependent=question.context_dependent,
-    )
+    about = question.query_id, question.text, question.category
+    unanswered = CollectedAnswer(*about, question.context_dependent)
     theirs = chatbot.mapping.assigns_sessions
-    earlier = tuple(
-        (answer.question, answer.response) for answer in run.answers if not answer.error
-    )
+    good = [answer for answer in run.answers if not answer.error]
+    earlier = tuple((answer.question, answer.response) for answer in good)
     # A chatbot that names its sessions gets none before its first answer.
     session = run.thread_id if earlier or not theirs else ""
     message = Message(question.text, session, run.user_id, run.search_method, earlier)
     try:
         reply = chatbot.ask(message)
     except CallFailed as failure:
-        failed = replace(
-            unanswered,
-            error=str(failure),
-            error_code=failure.code,
-            excerpt=failure.excerpt,
-            tries=failure.tries,
-        )
+        why = {name: getattr(failure, name) for name in ("excerpt", "tries")}
+        failed = replace(unanswered, error=str(failure), error_code=failure.code, **why)
         return replace(run, answers=(*run.answers, failed)), chatbot
-    run = replace(
-        run,
-        answers=(*run.answers, answered(unanswered, reply)),
-        thread_id=(reply.session_id if theirs else None) or run.thread_id,
-        endpoint=public_address(reply.address),
-    )
+    answers = (*run.answers, answered(unanswered, reply))
+    thread_id = (reply.session_id if theirs else None) or run.thread_id
+    endpoint = public_address(reply.address)
+    run = replace(run, answers=answers, thread_id=thread_id, endpoint=endpoint)
     return run, replace(chatbot, address=reply.address)
 
 
@@ -221,9 +204,8 @@ def _fits(run: CollectedRun, plan: CollectionPlan) -> bool:
     labels = (run.search_method, run.llm, run.total_questions)
     if labels != (plan.method, plan.llm, len(plan.questions)):
         return False
-    if run.endpoint not in map(
-        public_address, [plan.chatbot.address, plan.chatbot.other_address or ""]
-    ):
+    addresses = plan.chatbot.address, plan.chatbot.other_address or ""
+    if run.endpoint not in map(public_address, addresses):
         return False
     return len(run.answers) <= run.total_questions and all(
         answer.query_id == question.query_id

@@ -39,16 +39,12 @@ SAME_WORDS = {
     "menyewa": "sewa", "kontrakan": "sewa", "apartment": "apartemen", "villa": "rumah",
     "rukan": "ruko", "kavling": "tanah",
 }  # fmt: skip
-STOPWORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        ada apakah atau bisa cari carikan dan daerah dekat dengan di dibawah bawah harga harganya
-        ingin jl juta jt kamar kec kel komp komplek lagi lain lantai m masih mau medan milyar
-        miliar no pilihan saya tapi yang
-        """,
-    )
-)
+_STOPWORDS_ID = """
+    ada apakah atau bisa cari carikan dan daerah dekat dengan di dibawah bawah harga harganya ingin
+    jl juta jt kamar kec kel komp komplek lagi lain lantai m masih mau medan milyar miliar no
+    pilihan saya tapi yang
+"""
+STOPWORDS = frozenset(_STOPWORDS_ID.split())
 
 
 class Reply(Struct, frozen=True):
@@ -75,12 +71,10 @@ class DemoBot:
             for listing in json.loads((seeds / "catalogue.json").read_text("utf-8"))
         ]
         self._known = frozenset[str]().union(*(words for _, words in self._listings))
-        self._recorded: dict[str, list[dict[str, Any]]] = {
-            method: json.loads((seeds / "runs" / method / "test_results.json").read_text("utf-8"))[
-                "results"
-            ]
-            for method in METHODS
-        }
+        self._recorded: dict[str, list[dict[str, Any]]] = {}
+        for method in METHODS:
+            file = seeds / "runs" / method / "test_results.json"
+            self._recorded[method] = json.loads(file.read_text("utf-8"))["results"]
         self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
         self._lock = Lock()
 
@@ -92,7 +86,9 @@ class DemoBot:
             if len(self._conversations) > MOST_SESSIONS:
                 self._conversations.popitem(last=False)
             reply = self._find_recorded(message, method, conversation)
-            self._hear(message, conversation)
+            if _words(message) & self._known:
+                conversation.question = message
+                conversation.shown_urls.clear()
             reply = reply or self._search_page(method, conversation)
             conversation.shown_urls.update(listing["url"] for listing in reply["properties"])
         return Reply(reply["response"], reply["properties"], session_id, reply["metadata"])
@@ -110,21 +106,12 @@ class DemoBot:
         conversation.next_recorded = 0
         return None
 
-    def _hear(self, message: str, conversation: _Conversation) -> None:
-        if _words(message) & self._known:
-            conversation.question = message
-            conversation.shown_urls.clear()
-
     def _search_page(self, method: str, conversation: _Conversation) -> dict[str, Any]:
         listings = self.search(conversation.question)
         new = [listing for listing in listings if listing["url"] not in conversation.shown_urls]
         page = new[:PAGE]
-        metadata = {
-            "total_found": len(listings),
-            "returned": len(page),
-            "method_used": method,
-            "has_more": len(new) > len(page),
-        }
+        metadata = {"total_found": len(listings), "returned": len(page), "method_used": method}
+        metadata["has_more"] = len(new) > len(page)
         properties = [*map(_property, page)]
         return {"response": _response_text(page), "properties": properties, "metadata": metadata}
 
@@ -145,9 +132,8 @@ def _searchable_text(listing: dict[str, Any]) -> str:
     landmarks = listing.get("nearby", ())
     near = (f"{at['kind']} {at['name']}" for at in landmarks if at["distance_m"] <= NEAR_M)
     kinds = (INDONESIAN_KINDS[listing[name]] for name in ("property_type", "listing_type"))
-    places = (
-        listing.get(name, "") for name in ("title", "area", "district", "location", "complex")
-    )
+    names = ("title", "area", "district", "location", "complex")
+    places = (listing.get(name, "") for name in names)
     return " ".join((*kinds, *places, *near, *listing.get("facilities", ())))
 
 
@@ -185,9 +171,6 @@ def _property(listing: dict[str, Any]) -> dict[str, Any]:
         *("id", "title", "price", "location", "property_type", "listing_type", "bedrooms"),
         *("bathrooms", "floors", "land_area", "building_area", "certificate", "source", "url"),
     )
-    return {
-        **{name: listing.get(name) for name in same},
-        "price_formatted": _rupiah(listing["price"]),
-        "city": "Medan",
-        "facilities": listing.get("facilities", []),
-    }
+    more = {"price_formatted": _rupiah(listing["price"]), "city": "Medan"}
+    more["facilities"] = listing.get("facilities", [])
+    return {name: listing.get(name) for name in same} | more

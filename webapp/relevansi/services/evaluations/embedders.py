@@ -112,12 +112,8 @@ class VectorEmbedder:
         self._known.update(vectors)
         while len(self._known) > _KEPT_VECTORS:
             self._known.popitem(last=False)
-        return [
-            cosine(vectors[claim], vectors[context])
-            if claim in vectors and context in vectors
-            else 0.0
-            for claim, context in pairs
-        ]
+        both = [[vectors.get(text) for text in pair] for pair in pairs]
+        return [cosine(claim, context) if claim and context else 0.0 for claim, context in both]
 
 
 def endpoint(url: str, model: str, key: str | None = None) -> VectorEmbedder:

@@ -97,11 +97,8 @@ def store(
     scored.id, scored.study_id, scored.created_at = secrets.token_hex(ID_BYTES), study.id, now
     session.add(scored)
     session.flush()
-    numbered = enumerate(rows, start=1)
-    while batch := [
-        {"evaluation_id": scored.id, "position": position, **row}
-        for position, row in islice(numbered, _BATCH)
-    ]:
+    items = ({"evaluation_id": scored.id, "position": n, **row} for n, row in enumerate(rows, 1))
+    while batch := [*islice(items, _BATCH)]:
         session.execute(insert(EvaluationItem), batch)
     return scored.id, False
 
@@ -126,13 +123,8 @@ def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> P
     counts = {part: session.scalar(count.where(*_fits(evaluation, part))) or 0 for part in Show}
     n_pages = max(1, -(-counts[show] // PAGE_SIZE))
     number = min(max(1, number), n_pages)
-    items = session.scalars(
-        select(EvaluationItem)
-        .where(*_fits(evaluation, show))
-        .order_by(EvaluationItem.position)
-        .limit(PAGE_SIZE)
-        .offset((number - 1) * PAGE_SIZE)
-    ).all()
+    rows = select(EvaluationItem).where(*_fits(evaluation, show)).order_by(EvaluationItem.position)
+    items = session.scalars(rows.limit(PAGE_SIZE).offset((number - 1) * PAGE_SIZE)).all()
     return Page(show, number, n_pages, items, counts)
 
 
@@ -148,11 +140,8 @@ def find_item(session: Session, evaluation: Evaluation, position: int) -> Evalua
 
 def results(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]]:
     """Yield every item as the command line writes it, a batch in memory at a time."""
-    in_order = (
-        select(EvaluationItem.result)
-        .where(EvaluationItem.evaluation_id == evaluation.id)
-        .order_by(EvaluationItem.position)
-    )
+    of_evaluation = EvaluationItem.evaluation_id == evaluation.id
+    in_order = select(EvaluationItem.result).where(of_evaluation).order_by(EvaluationItem.position)
     yield from session.scalars(in_order.execution_options(yield_per=_BATCH))
 
 

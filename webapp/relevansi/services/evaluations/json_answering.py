@@ -53,9 +53,7 @@ def prompt_digest() -> str:
 
 def filled_prompt(question: JsonQuestion) -> str:
     """The message to the model, filled in one pass: no text can open another place."""
-    contexts = (
-        f"[source_path: {context.source_path}]\n{context.text}" for context in question.contexts
-    )
+    contexts = (f"[source_path: {each.source_path}]\n{each.text}" for each in question.contexts)
     values = {"question": question.question, "contexts": "\n\n".join(contexts) or "(none)"}
     return _PLACE.sub(lambda place: values[place[1]], prompt_text())
 
@@ -161,14 +159,8 @@ class Answering(Struct):
             if not self.head["model_id"]:
                 raise ModelUnknown
             lines.append(self.head)
-        line: dict[str, object] = {
-            "id": question.row_id,
-            "output": answer.text,
-            "usage": answer.usage,
-            "latency_ms": answer.latency_ms,
-            "tries": answer.tries,
-            "model": answer.model,
-        }
+        line: dict[str, object] = {"id": question.row_id, "output": answer.text}
+        line |= {name: getattr(answer, name) for name in ("usage", "latency_ms", "tries", "model")}
         if "retriever" in self.head:
             line["contexts"] = [asdict(context) for context in question.contexts]
             self.n_without += not question.contexts
@@ -208,17 +200,13 @@ def head(
         parts["adapter_id"] = "none"
     if retriever is None:
         parts.setdefault("index_version", f"contexts of {question_set.version}")
-    parts |= {
-        "prompt_sha256": prompt_digest(),
-        "prompt_version": PROMPT_VERSION,
-        "eval_set_version": question_set.version,
-    }
-    return {
-        **{name: parts[name] for name in PROVENANCE if name in parts},
-        "endpoint": public_address(chatbot.address),
-        **({} if retriever is None else {"retriever": public_address(retriever.address)}),
-        "temperature": TEMPERATURE,
-    }
+    parts |= {"prompt_sha256": prompt_digest(), "prompt_version": PROMPT_VERSION}
+    parts["eval_set_version"] = question_set.version
+    provenance: dict[str, Any] = {name: parts[name] for name in PROVENANCE if name in parts}
+    provenance["endpoint"] = public_address(chatbot.address)
+    if retriever is not None:
+        provenance["retriever"] = public_address(retriever.address)
+    return provenance | {"temperature": TEMPERATURE}
 
 
 def begin(

@@ -86,12 +86,9 @@ class ScoringSettings(Struct, frozen=True):
         first = {} if self.first is None else {"first": self.first}
         if self.kind is EvaluationKind.CHUNKS:
             return first
-        scale = self.scale
-        return first | {
-            "tau_sim": scale.tau_sim,
-            "embedder": self.embedder.name if self.embedder else None,
-            "keep_citations": scale.keep_citations,
-        }
+        scale, embedder = self.scale, self.embedder.name if self.embedder else None
+        of_scale = {"tau_sim": scale.tau_sim, "keep_citations": scale.keep_citations}
+        return first | {"embedder": embedder} | of_scale
 
 
 def constraint_scoring(
@@ -107,10 +104,9 @@ def constraint_scoring(
     listed = listed_properties.read(results.name, results.data)
     problems = list(listed.problems)
     ids = {question.query_id for question in gold_file.questions}
+    strange = [query_id for query_id in listed.cards if query_id not in ids]
     problems += [
-        warning("result_without_question", results.name, query_id=query_id)
-        for query_id in listed.cards
-        if query_id not in ids
+        warning("result_without_question", results.name, query_id=number) for number in strange
     ]
     decisions = constraints.Decisions()
     if manual is not None:
@@ -199,13 +195,10 @@ def score_json(
     """The head of the report on JSON answers, and its figures; `take` gets each answer scored."""
     prompt, dev, questions, subset = settings.prompt, settings.subset, answered.questions, None
     if prompt is not None:
-        digest, stated_digest = (
-            sha256(prompt.data).hexdigest(),
-            answered.provenance["prompt_sha256"],
-        )
-        if digest != stated_digest.lower():
-            words = {"own": digest, "stated": stated_digest}
-            raise ImportRefused(error("other_prompt", prompt.name, words))
+        digests = {"own": sha256(prompt.data).hexdigest()}
+        digests["stated"] = answered.provenance["prompt_sha256"]
+        if digests["own"] != digests["stated"].lower():
+            raise ImportRefused(error("other_prompt", prompt.name, digests))
     stopped = False
     if dev is not None:
         ids = expected_json.read_subset(dev.name, dev.data)
@@ -273,10 +266,8 @@ def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingR
         if len(files) == 1:
             answered = expected_json.read(file.name, file.data)
         else:
-            outputs = files[1]
-            answered = expected_json.join(
-                file.name, file.data, outputs.name, io.BytesIO(outputs.data)
-            )
+            outputs = files[1].name, io.BytesIO(files[1].data)
+            answered = expected_json.join(file.name, file.data, *outputs)
         for problem in answered.problems:
             report(problem)
         provenance, n_rows = answered.provenance, len(answered.questions)
@@ -286,11 +277,8 @@ def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingR
         head, figures = score_rows(settings, file.name, io.BytesIO(file.data), take, report)
         if not rows.n:
             raise _nothing_scored(settings.kind, file, problems)
-    listed = [
-        {"name": part.name, "sha256": sha256(part.data).hexdigest()}
-        for part in (*files, settings.subset, settings.prompt)
-        if part
-    ]
+    parts = filter(None, (*files, settings.subset, settings.prompt))
+    listed = [{"name": part.name, "sha256": sha256(part.data).hexdigest()} for part in parts]
     stored = settings.as_stored()
     identity = json.dumps([settings.kind, stored, [part["sha256"] for part in listed]])
     is_part = "first" in stored or "subset" in stored

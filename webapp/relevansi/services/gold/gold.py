@@ -74,9 +74,8 @@ class GoldSet(Struct, frozen=True):
 
 def sets(session: Session, study: Study) -> list[GoldSet]:
     """Return the study's question sets with their gold questions' versions, the newest first."""
-    question_sets = session.scalars(
-        select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id.desc())
-    )
+    of_study = select(QuestionSet).where(QuestionSet.study_id == study.id)
+    question_sets = session.scalars(of_study.order_by(QuestionSet.id.desc()))
     return [_set(session, question_set) for question_set in question_sets]
 
 
@@ -147,15 +146,9 @@ def import_file(
     document = bounded.call(name, gold_questions.read, name, data).document
     newest = _newest(session, [question_set_id])
     if newest is None or newest.document != document:
-        session.add(
-            GoldVersion(
-                question_set_id=question_set_id,
-                name=name,
-                document=document,
-                rater_id=rater.id,
-                at=now,
-            )
-        )
+        saved = GoldVersion(question_set_id=question_set_id, name=name, document=document)
+        saved.rater_id, saved.at = rater.id, now
+        session.add(saved)
         session.flush()
 
 
@@ -180,13 +173,12 @@ def remarks(session: Session, run_id: str, gold: Gold) -> tuple[Problem, ...]:
     gold_texts = {question.query_id: question.text for question in gold.questions}
     problems = []
     for query_id in sorted(gold_texts.keys() | texts.keys()):
+        code = "gold_text_differs"
         if query_id not in texts:
             code = "gold_not_asked"
         elif query_id not in gold_texts:
             code = "asked_without_gold"
-        elif question_key(gold_texts[query_id]) != question_key(texts[query_id]):
-            code = "gold_text_differs"
-        else:
+        elif question_key(gold_texts[query_id]) == question_key(texts[query_id]):
             continue
         problems.append(warning(code, gold.version.name, query_id=query_id))
     return tuple(problems)
@@ -214,16 +206,10 @@ WITH_PLACES = "gold_questions.json"
 
 def starter(session: Session, question_set_id: int) -> dict[str, Any]:
     """Return a gold file of the set's own questions: each should bring data and asks nothing."""
-    questions = session.get_one(QuestionSet, question_set_id).questions
+    asked = {"expected_result": str(Expected.HAS_DATA), "constraints": {}}
     entries = [
-        {
-            "id": question.position,
-            "question": question.text,
-            "category": question.category,
-            "expected_result": str(Expected.HAS_DATA),
-            "constraints": {},
-        }
-        for question in questions
+        {"id": question.position, "question": question.text, "category": question.category, **asked}
+        for question in session.get_one(QuestionSet, question_set_id).questions
     ]
     return {"threshold_t": float(DEFAULT_THRESHOLD), "questions": entries}
 

@@ -139,15 +139,10 @@ def start(
     expected = prompts.estimate(session, judge, terms.most_calls)
     if not expected.n_cards:
         raise NothingToJudge(judge.rater.name)
-    judging = MachineSession(
-        rater_id=judge.rater_id,
-        state=str(SessionState.RUNNING),
-        started_at=now,
-        judged_items=expected.n_cards,
-        estimated_prompt_tokens=expected.prompt_tokens,
-        estimated_completion_tokens=expected.completion_tokens,
-        **asdict(terms),
-    )
+    judging = MachineSession(rater_id=judge.rater_id, started_at=now, **asdict(terms))
+    judging.state, judging.judged_items = str(SessionState.RUNNING), expected.n_cards
+    judging.estimated_prompt_tokens = expected.prompt_tokens
+    judging.estimated_completion_tokens = expected.completion_tokens
     session.add(judging)
     session.flush()
     tokens = expected.prompt_tokens + expected.completion_tokens
@@ -277,36 +272,27 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         """Return the model's verdict on one card, or why there is none."""
         assert self.endpoint is not None  # or nothing would have been claimed
         try:
-            client = Chatbot(
-                judges.address(self.endpoint),
-                mapping(self.endpoint, call.model, call.temperature),
-                replace(self.patience, tries=min(call.tries, self.patience.tries)),
-            )
+            spoken = mapping(self.endpoint, call.model, call.temperature)
+            patience = replace(self.patience, tries=min(call.tries, self.patience.tries))
+            client = Chatbot(judges.address(self.endpoint), spoken, patience)
             answer = client.ask(Message(message=call.prompt, session_id="", user_id="", method=""))
         except CallFailed as failure:
             with speaking(SOURCE_LANGUAGE):
                 detail = " ".join(failure.values.values())
                 if isinstance(failure, NotTheContract):
                     detail = gettext(failure.what, **failure.values)
-            code, excerpt, tries = failure.code, failure.excerpt, failure.tries
-            return CallOutcome(
-                tries=tries, answered=False, code=code, detail=detail, excerpt=excerpt
-            )
+            about = {name: getattr(failure, name) for name in ("code", "excerpt", "tries")}
+            return CallOutcome(answered=False, detail=detail, **about)
         except MissingKey as missing:
             why = str(missing.args[0])
             return CallOutcome(tries=0, answered=False, code=MISSING_KEY, detail=why)
-        usage = answer.usage or {}
-        prompt, completion = (
-            tokens if type(tokens) is int and 0 <= tokens < 10**9 else None
-            for tokens in (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-        )
+        numbers = [(answer.usage or {}).get(f"{part}_tokens") for part in ("prompt", "completion")]
+        prompt, completion = (n if type(n) is int and 0 <= n < 10**9 else None for n in numbers)
+        used = answer.tries, prompt, completion
         try:
-            return CallOutcome(
-                prompts.read(answer.text, call.scale), answer.tries, prompt, completion
-            )
+            return CallOutcome(prompts.read(answer.text, call.scale), *used)
         except UnreadableVerdict as wrong:
-            code, excerpt = str(wrong), answer.text[:2000]
-            return CallOutcome(None, answer.tries, prompt, completion, code=code, excerpt=excerpt)
+            return CallOutcome(None, *used, code=str(wrong), excerpt=answer.text[:2000])
 
     def keep(self, session: Session, call: JudgeCall, outcome: CallOutcome, now: datetime) -> None:
         """Store the outcome of a call: the verdict through the judge's event, or the failure."""
@@ -351,9 +337,8 @@ def _prepare_call(
         return SessionState.FINISHED
     item_id = left_to_judge[0]
     ((_, prompt),) = prompts.prompts_of(session, judge, [item_id])
-    row = session.get(MachineCall, (judge.rater_id, item_id)) or MachineCall(
-        rater_id=judge.rater_id, judged_item_id=item_id, state="", attempt=0
-    )
+    key = {"rater_id": judge.rater_id, "judged_item_id": item_id}
+    row = session.get(MachineCall, key) or MachineCall(**key, state="", attempt=0)
     if loop.is_lost(row, now):
         # Its caller died: it counts at its estimated cost, which it may have had.
         died_in = session.get(MachineSession, row.session_id)
@@ -366,9 +351,9 @@ def _prepare_call(
     if not tries:
         return SessionState.CAPPED
     row.session_id, row.prompt_characters, row.at = judging.id, len(prompt), now
-    row.verdict, row.reason, row.error, row.error_code, row.excerpt = None, "", None, None, None
+    row.verdict = row.error = row.error_code = row.excerpt = None
     row.prompt_tokens = row.completion_tokens = None
-    row.reserved_calls = tries
+    row.reason, row.reserved_calls = "", tries
     session.add(row)
     session.flush()
     lease = loop.take(session, row, now)
@@ -458,6 +443,7 @@ def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
         .order_by(MachineCall.at.desc(), MachineCall.judged_item_id)
         .limit(MOST_FAILED)
     )
+    cards = [(call, at, from_row(item.card or {"title": ""})) for call, item, at in failed]
     return Work(
         judged=count(is_judged),
         n_open=len(prompts.open_items(session, judge)),
@@ -465,8 +451,5 @@ def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
         n_fenced=count(is_judged, MachineCall.error_code == FENCED),
         current=next((line for line in sessions if line.line.ended_at is None), None),
         earlier=tuple(line for line in sessions if line.line.ended_at is not None),
-        failed=tuple(
-            (call, position, from_row(item.card or {"title": ""}).title)
-            for call, item, position in failed
-        ),
+        failed=tuple((call, position, card.title) for call, position, card in cards),
     )

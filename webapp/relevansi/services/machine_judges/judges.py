@@ -96,15 +96,9 @@ def make(
     if raters.find_named(session, study, name) is not None:
         raise raters.NameTaken(name)
     digest = _digest(prompt)
-    judge = MachineJudge(
-        rater=Rater(study=study, name=name, is_machine=True, created_at=now),
-        endpoint=public_address(address(endpoint)),
-        model=endpoint.model,
-        prompt=prompt,
-        prompt_sha256=digest,
-        temperature=0.0,
-        created_at=now,
-    )
+    judge = MachineJudge(model=endpoint.model, prompt=prompt, prompt_sha256=digest, created_at=now)
+    judge.rater = Rater(study=study, name=name, is_machine=True, created_at=now)
+    judge.endpoint, judge.temperature = public_address(address(endpoint)), 0.0
     session.add(judge)
     session.flush()
     # A rater without summaries would be missing from every report until the first verdict.
@@ -147,13 +141,10 @@ def changed_prompts(session: Session) -> list[str]:
 
 def lines(session: Session, study: Study) -> Sequence[Row[Any]]:
     """Return the study's machine judges, the newest first, as ``relevansi judge list`` does."""
-    judge_id = MachineJudge.rater_id
-    judged = select(func.count()).where(
-        Judgment.rater_id == judge_id, Judgment.verdict.is_not(None)
-    )
-    is_running = exists().where(
-        MachineSession.rater_id == judge_id, MachineSession.ended_at.is_(None)
-    )
+    judge_id, session_of = MachineJudge.rater_id, MachineSession
+    has_verdict = Judgment.rater_id == judge_id, Judgment.verdict.is_not(None)
+    judged = select(func.count()).where(*has_verdict)
+    is_running = exists().where(session_of.rater_id == judge_id, session_of.ended_at.is_(None))
     rows = (
         *(Rater.id, Rater.name, MachineJudge.model, MachineJudge.prompt_sha256),
         *(MachineJudge.created_at, MachineJudge.released_at, Rater.removed_at),
@@ -227,17 +218,16 @@ def beside_people(session: Session, study: Study, judge: MachineJudge) -> Beside
     each = verdicts.by_rater(session, scope, [rater.id for rater in people])
     scale = Scale.stored(study.scale)
     both = by_machine.keys() & merged.keys()
-    return BesidePeople(
-        table=Counter((by_machine[item_id], merged[item_id]) for item_id in both),
-        agreement=_agreement(by_machine, merged, scale),
-        people=tuple(
-            (rater.name, _agreement(by_machine, each[rater.id].by_item, scale))
-            for rater in people
-            if by_machine.keys() & each[rater.id].by_item.keys()
-        ),
-        cards=_cards(session, judge, by_machine, merged),
-        machine_judged=len(by_machine),
-    )
+    table = Counter((by_machine[item_id], merged[item_id]) for item_id in both)
+    by_name = [(rater.name, each[rater.id].by_item) for rater in people]
+    beside_each = [
+        (name, _agreement(by_machine, by_person, scale))
+        for name, by_person in by_name
+        if by_machine.keys() & by_person.keys()
+    ]
+    cards = _cards(session, judge, by_machine, merged)
+    agreement = _agreement(by_machine, merged, scale)
+    return BesidePeople(table, agreement, tuple(beside_each), cards, len(by_machine))
 
 
 def release(
@@ -253,13 +243,8 @@ def release(
         kappa = (weighted or agreement.agreement.cohen).value
         name = "quadratic kappa" if weighted else "kappa"
         summary = f"n = {agreement.n}, {name} = {'-' if kappa is None else format(kappa, '.4f')}"
-        log(
-            session,
-            judge,
-            f"{'release' if is_released else 'withdraw'} machine judge",
-            summary,
-            now,
-        )
+        action = f"{'release' if is_released else 'withdraw'} machine judge"
+        log(session, judge, action, summary, now)
 
 
 def log(session: Session, judge: MachineJudge, action: str, text: str, now: datetime) -> None:
@@ -271,9 +256,7 @@ def _agreement(
     by_machine: Mapping[int, str], by_person: Mapping[int, str], scale: Scale
 ) -> Agreement:
     both = by_machine.keys() & by_person.keys()
-    table = (
-        (scale.grade(by_machine[item_id]), scale.grade(by_person[item_id])) for item_id in both
-    )
+    table = ((scale.grade(by_machine[key]), scale.grade(by_person[key])) for key in both)
     return measure(table, ItemKind.CARDS, scale.top)
 
 
@@ -287,16 +270,9 @@ def _cards(
         .where(MachineCall.rater_id == judge.rater_id)
         .order_by(Question.question_set_id, Question.position, JudgedItem.id)
     )
-    cards = [
-        Beside(
-            position=question.position,
-            question=question.text,
-            card=from_row(item.card or {"title": ""}),
-            machine=by_machine[item.id],
-            people=merged[item.id],
-            reason=reason,
-        )
-        for item, question, reason in rows
-        if item.id in by_machine and item.id in merged
-    ]
+    cards = []
+    for item, question, reason in rows:
+        if item.id in by_machine and item.id in merged:
+            about = question.position, question.text, from_row(item.card or {"title": ""})
+            cards.append(Beside(*about, by_machine[item.id], merged[item.id], reason))
     return tuple(sorted(cards, key=lambda card: (not card.is_apart, card.machine == card.people)))

@@ -151,11 +151,8 @@ def filled(prompt: str, question: str, earlier: Sequence[EarlierTurn], card: Ite
     '{card}? - Title: Rumah'
     """
     turns = (f"Question: {turn.question}\nAnswer: {turn.response}" for turn in earlier)
-    values = {
-        "question": question,
-        "earlier": "\n\n".join(turns) or "(none)",
-        "card": card.described(),
-    }
+    earlier_texts = "\n\n".join(turns) or "(none)"
+    values = {"question": question, "earlier": earlier_texts, "card": card.described()}
     return _PLACE.sub(lambda place: values[place[1]], prompt)
 
 
@@ -241,13 +238,9 @@ def estimate(session: Session, judge: MachineJudge, most: int | None = None) -> 
     characters, example = 0, ""
     for _, prompt in prompts_of(session, judge, item_ids):
         characters, example = characters + len(prompt), example or prompt
-    return TokenEstimate(
-        n_cards=len(item_ids),
-        prompt_tokens=per_token.prompt(characters),
-        completion_tokens=ceil(len(item_ids) * per_token.completion),
-        measured=per_token.measured,
-        example=example,
-    )
+    n = len(item_ids)
+    tokens = per_token.prompt(characters), ceil(n * per_token.completion)
+    return TokenEstimate(n, *tokens, per_token.measured, example)
 
 
 def open_items(session: Session, judge: MachineJudge, *but_not: ColumnElement[bool]) -> list[int]:
@@ -259,26 +252,14 @@ def open_items(session: Session, judge: MachineJudge, *but_not: ColumnElement[bo
     study = judge.rater.study
     judged = select(Judgment.judged_item_id).where(Judgment.verdict.is_not(None))
     by_judge = judged.where(Judgment.rater_id == judge.rater_id)
-    people = judged.join(Rater, Rater.id == Judgment.rater_id).where(
-        Rater.study_id == study.id, Rater.is_machine.is_(False)
-    )
-    rows = session.execute(
-        select(JudgedItem.id, JudgedItem.id.in_(people)).where(
-            pool.is_shown(study.id, study.pool_depth),
-            JudgedItem.item_id.is_not(None),
-            JudgedItem.id.not_in(by_judge),
-            *but_not,
-        )
-    )
+    of_people = Rater.study_id == study.id, Rater.is_machine.is_(False)
+    people = judged.join(Rater, Rater.id == Judgment.rater_id).where(*of_people)
+    items = select(JudgedItem.id, JudgedItem.id.in_(people)).where(JudgedItem.item_id.is_not(None))
+    is_shown = pool.is_shown(study.id, study.pool_depth)
+    rows = session.execute(items.where(is_shown, JudgedItem.id.not_in(by_judge), *but_not)).all()
 
-    in_order = sorted(
-        (
-            not is_judged,
-            pool.draw(study.order_secret, Purpose.MACHINE, judge.rater_id, item_id),
-            item_id,
-        )
-        for item_id, is_judged in rows
-    )
+    draw = partial(pool.draw, study.order_secret, Purpose.MACHINE, judge.rater_id)
+    in_order = sorted((not is_judged, draw(item_id), item_id) for item_id, is_judged in rows)
     return [item_id for _, _, item_id in in_order]
 
 
@@ -300,18 +281,12 @@ def prompts_of(
 
 def rates(session: Session, judge: MachineJudge) -> Rates:
     """Return the tokens that the judge's prompts and answers took so far, else the assumed ones."""
-    n, characters, prompt, completion = session.execute(
-        select(
-            func.count(),
-            func.sum(MachineCall.prompt_characters),
-            func.sum(MachineCall.prompt_tokens),
-            func.sum(MachineCall.completion_tokens),
-        ).where(
-            MachineCall.rater_id == judge.rater_id,
-            MachineCall.prompt_tokens.is_not(None),
-            MachineCall.completion_tokens.is_not(None),
-        )
-    ).one()
+    call = MachineCall
+    tokens = func.sum(call.prompt_tokens), func.sum(call.completion_tokens)
+    is_measured = call.prompt_tokens.is_not(None), call.completion_tokens.is_not(None)
+    sums = select(func.count(), func.sum(call.prompt_characters), tokens[0], tokens[1])
+    measured = sums.where(call.rater_id == judge.rater_id, *is_measured)
+    n, characters, prompt, completion = session.execute(measured).one()
     if n < FEWEST_MEASURED or not characters or not prompt:
         return Rates()
     # PostgreSQL sums whole numbers as decimals.

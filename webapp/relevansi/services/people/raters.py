@@ -73,9 +73,8 @@ def find(session: Session, study: Study, rater_id: int) -> Rater:
 
 
 def owner(session: Session, study: Study) -> Rater:
-    return session.scalars(
-        select(Rater).where(Rater.study_id == study.id, Rater.is_owner).order_by(Rater.id).limit(1)
-    ).one()
+    owners = select(Rater).where(Rater.study_id == study.id, Rater.is_owner)
+    return session.scalars(owners.order_by(Rater.id).limit(1)).one()
 
 
 def find_named(session: Session, study: Study, name: str) -> Rater | None:
@@ -118,10 +117,8 @@ def remove(session: Session, rater: Rater, now: datetime) -> None:
     """End a rater's sign-in and judging; judgments stay, unfinished tasks are free. Logged."""
     _stop(session, rater, now)
     study = rater.study
-    unfinished = session.scalars(
-        select(Task.id).where(Task.rater_id == rater.id, tasks.is_open(study))
-    ).all()
-    session.execute(delete(Task).where(Task.id.in_(unfinished)))
+    own_open = select(Task.id).where(Task.rater_id == rater.id, tasks.is_open(study))
+    session.execute(delete(Task).where(Task.id.in_(session.scalars(own_open).all())))
     studies.log(session, study, "remove rater", studies.rater_subject(rater), None, None, now)
 
 
@@ -228,27 +225,17 @@ def make(session: Session, rater: Rater, now: datetime, *, days: int = DAYS) -> 
         raise NameTaken(rater.name)
     token = secrets.token_urlsafe(TOKEN_BYTES)
     expires_at = now + timedelta(days=days)
-    session.add(
-        Invitation(
-            rater_id=rater.id, token_hash=hashed(token), created_at=now, expires_at=expires_at
-        )
-    )
+    times = {"created_at": now, "expires_at": expires_at}
+    session.add(Invitation(rater_id=rater.id, token_hash=hashed(token), **times))
     studies.log(session, rater.study, "invite", studies.rater_subject(rater), None, None, now)
     return NewLink(token, expires_at, rater.name)
 
 
 def accept(session: Session, study: Study, token: str, now: datetime) -> Invitation:
     """Return the invitation of a link, whose rater it lets in; raises ``NoWayIn``."""
-    invitation = session.scalar(
-        select(Invitation)
-        .join(Rater)
-        .where(
-            Invitation.token_hash == hashed(token),
-            Rater.study_id == study.id,
-            ~Rater.is_machine,
-            Rater.removed_at.is_(None),
-        )
-    )
+    is_present = Rater.study_id == study.id, ~Rater.is_machine, Rater.removed_at.is_(None)
+    by_token = select(Invitation).where(Invitation.token_hash == hashed(token))
+    invitation = session.scalar(by_token.join(Rater).where(*is_present))
     if invitation is None or state_of(invitation.withdrawn_at, invitation.expires_at, now) != OPEN:
         raise NoWayIn
     return invitation
@@ -270,12 +257,9 @@ def invitation_lines(
 ) -> dict[int, list[InvitationLine]]:
     """Return the invitations of each rater, by the rater's id, the newest first."""
     by_rater: dict[int, list[InvitationLine]] = defaultdict(list)
-    for row in session.scalars(
-        select(Invitation)
-        .join(Rater)
-        .where(Rater.study_id == study.id)
-        .order_by(Invitation.created_at.desc(), Invitation.id.desc())
-    ):
+    rows = select(Invitation).join(Rater).where(Rater.study_id == study.id)
+    newest_first = rows.order_by(Invitation.created_at.desc(), Invitation.id.desc())
+    for row in session.scalars(newest_first):
         state = state_of(row.withdrawn_at, row.expires_at, now)
         by_rater[row.rater_id].append(InvitationLine(row.id, row.created_at, row.expires_at, state))
     return by_rater

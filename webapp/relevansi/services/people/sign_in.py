@@ -19,6 +19,7 @@ from threading import BoundedSemaphore, Lock
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import (
     Boolean,
     Row,
@@ -150,12 +151,7 @@ def current_user(
     that. A cookie is void once its password or invitation is gone.
     """
     claim = cookie or SessionCookie(rater_id=0)
-    values = {
-        "rater_id": claim.rater_id,
-        "invitation_id": claim.invitation_id,
-        "sign_in": claim.sign_in,
-        "stays_open": stays_open,
-    }
+    values = {**asdict(claim), "stays_open": stays_open}
     row = tables(session).execute(_user_query(), values).one()
     labels.about(row.kind, Scale.stored(row.scale), row.merging)
     is_open = row.owner_id is not None
@@ -206,32 +202,25 @@ def named_by_house(
         return None
     if address in owners:
         return raters.owner(session, study)
-    is_open = exists().where(
-        Invitation.rater_id == Rater.id,
-        Invitation.withdrawn_at.is_(None),
-        Invitation.expires_at > now,
-    )
-    candidates = session.scalars(
-        select(Rater).where(
-            *(Rater.study_id == study.id, Rater.removed_at.is_(None)),
-            *(~Rater.is_owner, ~Rater.is_machine, is_open),
-            func.lower(Rater.name).contains(address, autoescape=True),
-        )
-    )
+    unexpired = Invitation.withdrawn_at.is_(None), Invitation.expires_at > now
+    is_invited = exists().where(Invitation.rater_id == Rater.id, *unexpired)
+    of_study = select(Rater).where(Rater.study_id == study.id, Rater.removed_at.is_(None))
+    invited = of_study.where(~Rater.is_owner, ~Rater.is_machine, is_invited)
+    has_address = func.lower(Rater.name).contains(address, autoescape=True)
+    candidates = session.scalars(invited.where(has_address))
     namesakes = [rater for rater in candidates if parseaddr(rater.name)[1].lower() == address]
     return namesakes[0] if len(namesakes) == 1 else None
 
 
 def _cookie_holds(cookie: SessionCookie, row: Row[Any], now: datetime) -> bool:
     if row.signed_out is not None:
-        by = None
-    elif cookie.invitation_id is None:
-        by = row.password if row.is_owner else None
-    elif row.invited_id != cookie.rater_id or row.withdrawn_at or row.expires_at <= now:
-        by = None
+        return False
+    if cookie.invitation_id is None:
+        secret = row.password if row.is_owner else None
     else:
-        by = row.token_hash
-    return by is not None and hmac.compare_digest(cookie.seal, seal(by))
+        is_void = row.invited_id != cookie.rater_id or row.withdrawn_at or row.expires_at <= now
+        secret = None if is_void else row.token_hash
+    return secret is not None and hmac.compare_digest(cookie.seal, seal(secret))
 
 
 def owner_cookie(session: Session, study: Study) -> SessionCookie:
@@ -325,10 +314,9 @@ def forgive(session: Session, study: Study, source: str, *, is_known: bool = Tru
     mine = Attempt.source == _source(study, f"password/{source}")
     session.execute(delete(Attempt).where(mine))
     if not is_known:
-        last = select(func.max(Attempt.id)).where(
-            Attempt.source == _source(study, "password of strangers")
-        )
-        session.execute(delete(Attempt).where(Attempt.id == last.scalar_subquery()))
+        of_strangers = Attempt.source == _source(study, "password of strangers")
+        last = select(func.max(Attempt.id)).where(of_strangers).scalar_subquery()
+        session.execute(delete(Attempt).where(Attempt.id == last))
 
 
 def _normal(password: str) -> str:

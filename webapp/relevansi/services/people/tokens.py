@@ -86,14 +86,10 @@ def make(
         raise NoTokenForIt(rater.name)
     text = PREFIX + secrets.token_urlsafe(32)
     chosen = set(scopes)
-    token = Token(
-        rater_id=rater.id,
-        name=name[:LONGEST_NAME],
-        scopes=" ".join(scope for scope in SCOPES if scope in chosen),
-        token_hash=hashed(text),
-        created_at=now,
-        expires_at=now + timedelta(days=days),
-    )
+    in_order = " ".join(scope for scope in SCOPES if scope in chosen)
+    token = Token(rater_id=rater.id, name=name[:LONGEST_NAME], scopes=in_order)
+    token.token_hash, token.created_at = hashed(text), now
+    token.expires_at = now + timedelta(days=days)
     session.add(token)
     session.flush()
     _log(session, token, "make token", now)
@@ -178,17 +174,12 @@ def _log(session: Session, token: Token, action: str, now: datetime) -> None:
 @cache
 def _token_query() -> Select[Any]:
     first = select(func.min(aliased(Study).id)).scalar_subquery()
+    is_open = Token.expires_at > bindparam("now", type_=Token.expires_at.type)
     return (
         select(Token.id, Token.scopes, Token.used_at, Rater.id, Rater.study_id, Rater.is_owner)
         .add_columns(Study.kind, Study.scale, Study.merging)
         .join_from(Token, Rater, Rater.id == Token.rater_id)
         .join(Study, Study.id == Rater.study_id)
-        .where(
-            Token.token_hash == bindparam("token_hash"),
-            Token.withdrawn_at.is_(None),
-            Token.expires_at > bindparam("now", type_=Token.expires_at.type),
-            Rater.removed_at.is_(None),
-            ~Rater.is_machine,
-            Study.id == first,
-        )
+        .where(Token.token_hash == bindparam("token_hash"), Token.withdrawn_at.is_(None), is_open)
+        .where(Rater.removed_at.is_(None), ~Rater.is_machine, Study.id == first)
     )

@@ -107,10 +107,8 @@ def pace(moments: Iterable[datetime]) -> float | None:
 def saving(session: Session, study: Study) -> Saving:
     in_study = and_(Run.study_id == study.id, is_put_to_raters(Query.question_id))
     results = select(func.count()).select_from(Result).join(Query).join(Run).where(in_study)
-    distinct = (
-        select(func.count(Result.judged_item_id.distinct())).join(Query).join(Run).where(in_study)
-    )
-    within = distinct
+    items = select(func.count(Result.judged_item_id.distinct()))
+    within = distinct = items.join(Query).join(Run).where(in_study)
     if study.pool_depth is not None:
         within = within.where(Result.rank <= study.pool_depth)
     everything, pooled = session.scalar(distinct) or 0, session.scalar(within) or 0
@@ -118,17 +116,11 @@ def saving(session: Session, study: Study) -> Saving:
 
 
 def rater_progress(session: Session, rater: Rater) -> RaterProgress:
-    judged = select(func.count()).where(
-        Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
-    )
-    moments = recent_clicks(session, rater)
-    return RaterProgress(
-        name=rater.name,
-        progress=shares.progress(session, rater),
-        judged=session.scalar(judged) or 0,
-        last_at=max(moments, default=None),
-        pace=pace(moments),
-    )
+    own = Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
+    judged = session.scalar(select(func.count()).where(*own)) or 0
+    moments, progress = recent_clicks(session, rater), shares.progress(session, rater)
+    last_at = max(moments, default=None)
+    return RaterProgress(rater.name, progress, judged, last_at, pace(moments))
 
 
 class OwnQuestion(NamedTuple):
@@ -164,12 +156,8 @@ def own_questions(session: Session, rater: Rater) -> list[OwnQuestion]:
     questions = []
     for question, text in in_order:
         units = by_question[question]
-        has_begun = any(
-            unit_progress.open_judgments < unit_progress.judgments
-            or unit_progress.unrated < unit_progress.answers
-            for unit_progress in units
-        )
-        is_open = any(unit_progress.is_open for unit_progress in units)
+        has_begun = any(u.open_judgments < u.judgments or u.unrated < u.answers for u in units)
+        is_open = any(unit.is_open for unit in units)
         progress = "done" if not is_open else "begun" if has_begun else "open"
         query = queries.get(question)
         task_id = None if query else tasks.get(question)
@@ -195,9 +183,8 @@ def recent_clicks(session: Session, rater: Rater) -> Sequence[datetime]:
 def runs_by_question(session: Session, study: Study) -> dict[int, list[str]]:
     """Return the ids of the runs that were asked each question, by its id."""
     asked: dict[int, list[str]] = defaultdict(list)
-    for question_id, run_id in session.execute(
-        select(Query.question_id, Query.run_id).join(Run).where(Run.study_id == study.id)
-    ):
+    rows = select(Query.question_id, Query.run_id).join(Run).where(Run.study_id == study.id)
+    for question_id, run_id in session.execute(rows):
         asked[question_id].append(run_id)
     return asked
 
@@ -211,20 +198,18 @@ def question_progress(session: Session, study: Study) -> list[QuestionProgress]:
     assigned = assignments.by_rater(session, study) if is_blind else {}
     is_shown = pool.is_shown(study.id, study.pool_depth, is_blind=is_blind)
     judged: dict[int, dict[str, int]] = defaultdict(dict)
-    for question_id, rater_id, count in session.execute(
-        select(JudgedItem.question_id, Judgment.rater_id, func.count())
-        .join(Judgment)
-        .where(Judgment.verdict.is_not(None), is_shown)
-        .group_by(JudgedItem.question_id, Judgment.rater_id)
-        .order_by(Judgment.rater_id)
-    ):
+    by_rater = JudgedItem.question_id, Judgment.rater_id
+    counts = select(*by_rater, func.count()).join(Judgment).group_by(*by_rater)
+    counts = counts.where(Judgment.verdict.is_not(None), is_shown).order_by(Judgment.rater_id)
+    for question_id, rater_id, count in session.execute(counts):
         if rater_id in names:
             judged[question_id][names[rater_id]] = count
+    columns = Question.id, Question.position, Question.text, Question.category
     rows = session.execute(
-        select(Question.id, Question.position, Question.text, Question.category, func.count())
+        select(*columns, func.count())
         .join(JudgedItem, JudgedItem.question_id == Question.id)
         .where(is_shown, is_put_to_raters(Question.id))
-        .group_by(Question.id, Question.position, Question.text, Question.category)
+        .group_by(*columns)
         .order_by(Question.question_set_id, Question.position)
     )
     standings = []
@@ -236,18 +221,9 @@ def question_progress(session: Session, study: Study) -> list[QuestionProgress]:
         by = {name: judged[key].get(name, 0) for name in sorted({*given_to, *judged[key]})}
         raters = len({*by, *theirs.values()})
         n_wanted = raters if study.overlap is None else min(study.overlap, raters)
-        begun = sum(n_items - count for count in by.values())
-        standings.append(
-            QuestionProgress(
-                *(key, position, text, category, n_items, given_to),
-                planned_for=[
-                    name
-                    for rater, name in theirs.items()
-                    if is_free and rater not in raters_given[key]
-                ],
-                reach=len({*theirs, *raters_given[key]}),
-                judged=by,
-                verdicts_left=begun + n_items * max(0, n_wanted - len(by)),
-            )
-        )
+        left = sum(n_items - count for count in by.values()) + n_items * max(0, n_wanted - len(by))
+        planned_for = [name for rater, name in theirs.items() if rater not in raters_given[key]]
+        about = key, position, text, category, n_items, given_to, planned_for if is_free else []
+        reach = len({*theirs, *raters_given[key]})
+        standings.append(QuestionProgress(*about, reach, judged=by, verdicts_left=left))
     return standings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, exists, insert, select, update
 from sqlalchemy.orm import Session, selectinload
@@ -58,15 +58,10 @@ def of_collection(
         question = same
         if question is None:
             last += 1
-            question = Question(
-                question_set_id=question_set.id,
-                position=last,
-                text=query.question,
-                key=question_key(query.question),
-                category=query.category,
-                context_dependent=False,
-                external_id=query.external_id,
-            )
+            question = Question(question_set_id=question_set.id, position=last)
+            question.text, question.key = query.question, question_key(query.question)
+            question.category, question.context_dependent = query.category, False
+            question.external_id = query.external_id
             session.add(question)
         elif not is_told(question.text, question.external_id):  # by an earlier file
             question.text, question.key = query.question, question_key(query.question)
@@ -114,14 +109,10 @@ def matched(
 def _same(
     questions: Sequence[Question], queries: Sequence[ReadQuery]
 ) -> list[Question | None] | None:
-    by_id = {
-        question_of_set.external_id: question_of_set
-        for question_of_set in questions
-        if question_of_set.external_id is not None
-    }
+    by_id = {question.external_id: question for question in questions}
     by_key: dict[str, list[Question]] = {}  # a file may ask one text twice
-    for question_of_set in questions:
-        by_key.setdefault(question_of_set.key, []).append(question_of_set)
+    for each in questions:
+        by_key.setdefault(each.key, []).append(each)
     stored: list[Question | None] = []
     for query in queries:
         key, by = question_key(query.question), query.external_id
@@ -142,29 +133,16 @@ def is_told(text: str, external_id: str | None) -> bool:
 def are_shared(session: Session, study: Study, key_lists: Sequence[Sequence[str]]) -> bool:
     """Whether a new run, by the keys of its questions, would share its set with another one."""
     with_runs = set(session.scalars(select(Run.question_set_id).where(Run.study_id == study.id)))
-    question_sets = [
-        shared_set for shared_set in _largest_first(session, study) if shared_set.id in with_runs
-    ]
-    lists = [
-        *([question.key for question in shared_set.questions] for shared_set in question_sets),
-        *key_lists,
-    ]
-    pairs = combinations(range(len(lists)), 2)
-    return any(
-        second >= len(question_sets)
-        and (subsequence(lists[first], lists[second]) or subsequence(lists[second], lists[first]))
-        for first, second in pairs
-    )
+    question_sets = [each for each in _largest_first(session, study) if each.id in with_runs]
+    stored = [[question.key for question in each.questions] for each in question_sets]
+    pairs = [*product(stored, key_lists), *combinations(key_lists, 2)]
+    return any(subsequence(keys, part) or subsequence(part, keys) for keys, part in pairs)
 
 
 def _largest_first(session: Session, study: Study) -> Sequence[QuestionSet]:
-    question_sets = session.scalars(
-        select(QuestionSet)
-        .where(QuestionSet.study_id == study.id)
-        .options(selectinload(QuestionSet.questions))
-        .order_by(QuestionSet.id)
-    )
-    return sorted(question_sets, key=lambda question_set: -len(question_set.questions))
+    of_study = select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id)
+    with_questions = of_study.options(selectinload(QuestionSet.questions))
+    return sorted(session.scalars(with_questions), key=lambda each: -len(each.questions))
 
 
 def _positions(
@@ -226,18 +204,12 @@ def _grow_or_make(
     session.flush()
     for place, question in questions_at.items():
         question.position, question.question_set_id = place + 1, question_set.id
-    rows = [
-        {
-            "question_set_id": question_set.id,
-            "position": place + 1,
-            "text": query.question,
-            "key": key,
-            "category": query.category,
-            "context_dependent": bool(query.context_dependent),
-        }
-        for place, (query, key) in enumerate(zip(queries, keys, strict=True))
-        if place not in questions_at
-    ]
+    rows = []
+    for position, (query, key) in enumerate(zip(queries, keys, strict=True), start=1):
+        if position - 1 not in questions_at:
+            row = {"question_set_id": question_set.id, "position": position, "key": key}
+            row |= {"text": query.question, "category": query.category}
+            rows.append(row | {"context_dependent": bool(query.context_dependent)})
     if rows:
         tables(session).execute(insert(Question), rows)
     session.flush()

@@ -117,9 +117,8 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
     def claim(self, session: Session, now: datetime) -> JobCall | Idle:
         # Another worker may have died just now with its lease: such a job is free in a while.
         idle = Idle.DONE
-        for row in session.scalars(
-            select(LongWork).where(_is_open()).order_by(LongWork.put_down_at)
-        ):
+        open_jobs = select(LongWork).where(_is_open()).order_by(LongWork.put_down_at)
+        for row in session.scalars(open_jobs):
             is_held = row.state == ASKING and not loop.is_lost(row, now)
             lease = None if is_held else loop.take(session, row, now)
             if lease is None:
@@ -213,12 +212,9 @@ def of_kinds(
     session: Session, study: Study, kinds: Iterable[str], now: datetime
 ) -> Sequence[LongWork]:
     """Return the study's jobs of some kinds, the newest first."""
-    of_study = select(LongWork).where(
-        LongWork.study_id == study.id,
-        LongWork.kind.in_(kinds),
-        LongWork.put_down_at > now - KEPT_FOR,
-    )
-    return session.scalars(of_study.order_by(LongWork.put_down_at.desc())).all()
+    of_study = select(LongWork).where(LongWork.study_id == study.id, LongWork.kind.in_(kinds))
+    recent = of_study.where(LongWork.put_down_at > now - KEPT_FOR)
+    return session.scalars(recent.order_by(LongWork.put_down_at.desc())).all()
 
 
 def file(session: Session, study: Study, work_id: str) -> ExportedFile:
@@ -252,8 +248,8 @@ def forget(session: Session, study: Study, rater_id: int, names: Collection[str]
     session.flush()
     # Begun anew first: on PostgreSQL that waits for whoever stores a file just now.
     open_now = (LongWork.study_id == study.id) & (LongWork.state == ASKING)
-    anew = update(LongWork).where(open_now).values(state=WAITING, alive_until=None, steps_done=0)
-    session.execute(anew)
+    anew = {"state": WAITING, "alive_until": None, "steps_done": 0}
+    session.execute(update(LongWork).where(open_now).values(anew))
     with_file = (LongWork.study_id == study.id) & LongWork.data.is_not(None)
     session.execute(delete(LongWork).where(with_file))
 
