@@ -144,8 +144,9 @@ def resume(judge_id: int) -> Response:
     with access.writing() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
         running = calls.running(session, judge.rater_id)
-    if running is not None:
-        _wake(judge_id, running.at_once)
+        at_once = running.at_once if running is not None else 0
+    if at_once:
+        _wake(judge_id, at_once)
     return _back(judge_id)
 
 
