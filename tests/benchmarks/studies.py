@@ -171,7 +171,7 @@ def card_keys(
     with database.reading() as session:
         found = select(Task).join(Question).where(*wanted).order_by(Question.position)
         return [
-            (task.id, [tasks.key(task, thing.id) for thing in tasks.things(session, task)])
+            (task.id, [tasks.key(task, thing.id) for thing in tasks.cards(session, task)])
             for task in session.scalars(found)
         ]
 

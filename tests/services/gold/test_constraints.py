@@ -464,7 +464,7 @@ def test_a_repeat_decided_anew(session: Session, study: Study, rater: Rater, bli
 
     (key,) = [
         tasks.key(again, thing.id)
-        for thing in tasks.things(session, again)
+        for thing in tasks.cards(session, again)
         if (thing.card or {})["slug"] == "b"
     ]
     (found,) = [marks.of_task(session, rater, again.id)[key]]

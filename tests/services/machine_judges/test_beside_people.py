@@ -101,7 +101,7 @@ def everything_of_people(session: Session, study: Study) -> str:
     found["votes"] = reports.votes(session, study, in_study(study))
     found["lines"] = [line for line in raters.lines(session, study) if not line.is_machine]
     found["progress"] = [
-        (shares.progress(session, rater), shares.done(session, rater))
+        (shares.progress(session, rater), shares.finished_counts(session, rater))
         for rater in studies.raters(session, study)
     ]
     text = "\n".join(f"{name}: {value!r}" for name, value in found.items())

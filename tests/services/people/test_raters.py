@@ -142,7 +142,7 @@ def test_deleting_leaves_a_count_and_nothing_else(
     events.judge(session, rater, run_id, 1, 1, YES, click("o1"))
     task = tasks.next_task(session, ani, NOW)
     assert task is not None
-    card_key = tasks.key(task, tasks.things(session, task)[0].id)
+    card_key = tasks.key(task, tasks.cards(session, task)[0].id)
     tasks.judge(session, ani, task.id, card_key, YES, click("t1"))
     events.undo(session, ani, run_id, click("u1"))
     thing = session.scalars(select(JudgedItem.id).limit(1)).one()

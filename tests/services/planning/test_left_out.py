@@ -113,8 +113,8 @@ def test_a_verdict_given_outside_the_sample_counts_nowhere(
 
     assert reports.report(session, study, run_id, reports.rule_of(session, study)) == before
     after = pages.rating_page(session, rater, run_id, 2, QueryFilter())
-    assert after.whole == alone.whole
-    assert after.whole.totals.n_queries == 3
+    assert after.run_progress == alone.run_progress
+    assert after.run_progress.totals.n_queries == 3
 
 
 def test_a_rated_csv_is_known_again_with_and_without_the_other_questions(
@@ -184,7 +184,7 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     assert page.place.position is None
     assert page.place.next is None
     assert page.progress.of == 3
-    assert (shares.progress(session, rater).done, page.progress.left) == (0, 3)
+    assert (shares.progress(session, rater).finished, page.progress.left) == (0, 3)
     following = tasks.onward(session, rater, LATER, QueryFilter(), after=given[0].id)
     assert following is not None
     asked = session.get_one(Task, following).question.position

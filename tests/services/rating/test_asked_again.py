@@ -50,7 +50,7 @@ def counts(found: Blindness) -> tuple[int, ...]:
 
 def work(session: Session, rater: Rater) -> tuple[int, ...]:
     found = shares.progress(session, rater)
-    return found.done, found.of, found.open_judgments, found.unrated
+    return found.finished, found.of, found.open_judgments, found.unrated
 
 
 def verdicts(session: Session, rater: Rater) -> list[str | None]:

@@ -238,7 +238,7 @@ def test_the_number_told_never_changes(session: Session, rater: Rater, run_ids: 
     assert len(run_ids) == 2
     robot, told, kinds = Robot(session, rater), [], []
     while (page := robot.next_page()) is not None:
-        told.append((page.place.position, page.progress.of, page.progress.done))
+        told.append((page.place.position, page.progress.of, page.progress.finished))
         kinds.append(kind(session, page))
         robot.rate(page)
 
@@ -247,7 +247,7 @@ def test_the_number_told_never_changes(session: Session, rater: Rater, run_ids: 
     assert (kinds.count(POOL), kinds.count(REPEAT)) == (12, 2)
     assert kinds[:3] == [POOL] * 3
     after = shares.progress(session, rater)
-    assert (after.done, after.of, after.open_judgments, after.unrated) == (14, 14, 0, 0)
+    assert (after.finished, after.of, after.open_judgments, after.unrated) == (14, 14, 0, 0)
 
 
 @pytest.mark.usefixtures("run_ids")
@@ -355,7 +355,7 @@ def test_the_end_counts_as_the_rater_was_told(session: Session, rater: Rater) ->
     Robot(session, rater).rate_all()
 
     # Twelve questions of three cards and two answers, two of them again.
-    assert shares.done(session, rater) == (14, 42, 0, 28)
+    assert shares.finished_counts(session, rater) == (14, 42, 0, 28)
     assert shares.pooled_figure(session, rater)[1] == 42
 
 

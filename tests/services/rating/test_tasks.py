@@ -183,7 +183,7 @@ def test_others_ratings_close_no_task(
     for shown in pages.blind_page(session, other, task.id).cards:
         tasks.judge(session, other, task.id, shown.key, YES, click(shown.key))
     page = pages.blind_page(session, other, task.id)
-    assert (page.stage, page.progress.done) == (TaskStage.ANSWERS, 0)
+    assert (page.stage, page.progress.finished) == (TaskStage.ANSWERS, 0)
     assert tasks.next_task(session, other, NOW) is task
     for answer in page.answers:
         tasks.rate(session, other, task.id, answer.key, AnswerRating(quality=3), click(answer.key))
@@ -374,7 +374,7 @@ def test_names_and_order_follow_the_secret(session: Session, study: Study, rater
     study.order_secret = "5" * 64
     other = {card.key for card in page_of(session, rater, task).cards}
     assert other.isdisjoint(key for key, _ in shown)
-    thing = tasks.things(session, task)[0]
+    thing = tasks.cards(session, task)[0]
     message = f"cards/{rater.id}/pool/{thing.id}".encode()
     assert tasks.key(task, thing.id) == hmac.new(b"5" * 64, message, "sha256").hexdigest()[:16]
 

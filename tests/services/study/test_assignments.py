@@ -136,7 +136,7 @@ def test_what_was_begun_stays_with_its_rater(session: Session, budi: Rater) -> N
     Robot(session, budi).rate_all()
     assert positions(session, budi) == [1, 3]
     after = shares.progress(session, budi)
-    assert (after.done, after.of) == (2, 2)
+    assert (after.finished, after.of) == (2, 2)
 
 
 def test_the_overlap_is_the_cap(session: Session, study: Study, rater: Rater, budi: Rater) -> None:

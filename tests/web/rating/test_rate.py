@@ -380,7 +380,7 @@ def test_another_rater_s_task_is_nowhere_to_be_found(
         other = studies.add_rater(session, study, "Budi", NOW)
         task = tasks.next_task(session, other, NOW)
         assert task is not None
-        task_id, key = task.id, tasks.key(task, tasks.things(session, task)[0].id)
+        task_id, key = task.id, tasks.key(task, tasks.cards(session, task)[0].id)
 
     assert client.get(f"/rate/{task_id}", headers=headers).status_code == 404
     said = {"card": key, "relevance": "1"}

@@ -63,7 +63,7 @@ def add(database: Database, name: str, *verdicts: Relevance) -> int:
         task = tasks.next_task(session, rater, NOW) if verdicts else None
         for minute, verdict in enumerate(verdicts):
             assert task is not None
-            shown = tasks.key(task, tasks.things(session, task)[minute].id)
+            shown = tasks.key(task, tasks.cards(session, task)[minute].id)
             tasks.judge(session, rater, task.id, shown, verdict, click(f"{name}{minute}", minute=1))
         session.flush()
         return rater.id

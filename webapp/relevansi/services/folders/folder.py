@@ -125,7 +125,7 @@ def _read(database: Database, line: FolderLine, secret: str) -> FolderLine:
             line.is_archived,
             title=studies.shown_name(study),
             raters=len(studies.present(session, study)),
-            share=sum(progress.done for progress in turns) / total if total else None,
+            share=sum(progress.finished for progress in turns) / total if total else None,
             setup_key="" if study.password else sign_in.setup_key(study, secret),
         )
 

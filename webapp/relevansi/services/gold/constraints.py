@@ -430,6 +430,6 @@ def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
                 titles[item.identity] = item.title
                 about = names[run.id], query.question_id, item.identity
                 verdicts.append(VerdictByHand(*about, passed))
-        asked = ((query.question_id, query.question) for query in queries.values())
-        questions = {key: (question.position, question.text) for key, question in asked}
+        pairs = ((query.question_id, query.question) for query in queries.values())
+        questions = {key: (question.position, question.text) for key, question in pairs}
         yield JudgedRun(names[run.id], tuple(verdicts), questions, titles)

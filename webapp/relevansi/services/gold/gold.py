@@ -206,9 +206,9 @@ WITH_PLACES = "gold_questions.json"
 
 def starter(session: Session, question_set_id: int) -> dict[str, Any]:
     """Return a gold file of the set's own questions: each should bring data and asks nothing."""
-    asked = {"expected_result": str(Expected.HAS_DATA), "constraints": {}}
+    usual = {"expected_result": str(Expected.HAS_DATA), "constraints": {}}
     entries = [
-        {"id": question.position, "question": question.text, "category": question.category, **asked}
+        {"id": question.position, "question": question.text, "category": question.category, **usual}
         for question in session.get_one(QuestionSet, question_set_id).questions
     ]
     return {"threshold_t": float(DEFAULT_THRESHOLD), "questions": entries}

@@ -111,7 +111,7 @@ def decide_in_task(
     ``decisions.decide`` does.
     """
     task = tasks.find(session, rater, task_id)
-    items = {tasks.key(task, item.id): item.id for item in tasks.things(session, task)}
+    items = {tasks.key(task, item.id): item.id for item in tasks.cards(session, task)}
     if card not in items:
         raise UnknownTask(task_id, card)
     if card not in of_task(session, rater, task_id):

@@ -101,7 +101,7 @@ class RunsUnderRules:
             rules.append(Rule(MAJORITY))
         if self._settled:
             rules.append(Rule(ADJUDICATED))
-        others = {other.name: self.under(other) for other in rules if other.name != rule.name}
+        others = {each.name: self.under(each) for each in rules if each.name != rule.name}
         return {name: judged for name, judged in others.items() if all(map(_is_judged, judged))}
 
     def shares(self, rule: Rule) -> tuple[tuple[str, int], ...]:

@@ -416,9 +416,9 @@ def lines(session: Session, participant: Participant, now: datetime) -> tuple[Ow
     listed = []
     for row, question, answer, summary in rows:
         state, answer_state = state_of(row, now), QueryState(answer) if answer else None
-        left = (summary.open_judgments, summary.quality) if summary else (0, None)
+        open_parts = (summary.open_judgments, summary.quality) if summary else (0, None)
         before = waiting_before(session, row, now) if row.state == State.WAITING else 0
-        listed.append(OwnQuestionLine(row, question, state, answer_state, *left, before))
+        listed.append(OwnQuestionLine(row, question, state, answer_state, *open_parts, before))
     return tuple(listed)
 
 
@@ -441,8 +441,8 @@ def _begin(session: Session, participant: Participant) -> UserStudy:
 
 def _history(session: Session, participant: Participant) -> list[OwnQuestion]:
     rows = select(OwnQuestion).join(OwnQuestion.question).order_by(Question.position)
-    own = rows.where(OwnQuestion.participant_id == participant.id)
-    return list(session.scalars(own.options(contains_eager(OwnQuestion.question))))
+    of_participant = rows.where(OwnQuestion.participant_id == participant.id)
+    return list(session.scalars(of_participant.options(contains_eager(OwnQuestion.question))))
 
 
 def _find(session: Session, participant: Participant, position: int) -> OwnQuestion:

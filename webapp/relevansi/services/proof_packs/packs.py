@@ -196,7 +196,7 @@ def _row_conditions(
     judged = and_(Judgment.verdict.is_not(None), Judgment.judged_item_id.in_(shown_items))
     is_rated = or_(QueryRating.quality.is_not(None), QueryRating.notes != "")
     rated = and_(QueryRating.query_key.in_(queries), is_rated)
-    asked = select(Query.question_id).where(scope)
+    question_ids = select(Query.question_id).where(scope)
     return {
         Study: Study.id == study.id,
         Rater: raters,
@@ -216,7 +216,7 @@ def _row_conditions(
         LogEntry: and_(LogEntry.study_id == study.id, LogEntry.action.in_(blinding.SWITCHES)),
         GoldVersion: and_(GoldVersion.question_set_id.in_(sets), GoldVersion.id.in_(newest)),
         PlanningRule: PlanningRule.question_set_id.in_(sets),
-        Search: and_(Search.question_id.in_(asked), Search.rater_id.in_(rater_ids)),
+        Search: and_(Search.question_id.in_(question_ids), Search.rater_id.in_(rater_ids)),
     }
 
 

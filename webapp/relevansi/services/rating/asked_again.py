@@ -63,7 +63,7 @@ def hides(row: Judged) -> ColumnElement[bool]:
     return and_(Task.asked_again_at.is_not(None), openly.correlate(Task, row))
 
 
-def left(
+def count_open(
     session: Session, rater: Rater, question: int | None = None
 ) -> dict[Unit, tuple[int, int, int]]:
     """Return how many verdicts and grades the rater has still to give again, by unit."""
@@ -120,14 +120,14 @@ def _askable(session: Session, study: Study) -> _Open:
 
 
 def _openly(session: Session, study: Study, *where: ColumnElement[bool]) -> _Open:
-    found: dict[tuple[int, Unit], list[int]] = defaultdict(lambda: [0, 0, 0])
+    counts_by_unit: dict[tuple[int, Unit], list[int]] = defaultdict(lambda: [0, 0, 0])
     for kind, statement in enumerate(_statements(study)):
         rows = tables(session).execute(statement.where(*where))
         for rater_id, question_id, run_id, n, lists in rows:
-            counts = found[rater_id, Unit(question_id, run_id)]
+            counts = counts_by_unit[rater_id, Unit(question_id, run_id)]
             counts[kind] = n
             counts[2] += lists
-    return {key: (verdicts, grades, lists) for key, (verdicts, grades, lists) in found.items()}
+    return {key: (counts[0], counts[1], counts[2]) for key, counts in counts_by_unit.items()}
 
 
 def _statements(study: Study) -> Iterator[Select[*tuple[Any, ...]]]:

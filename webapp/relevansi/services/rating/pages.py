@@ -258,7 +258,7 @@ class RatingPage(QuestionPage, frozen=True, kw_only=True):
     suggested_quality: int | None
     notes: str
     summary: Summary
-    whole: RunProgress
+    run_progress: RunProgress
     place: Navigation
     allow_bulk: bool
     pool_depth: int | None
@@ -305,7 +305,7 @@ def rating_page(
         suggested_quality=suggested(row, row.cannot_tell) if suggests else None,
         notes=row.notes or "",
         summary=summary,
-        whole=RunProgress.together(standings.values()),
+        run_progress=RunProgress.together(standings.values()),
         place=Navigation(
             row.position if row.is_asked else None,
             *(row.of, row.previous, row.next, row.next_open),
@@ -593,8 +593,8 @@ def blind_page(
     answers = _answers(session, task, rated, summaries, items) if is_judged else ()
     n_answers = len(answers)
     if not answers:
-        counted = _of_answers(select(func.count(Query.id)).where(Query.asks_quality))
-        n_answers = session.scalar(counted, {"task_id": task.id}) or 0
+        answer_count = _of_answers(select(func.count(Query.id)).where(Query.asks_quality))
+        n_answers = session.scalar(answer_count, {"task_id": task.id}) or 0
     stage = TaskStage.DONE
     if not is_judged:
         stage = TaskStage.CARDS
@@ -604,7 +604,7 @@ def blind_page(
         stage = TaskStage.ANSWERS
     share = shares.of_rater(session, rater)
     progress = shares.of_share(session, rater, share)
-    mine = {*(given.unit for given in share.given), *share.free}
+    mine = {*(each.unit for each in share.tasks), *share.free}
     own_units = [unit for unit in share.units if unit in mine]
     return BlindPage(
         **{name: task._mapping[name] for name in SHARED_COLUMNS},
@@ -690,9 +690,9 @@ def _answers(
     cards = cards.where(Result.query_key.in_([*listed])).order_by(Result.query_key, Result.rank)
     rows = session.execute(cards).all()
     uniform = KINDS[task.of_items].alike([from_row(card or {}).uniform(offer) for *_, card in rows])
-    for (answer, item_id, _card), shown in zip(rows, uniform, strict=True):
+    for (answer, item_id, _card), item in zip(rows, uniform, strict=True):
         verdict = own_verdicts.get(item_id)
-        listed[answer].append(AnswerLine(tasks.key(task, item_id), shown, verdict))
+        listed[answer].append(AnswerLine(tasks.key(task, item_id), item, verdict))
     answers_shown = []
     for number, row in enumerate(answers):
         before, after = property_cards.prose(row.response)

@@ -262,25 +262,25 @@ def _fullest(several: Sequence[Particulars]) -> Particulars:
     )
 
 
-def _without(stated: Particulars, card: Card, listed: Particulars) -> Particulars:
+def _without(details: Particulars, card: Card, listed: Particulars) -> Particulars:
     # What neither the card nor `listed` has.
-    if stated is NOTHING:
-        return stated
+    if details is NOTHING:
+        return details
     other_features = {text.casefold() for text in listed.features}
-    every = (*listed.facts, *stated.facts)
+    every = (*listed.facts, *details.facts)
     addresses = (str(value) for name, value in every if name == "address")
     place = " ".join((card.location or "", *addresses)).casefold()
     facts = [
         (name, value)
-        for name, value in stated.facts
+        for name, value in details.facts
         if (name, value) not in listed.facts
         and value != card.location
         and not (name in {"district", "city"} and str(value).casefold() in place)
     ]
     return replace(
-        stated,
-        description="" if stated.description == listed.description else stated.description,
-        features=tuple(text for text in stated.features if text.casefold() not in other_features),
+        details,
+        description="" if details.description == listed.description else details.description,
+        features=tuple(text for text in details.features if text.casefold() not in other_features),
         facts=tuple(sorted(facts, key=lambda fact: _ORDER.get(fact[0], len(_ORDER)))),
     )
 

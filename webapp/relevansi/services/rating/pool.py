@@ -88,7 +88,7 @@ def sizes(session: Session, study_id: int, revision: str) -> Mapping[Unit, int]:
     return counts
 
 
-def left(session: Session, rater: Rater, units: Collection[Unit]) -> dict[Unit, int]:
+def count_open(session: Session, rater: Rater, units: Collection[Unit]) -> dict[Unit, int]:
     questions = sorted({unit.question_id for unit in units})
     counts = _count_verdicts(session, rater.study_id, questions, rater.id)
     return {unit: counts.get(unit, 0) for unit in units}
@@ -137,8 +137,8 @@ def is_shown(study_id: int, depth: int | None, *, is_blind: bool = True) -> Colu
     of_study = Query.id == Result.query_key, Run.id == Query.run_id, Run.study_id == study_id
     listed = exists().where(Result.judged_item_id == JudgedItem.id, in_pool, *of_study)
     empty = _is_empty(study_id).correlate(JudgedItem)
-    shown = or_(listed.correlate(JudgedItem), empty)
-    return or_(shown, _is_evidence()) if is_blind else shown
+    is_of_runs = or_(listed.correlate(JudgedItem), empty)
+    return or_(is_of_runs, _is_evidence()) if is_blind else is_of_runs
 
 
 def is_listed() -> ColumnElement[bool]:

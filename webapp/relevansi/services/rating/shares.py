@@ -94,18 +94,18 @@ class Given(NamedTuple):
 class StudyShare(Struct, frozen=True):
     """One rater's share of a study.
 
-    ``given`` is in the order of giving, ``free`` in the order in which the rater would be given it,
+    ``tasks`` is in the order of giving, ``free`` in the order in which the rater would be given it,
     ``planned`` are the repeats still to be given; ``units`` are all of the study.
     """
 
-    given: tuple[Given, ...]
+    tasks: tuple[Given, ...]
     free: tuple[Unit, ...]
     units: Mapping[Unit, UnitProgress]
     planned: Mapping[Unit, int] = {}
 
     @property
     def first_time(self) -> list[Given]:
-        return [given for given in self.given if given.kind == POOL]
+        return [task for task in self.tasks if task.kind == POOL]
 
 
 _Kept = tuple[Changes, tuple[object, ...], StudyShare]
@@ -138,23 +138,23 @@ def of_rater(session: Session, rater: Rater) -> StudyShare:
 def _share(
     session: Session, rater: Rater, units: Mapping[Unit, UnitProgress], full_units: Collection[Unit]
 ) -> StudyShare:
-    tasks = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)
-    tasks = tasks.where(Task.rater_id == rater.id, is_put_to_raters(Task.question_id))
-    rows = tables(session).execute(tasks.order_by(Task.claimed_at, Task.id)).all()
-    given = tuple(
+    columns = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)
+    of_rater = columns.where(Task.rater_id == rater.id, is_put_to_raters(Task.question_id))
+    rows = tables(session).execute(of_rater.order_by(Task.claimed_at, Task.id))
+    tasks = tuple(
         Given(key, Unit(question_id, run), kind, late) for key, question_id, run, kind, late in rows
     )
     assigned = assignments.assigned(session, rater)
-    gone = {task.unit for task in given}.union(full_units)
+    gone = {task.unit for task in tasks}.union(full_units)
     order: Iterable[Unit] = (u for u in units if assigned is None or u.question_id in assigned)
     if rater.study.shuffle_questions:
         secret, rater_id = rater.study.order_secret, rater.id
         order = sorted(order, key=lambda unit: draw(secret, Purpose.QUESTIONS, rater_id, *unit))
-    share = StudyShare(given, tuple(unit for unit in order if unit not in gone), units)
+    share = StudyShare(tasks, tuple(unit for unit in order if unit not in gone), units)
     late = sorted((task.postponed_at, task.unit) for task in share.first_time if task.postponed_at)
     at_once = [task.unit for task in share.first_time if not task.postponed_at]
     in_order = [*at_once, *share.free, *(unit for _, unit in late)]
-    again = {task.unit for task in given if task.kind == REPEAT}
+    again = {task.unit for task in tasks if task.kind == REPEAT}
     return replace(share, planned=pool.planned(rater, in_order, units, again))
 
 
@@ -192,8 +192,8 @@ def _units(
         for question_id, run_id, is_open, is_begun, *_ in rows
         if (is_open and is_begun) or (question_id, run_id) in looked_up
     ]
-    open_by_unit = pool.left(session, rater, begun)
-    openly = asked_again.left(session, rater, question) if again else {}
+    open_by_unit = pool.count_open(session, rater, begun)
+    openly = asked_again.count_open(session, rater, question) if again else {}
     sizes = pool.sizes(session, rater.study_id, revision)
     units = {}
     for question_id, run_id, is_open, _, unrated, answers, open_lists, lists, category in rows:
@@ -347,7 +347,7 @@ class Progress(Struct, frozen=True):
     and empty lists of repeats among the others.
     """
 
-    done: int
+    finished: int
     of: int
     questions: int
     open_judgments: int
@@ -358,7 +358,7 @@ class Progress(Struct, frozen=True):
 
     @property
     def left(self) -> int:
-        return self.of - self.done
+        return self.of - self.finished
 
     @property
     def questions_done(self) -> int:
@@ -391,7 +391,7 @@ def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
     first_time = [units[unit] for unit in own_units if unit in units]
     free = [units[unit] for unit in share.free]
     planned = [units[unit] for unit in share.planned]
-    is_again = len(own_units) < len(share.given)
+    is_again = len(own_units) < len(share.tasks)
     *again, open_again = _left_again(session, rater) if is_again else (0, 0, 0, 0)
     opened = sum(unit.is_open for unit in first_time) + open_again
     to_come = [(unit.judgments, unit.answers, unit.lists) for unit in planned]
@@ -400,8 +400,8 @@ def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
     mine = (*own_units, *share.free)
     unfinished = {unit.question_id for unit in mine if unit in units and units[unit].is_open}
     return Progress(
-        len(share.given) - opened + sum(not unit.is_open for unit in free),
-        len(share.given) + len(free) + len(planned),
+        len(share.tasks) - opened + sum(not unit.is_open for unit in free),
+        len(share.tasks) + len(free) + len(planned),
         len({unit.question_id for unit in mine}),
         *_sums([repeats, *still_open]),
         open_questions=len(unfinished),
@@ -415,7 +415,7 @@ def _sums(counts: Iterable[Sequence[int]]) -> tuple[int, int, int]:
     return judgments, grades, lists
 
 
-def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
+def finished_counts(session: Session, rater: Rater) -> tuple[int, int, int, int]:
     """Return the rater's questions, cards, empty lists and answers so far, repeats included."""
     judged_rows = _judged_rows(rater)
     counts = select(func.count(), func.count(judged_rows.c.item_id)).select_from(judged_rows)

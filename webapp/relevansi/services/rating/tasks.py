@@ -254,7 +254,7 @@ def rated_openly(session: Session, rater: Rater) -> bool:
     return session.scalar(own_events.where(Event.query_key.is_not(None))) is not None
 
 
-def things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
+def cards(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
     items = asked_things(session, task)
     return [item for item in items if item.item_id is not None]
 
@@ -472,17 +472,17 @@ def place(
 ) -> TaskPlace:
     at = _at(share, task_id)
     is_task_shown, unit_shown = _conditions(session, rater, query_filter)
-    later = next(filter(is_task_shown, share.given[at + 1 :]), None)
-    earlier = next(filter(is_task_shown, reversed(share.given[:at])), None)
-    is_more, is_left = progress.of > len(share.given), progress.left > 0
+    later = next(filter(is_task_shown, share.tasks[at + 1 :]), None)
+    earlier = next(filter(is_task_shown, reversed(share.tasks[:at])), None)
+    is_more, is_left = progress.of > len(share.tasks), progress.left > 0
     if query_filter.category:
         is_more = any(map(unit_shown, (*share.free, *share.planned)))
         opened = open_ids(session, rater)
         is_left = is_more or any(
-            unit_shown(task.unit) for task in share.given if task.task_id in opened
+            unit_shown(task.unit) for task in share.tasks if task.task_id in opened
         )
     return TaskPlace(
-        position=at + 1 if at < len(share.given) else None,
+        position=at + 1 if at < len(share.tasks) else None,
         previous=earlier and earlier.task_id,
         next=later and later.task_id,
         leads_further=later is None and is_more,
@@ -507,7 +507,7 @@ def onward(
     if after is not None:
         find(session, rater, after)
         share = shares.of_rater(session, rater)
-        later = next(filter(is_task_shown, share.given[_at(share, after) + 1 :]), None)
+        later = next(filter(is_task_shown, share.tasks[_at(share, after) + 1 :]), None)
         if later is not None:
             return later.task_id
         begun = _open(session, rater)
@@ -517,12 +517,12 @@ def onward(
     task = next_task(session, rater, now, unit_shown)
     if task is not None or not query_filter.category:
         return task.id if task is not None else None
-    tasks_given = shares.of_rater(session, rater).given
-    return next((given.task_id for given in tasks_given if unit_shown(given.unit)), None)
+    tasks_given = shares.of_rater(session, rater).tasks
+    return next((each.task_id for each in tasks_given if unit_shown(each.unit)), None)
 
 
 def _at(share: StudyShare, task_id: str) -> int:
-    task_ids = [task.task_id for task in share.given]
+    task_ids = [task.task_id for task in share.tasks]
     return task_ids.index(task_id) if task_id in task_ids else len(task_ids)
 
 
@@ -535,7 +535,7 @@ def _conditions(
     def unit_shown(unit: Unit) -> bool:
         return not query_filter.category or of.get(unit.question_id) == query_filter.category
 
-    def shown(task: Given) -> bool:
+    def is_task_shown(task: Given) -> bool:
         return (not query_filter.only_open or task.task_id in opened) and unit_shown(task.unit)
 
-    return shown, unit_shown
+    return is_task_shown, unit_shown

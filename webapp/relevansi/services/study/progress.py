@@ -116,8 +116,8 @@ def saving(session: Session, study: Study) -> Saving:
 
 
 def rater_progress(session: Session, rater: Rater) -> RaterProgress:
-    own = Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
-    judged = session.scalar(select(func.count()).where(*own)) or 0
+    own_verdicts = Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
+    judged = session.scalar(select(func.count()).where(*own_verdicts)) or 0
     moments, progress = recent_clicks(session, rater), shares.progress(session, rater)
     last_at = max(moments, default=None)
     return RaterProgress(rater.name, progress, judged, last_at, pace(moments))
@@ -182,11 +182,11 @@ def recent_clicks(session: Session, rater: Rater) -> Sequence[datetime]:
 
 def runs_by_question(session: Session, study: Study) -> dict[int, list[str]]:
     """Return the ids of the runs that were asked each question, by its id."""
-    asked: dict[int, list[str]] = defaultdict(list)
+    run_ids: dict[int, list[str]] = defaultdict(list)
     rows = select(Query.question_id, Query.run_id).join(Run).where(Run.study_id == study.id)
     for question_id, run_id in session.execute(rows):
-        asked[question_id].append(run_id)
-    return asked
+        run_ids[question_id].append(run_id)
+    return run_ids
 
 
 def question_progress(session: Session, study: Study) -> list[QuestionProgress]:
@@ -221,9 +221,10 @@ def question_progress(session: Session, study: Study) -> list[QuestionProgress]:
         by = {name: judged[key].get(name, 0) for name in sorted({*given_to, *judged[key]})}
         raters = len({*by, *theirs.values()})
         n_wanted = raters if study.overlap is None else min(study.overlap, raters)
-        left = sum(n_items - count for count in by.values()) + n_items * max(0, n_wanted - len(by))
+        begun = sum(n_items - count for count in by.values())
+        verdicts_left = begun + n_items * max(0, n_wanted - len(by))
         planned_for = [name for rater, name in theirs.items() if rater not in raters_given[key]]
         about = key, position, text, category, n_items, given_to, planned_for if is_free else []
         reach = len({*theirs, *raters_given[key]})
-        standings.append(QuestionProgress(*about, reach, judged=by, verdicts_left=left))
+        standings.append(QuestionProgress(*about, reach, judged=by, verdicts_left=verdicts_left))
     return standings

@@ -151,7 +151,7 @@ def _json(score: JsonScore, item: EvaluationItem, item_parts: list[Shown]) -> Sh
     if score.reason is not None:
         failure = f"{gettext(FAILURES[score.reason])} {score.output.field or ''}".strip()
     parts = zip(item_parts, item.parts, strict=True)
-    fields = [shown | _field(score, part["key"], float(part["score"])) for shown, part in parts]
+    fields = [head | _field(score, part["key"], float(part["score"])) for head, part in parts]
     return {"parts": fields, "failure": failure, "output": cut(score.question.output or "")}
 
 

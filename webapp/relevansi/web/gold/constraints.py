@@ -77,7 +77,7 @@ def take_in(run_id: str) -> Response:
     except ImportRefused as refused:
         return make_response(_rendered(run_id, refusal=refused.advice("page")), 422)
     if problems:
-        return make_response(_rendered(run_id, problems=[*map(message, problems)], taken=new))
+        return make_response(_rendered(run_id, problems=[*map(message, problems)], n_taken=new))
     return _back(run_id, taken=new, _anchor="decisions")
 
 
@@ -138,7 +138,7 @@ def _answer(
 
 
 def _rendered(
-    run_id: str, *, refusal: str = "", problems: Sequence[str] = (), taken: int | None = None
+    run_id: str, *, refusal: str = "", problems: Sequence[str] = (), n_taken: int | None = None
 ) -> str:
     with access.reading() as (session, rater):
         checked = constraints.checked_run(session, rater.study, run_id, _missing())
@@ -154,7 +154,7 @@ def _rendered(
         advice=[read_together(measure, CONSTRAINT_MEASURES) for measure in CONSTRAINT_ADVICE],
         remarks=[*map(message, remarks)],
         comparable=[run.id for run in of_set] if len(of_set) > 1 else [],
-        taken=request.args.get("taken", type=int) if taken is None else taken,
+        taken=request.args.get("taken", type=int) if n_taken is None else n_taken,
         refusal=refusal,
         problems=problems,
     )

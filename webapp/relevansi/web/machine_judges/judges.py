@@ -110,7 +110,7 @@ def show(judge_id: int) -> Response:
             return htmx.reload()  # it has ended: more than this part is another
         current, part = session_words(work.current), "machine_judges/_work.html"
         return Response(render_template(part, judge_id=judge_id, work=work, current=current))
-    return Response(_page(judge_id, form, errors, asked="most_calls" in request.args))
+    return Response(_page(judge_id, form, errors, has_terms="most_calls" in request.args))
 
 
 @blueprint.post("/<int:judge_id>/start")
@@ -118,7 +118,7 @@ def start(judge_id: int) -> Response:
     """Start a judge on the terms that the page has shown with their cost."""
     form = forms.form_from_request(TermsForm)
     if not form.validate():
-        return Response(_page(judge_id, form, forms.messages(form), asked=False), 422)
+        return Response(_page(judge_id, form, forms.messages(form), has_terms=False), 422)
     try:
         with access.writing() as (session, owner):
             judge = judges.find(session, owner.study, judge_id)
@@ -188,7 +188,7 @@ def _new(name: str, prompt: str, errors: dict[str, str]) -> str:
     return render_template("machine_judges/new.html", **configured, **values)
 
 
-def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool) -> str:
+def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, has_terms: bool) -> str:
     with access.reading() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
         work = calls.work(session, judge, access.now())
@@ -200,7 +200,7 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
         estimate = expected = None
         if not (why_not or errors or work.current):
             terms = form.terms()
-            estimate = prompts.estimate(session, judge, terms.most_calls if asked else None)
+            estimate = prompts.estimate(session, judge, terms.most_calls if has_terms else None)
             expected = _cost(estimate.prompt_tokens, estimate.completion_tokens, terms)
         guidelines = studies.guidelines(owner.study, judge.language).strip()
         return render_template(
@@ -215,7 +215,7 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
             expected=expected,
             form=form,
             errors=errors,
-            agreed=forms.typed(form) if asked and estimate else {},
+            agreed=forms.typed(form) if has_terms and estimate else {},
             why_not=why_not,
             has_current_guidelines=guidelines in judge.prompt,
             most_at_once=calls.MOST_AT_ONCE,

@@ -159,8 +159,8 @@ def _tested(form: SettingsForm, text: str) -> dict[str, str | int]:
     return {"question": text, "response": answer.response, "cards": len(answer.cards)}
 
 
-def _page(status: int = 200, **said: Any) -> Response:
-    page = render_template("phase_3/user_studies/page.html", **_context(**said))
+def _page(status: int = 200, **values: Any) -> Response:
+    page = render_template("phase_3/user_studies/page.html", **_context(**values))
     return make_response(page, status)
 
 

@@ -102,8 +102,8 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
 def give_reason(run_id: str, query_id: int, rank: int) -> Response:
     form = checked(ReasonForm)
     with access.writing() as (session, rater):
-        given = (run_id, query_id, rank, form.reason.data, form.click)
-        reason = events.give_reason(session, rater, *given)
+        on_card = (run_id, query_id, rank, form.reason.data, form.click)
+        reason = events.give_reason(session, rater, *on_card)
     if not htmx.wants_part():
         return _to(run_id, query_id, f"rank-{rank}")
     return clicks.reason_in_force(str(query_id), rank, reason)
@@ -187,7 +187,7 @@ def with_parts(
     g.pictures = page.show_pictures
     with access.reading() as (session, rater):
         background = particulars.of_answer(session, rater.study, page.run_id, page.query_id)
-        cards, lists, questions, answers = page.whole.work_left
+        cards, lists, questions, answers = page.run_progress.work_left
         work = shown.work(session, rater, page.place.of, questions, cards + lists + answers)
         guidelines = studies.guidelines(rater.study)
         others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
@@ -219,9 +219,9 @@ def with_parts(
 
 
 def _panel(page: RatingPage) -> list[tuple[LiveFigure, LiveFigure]]:
-    cards, lists, _, answers = page.whole.work_left
+    cards, lists, _, answers = page.run_progress.work_left
     return figures.panel(
-        page.summary, page.whole.totals, page, figures.waiting(cards, lists, answers)
+        page.summary, page.run_progress.totals, page, figures.waiting(cards, lists, answers)
     )
 
 

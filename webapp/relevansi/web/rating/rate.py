@@ -57,7 +57,7 @@ def next_one() -> Response:
             return see_other(url_for("rate.next_one"))
         task_ids, is_owner = tasks.given_to(session, rater), rater.is_owner
         progress = shares.progress(session, rater)
-        counts = shares.done(session, rater)
+        counts = shares.finished_counts(session, rater)
     return htmx.respond(
         "rating/rate/done.html",
         "rating/rate/_finished.html",

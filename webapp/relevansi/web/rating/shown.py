@@ -21,18 +21,18 @@ class Work(Struct, frozen=True):
 
     of: int
     finished: int
-    done: str
+    sentence: str
     is_done: bool
 
 
 def work(session: Session, rater: Rater, of: int, open_questions: int, clicks: int) -> Work:
     """Return how far a rater is who has `left` questions and so many `clicks` before them."""
     pace = progress.pace(progress.recent_clicks(session, rater))
-    done = gettext("%(n)s of %(of)s questions done", n=of - open_questions, of=of)
+    sentence = gettext("%(n)s of %(of)s questions done", n=of - open_questions, of=of)
     if pace and clicks:
         time = notation.duration(pace * clicks)
-        done = gettext("%(done)s, %(time)s left", done=done, time=time)
-    return Work(of, of - open_questions, done, is_done=open_questions == 0)
+        sentence = gettext("%(done)s, %(time)s left", done=sentence, time=time)
+    return Work(of, of - open_questions, sentence, is_done=open_questions == 0)
 
 
 def shared(page: QuestionPage, background: Background[Any]) -> dict[str, str]:

@@ -127,8 +127,8 @@ class StudyForm(Form):
             data |= {f"word_{grade}": word or "", f"guidance_{grade}": line or ""}
         listed = reasons.offered(study.kind, study.reasons)
         data["reason_lines"] = "\n".join(map(labels.reason, listed))
-        shown = {"name": studies.shown_name(study), "guidelines": studies.guidelines(study)}
-        return data | shown
+        texts = {"name": studies.shown_name(study), "guidelines": studies.guidelines(study)}
+        return data | texts
 
     def validate_relevant_from(self, field: Field) -> None:
         if field.data is None:  # no grade at all, which is said already
@@ -151,14 +151,15 @@ class StudyForm(Form):
     def switches(self, study: Study) -> Switches:
         """Return the settings of a valid form; a starter text that was not edited stays one."""
         before = studies.switches(study)
-        own = {name: self.data[name] for name in Switches.__struct_fields__ if name in self.data}
-        own["reasons"] = reasons.from_lines(self.reason_lines.data.splitlines(), study.kind)
-        wanted = replace(before, **own, scale=self._scale(before), measures=self._measures(before))
+        values = {name: self.data[name] for name in Switches.__struct_fields__ if name in self.data}
+        values["reasons"] = reasons.from_lines(self.reason_lines.data.splitlines(), study.kind)
+        values |= {"scale": self._scale(before), "measures": self._measures(before)}
+        switches = replace(before, **values)
         if not before.starter_guidelines:
-            return wanted
+            return switches
         if self.guidelines.data.strip() in studies.starters(study).values():
-            return replace(wanted, guidelines=before.guidelines)
-        return replace(wanted, starter_guidelines=False)
+            return replace(switches, guidelines=before.guidelines)
+        return replace(switches, starter_guidelines=False)
 
     def _scale(self, before: Switches) -> Scale:
         top = self.top.data
@@ -195,7 +196,7 @@ def _invalid() -> Iterator[None]:
         raise ValidationError(str(refused)) from None
 
 
-def _sent(study: Study) -> StudyForm:
+def _form_from_request(study: Study) -> StudyForm:
     return forms.form_from_request(StudyForm, **StudyForm.stored(study))
 
 
@@ -215,15 +216,15 @@ def save() -> Response:
     """Store the settings that a form sends; those with an effect on judgments once confirmed."""
     with access.writing() as (session, rater):
         study = rater.study
-        form = _sent(study)
+        form = _form_from_request(study)
         if not form.validate():
             page = _page(session, study, form, errors=forms.messages(form))
             return htmx.respond("study/page.html", "study/_changed.html", page, 422)
-        before, wanted = studies.switches(study), form.switches(study)
+        before, switches = studies.switches(study), form.switches(study)
         is_confirmed = "confirmed" in request.form
-        unconfirmed = [] if is_confirmed else _effective(session, study, wanted)
+        unconfirmed = [] if is_confirmed else _effective(session, study, switches)
         unchanged = {name: getattr(before, name) for name in unconfirmed}
-        studies.set_switches(session, study, replace(wanted, **unchanged), access.now())
+        studies.set_switches(session, study, replace(switches, **unchanged), access.now())
         is_saved = studies.switches(study) != before
         if unconfirmed or htmx.wants_part():
             page = _page(session, study, form, saved=is_saved, unconfirmed=unconfirmed)
@@ -231,10 +232,10 @@ def save() -> Response:
     return htmx.see_other(url_for("study.show", part=_part(), saved=1))
 
 
-def _effective(session: Session, study: Study, wanted: Switches) -> list[str]:
+def _effective(session: Session, study: Study, switches: Switches) -> list[str]:
     """Return the settings that would change with an effect on what is judged."""
     before = studies.switches(study)
-    changed = [name for name in EFFECTIVE if getattr(before, name) != getattr(wanted, name)]
+    changed = [name for name in EFFECTIVE if getattr(before, name) != getattr(switches, name)]
     return changed if changed and studies.has_verdicts(session, study) else []
 
 
@@ -250,7 +251,7 @@ def preview() -> Response:
     """Show the guidelines as typed, with a starter text below them if asked; nothing is stored."""
     starter = request.args.get("starter")
     with access.reading() as (session, rater):
-        form = _sent(rater.study)
+        form = _form_from_request(rater.study)
         if starter is not None:
             text = studies.starters(rater.study).get(starter)
             if text is None:
@@ -331,7 +332,7 @@ def _page(
 ) -> dict[str, Any]:
     has_verdicts = studies.has_verdicts(session, study)
     scope, majority = reports.in_study(study), Rule(reports.MAJORITY)
-    given = reports.blindness(session, study, scope, majority) if has_verdicts else Blindness()
+    blindness = reports.blindness(session, study, scope, majority) if has_verdicts else Blindness()
     return {
         "form": form,
         "part": part or _part(errors),
@@ -340,7 +341,7 @@ def _page(
         "saved": saved,
         "revision": study.revision,
         "unconfirmed": unconfirmed,
-        "given": given,
+        "given": blindness,
         "is_blind": studies.is_blind(session, study),  # under the stored settings
         "item": KINDS[study.kind],
         "has_verdicts": has_verdicts,
@@ -353,8 +354,8 @@ def _page(
 
 def _figures(study: Study, form: StudyForm) -> list[dict[str, Any]]:
     """Return what can be shown first, with the place of each as it was typed."""
-    shown = headline_of(study)
-    places: dict[str, Any] = {name: place for place, name in enumerate(shown, 1)}
+    headline = headline_of(study)
+    places: dict[str, Any] = {name: place for place, name in enumerate(headline, 1)}
     if form.figure.raw_data:
         places = dict(zip(form.figure.data, form.place.data, strict=False))
     scale, figures = Scale.stored(study.scale), []
