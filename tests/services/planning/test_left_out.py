@@ -184,7 +184,7 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     assert page.place.position is None
     assert page.place.next is None
     assert page.progress.of == 3
-    assert (shares.progress(session, rater).finished, page.progress.left) == (0, 3)
+    assert (shares.progress(session, rater).finished, page.progress.turns_left) == (0, 3)
     following = tasks.onward(session, rater, LATER, QueryFilter(), after=given[0].id)
     assert following is not None
     asked = session.get_one(Task, following).question.position

@@ -252,7 +252,7 @@ def test_other_blind_raters_are_asked_about_what_one_pinned(session: Session, st
     set_study(session, study, blind=True, repeat_percent=0)
     first, second = (raters.add(session, study, name, NOW) for name in ("Ani", "Budi"))
     Robot(session, second).rate_all()
-    assert shares.progress(session, second).left == 0
+    assert shares.progress(session, second).turns_left == 0
     page = Robot(session, first).next_page()
     assert page is not None
     place = looking.of_task(session, first, page.task_id)

@@ -275,7 +275,7 @@ def test_a_question_put_off_comes_last(session: Session, study: Study, rater: Ra
         robot.rate(page)
 
     assert order == [(2, False), (4, False), (5, False), (1, True), (3, True)]
-    assert shares.progress(session, rater).left == 0
+    assert shares.progress(session, rater).turns_left == 0
     assert not pages.blind_page(session, rater, first.task_id).is_put_off
     other = studies.add_rater(session, study, "Budi", NOW)
     assert not onward(session, other, 9).is_put_off

@@ -357,7 +357,7 @@ class Progress(Struct, frozen=True):
     repeats: tuple[int, int, int] = (0, 0, 0)
 
     @property
-    def left(self) -> int:
+    def turns_left(self) -> int:
         return self.of - self.finished
 
     @property
@@ -370,7 +370,7 @@ class Progress(Struct, frozen=True):
         judgments, grades, lists = self.repeats
         open_lists = self.open_lists - lists
         cards = self.open_judgments - judgments - open_lists
-        is_ending = self.left > 0 and not self.open_questions
+        is_ending = self.turns_left > 0 and not self.open_questions
         return cards, open_lists, self.open_questions, self.unrated - grades, is_ending
 
 

@@ -474,7 +474,7 @@ def place(
     is_task_shown, unit_shown = _conditions(session, rater, query_filter)
     later = next(filter(is_task_shown, share.tasks[at + 1 :]), None)
     earlier = next(filter(is_task_shown, reversed(share.tasks[:at])), None)
-    is_more, is_left = progress.of > len(share.tasks), progress.left > 0
+    is_more, is_left = progress.of > len(share.tasks), progress.turns_left > 0
     if query_filter.category:
         is_more = any(map(unit_shown, (*share.free, *share.planned)))
         opened = open_ids(session, rater)

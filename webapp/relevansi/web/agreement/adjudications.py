@@ -40,7 +40,7 @@ class UndoForm(Form):
 
 
 class NamesForm(Form):
-    shown = BooleanField()
+    names_shown = BooleanField(name="shown")
     item = forms.WholeField(1, 10**12)
 
 
@@ -86,7 +86,7 @@ def withdraw(item_id: int) -> Response:
 def show_names() -> Response:
     form = forms.checked(NamesForm)
     with access.writing() as (session, rater):
-        is_shown = bool(form.shown.data)
+        is_shown = bool(form.names_shown.data)
         adjudications.show_names(session, rater, is_shown=is_shown, now=access.now())
     return see_other(url_for("adjudications.show", item=form.item.data))
 

@@ -303,8 +303,8 @@ def give_up(position: int) -> Response:
     return see_other(url_for("own_questions.index"))
 
 
-@questions_blueprint.post("/<int:position>/done")
-def done(position: int) -> Response:
+@questions_blueprint.post("/<int:position>/done", endpoint="done")
+def close_question(position: int) -> Response:
     with writing() as (session, participant):
         own_questions.close(session, participant, position, access.now())
     return see_other(url_for("own_questions.index"))
@@ -485,7 +485,7 @@ NAMES = {name: name.replace(" ", "-") for name in (*USABILITY_ITEMS, *COMMENTS)}
 
 class AnswerForm(Form):
     item = ChoiceField({short: name for name, short in NAMES.items()})
-    said = LineField(MOST_NOTES)
+    answer = LineField(MOST_NOTES, name="said")
 
 
 class EndForm(Form):
@@ -501,7 +501,7 @@ def show() -> str:
 def answer() -> Response:
     form = checked(AnswerForm)
     with writing() as (session, participant):
-        name, item_answer = form.item.data, form.said.data or None
+        name, item_answer = form.item.data, form.answer.data or None
         rater = own_questions.rater(participant)
         participants.answer(session, rater, name, item_answer, clicks.event())
     if htmx.wants_part():

@@ -681,7 +681,7 @@ def take_task() -> NextTask:
     with access.writing() as (session, rater):
         task_id = tasks.onward(session, rater, access.now(), QueryFilter())
         page = pages.blind_page(session, rater, task_id) if task_id else None
-        n_left = shares.progress(session, rater).left
+        n_left = shares.progress(session, rater).turns_left
     return NextTask(_task(page) if page else None, n_left)
 
 
@@ -759,9 +759,9 @@ def _task(page: BlindPage) -> Task:
         cards.append(TaskCard(card.key, card.number, fields, card.relevance, reason))
     answers = []
     for answer in page.answers:
-        shown = answer.before, [*map(_blind_fields, answer.cards)], answer.after
+        parts = answer.before, [*map(_blind_fields, answer.cards)], answer.after
         rated = answer.quality, answer.notes
-        answers.append(TaskAnswer(answer.key, answer.letter, answer.state, *shown, *rated))
+        answers.append(TaskAnswer(answer.key, answer.letter, answer.state, *parts, *rated))
     return Task(
         *(page.task_id, page.question, page.category, page.context_dependent),
         earlier_turns=[asdict(turn) for turn in page.earlier_turns],

@@ -94,7 +94,7 @@ def with_parts(
         guidelines = studies.guidelines(rater.study)
         progress = page.progress
         clicks_left = progress.open_judgments + progress.unrated
-        work = shown.work(session, rater, progress.questions, progress.left, clicks_left)
+        work = shown.work(session, rater, progress.questions, progress.turns_left, clicks_left)
         looked = looked or _looked(session, rater, page)
     query = clicks.query()
     return htmx.respond(

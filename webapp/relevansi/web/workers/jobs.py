@@ -86,7 +86,7 @@ def after_import(stored: Sequence[str]) -> str:
     run_ids = [*dict.fromkeys(stored)]
     with access.reading() as (session, rater):
         if studies.is_blind(session, rater.study):
-            is_open = shares.progress(session, rater).left
+            is_open = shares.progress(session, rater).turns_left
             return url_for("rate.next_one") if is_open else url_for("runs.index")
         for run_id in run_ids:
             query_id = pages.first_open(session, rater, run_id)
