@@ -54,6 +54,23 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
     expect(chapter).to_be_hidden()
 
 
+def test_a_phone_shows_one_list_of_a_compared_question_and_a_laptop_all(
+    study: Study, page: Page
+) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    visit(page, study, "comparison of one question")
+    lists = page.locator(".list")
+    n = lists.count()
+    assert n > 1
+    expect(page.locator(".list:visible")).to_have_count(n)
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".list:visible")).to_have_count(1)
+    page.locator(".which label").last.click()
+    expect(lists.last).to_be_visible()
+    expect(page.locator(".list:visible")).to_have_count(1)
+
+
 @pytest.mark.parametrize("place", ["server", "blind_server"])
 def test_the_question_and_its_first_card_are_on_the_first_screen(
     request: pytest.FixtureRequest, run_id: str, open_tab: Callable[..., Page], place: str

@@ -78,7 +78,7 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
         MenuEntry("study.standing", mark("Progress")),
         MenuEntry("agreement.show", mark("Agreement")),
         MenuEntry("adjudications.show", mark("Ties")),
-        MenuEntry("planning.show", mark("Rating plan")),
+        MenuEntry("planning.show", mark("Planning")),
         MenuEntry("study.more", mark("More"), pages="more"),
     ),
     "people": (

@@ -146,8 +146,15 @@ def question(position: int) -> str:
         rule=labels.rule(rule.name),
         is_blind=is_blind,
         own_tasks=own_tasks,
+        highest=max(lists.sides, key=_precision),
         context={"question": lists.question, "is_marking": marks_words},
     )
+
+
+def _precision(side: chosen_runs.Side) -> float:
+    """Return the precision at 5 of a list, below every other where it has none."""
+    figure = side.answer and side.answer.summary.figures.get(HEADLINES[0])
+    return figure.value if figure and figure.value is not None else -1
 
 
 def _walk(
