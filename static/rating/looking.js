@@ -31,7 +31,7 @@ export function byKey(key) {
   const hit = focusedHit();
   if (["j", "arrowdown"].includes(key)) step(hit, 1);
   else if (["k", "arrowup"].includes(key)) step(hit, -1);
-  else if (["y", "v"].includes(key)) one(".pin", hit).click();
+  else if (["y", "v"].includes(key)) one(".pin", hit)?.click();
   else return false;
   return true;
 }

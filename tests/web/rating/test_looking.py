@@ -94,6 +94,8 @@ def test_other_questions_are_looked_up_where_the_owner_allows_it(
 ) -> None:
     listed = empty.removesuffix("1") + "2"
     assert Page(client.get(listed)).all("#missing")
+    found = look(client, listed, "")
+    assert (len(found.all(".hit")), len(pins(found))) == (3, 2)  # the list has one of them
     set_study(web_database, looks_up=False)
     assert not Page(client.get(listed)).all("#missing")
     assert client.get(f"{listed}/look").status_code in {400, 403, 409, 422}

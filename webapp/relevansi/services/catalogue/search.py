@@ -81,8 +81,9 @@ def search(
     """Return the items that have all `words`, the last one as a beginning, and pass the filters.
 
     The order is that of the words' weight (bm25, on PostgreSQL ts_rank), without words or with more
-    than ``MOST_RANKED`` items that of the catalogue. What runs returned since the last search is
-    taken in, so `session` is one that writes. Raises ``LongSearch``.
+    than ``MOST_RANKED`` items that of the catalogue; with `most` 0 they are only counted. What runs
+    returned since the last search is taken in, so `session` is one that writes. Raises
+    ``LongSearch``.
     """
     if len(words) > LONGEST_WORDS:
         raise LongSearch(LONGEST_WORDS)
@@ -101,7 +102,7 @@ def search(
     if index and count <= MOST_RANKED:
         ids = ids.order_by(index.weight)
     page = ids.order_by(ids.selected_columns[0]).offset(max(start, 0)).limit(min(most, MOST))
-    numbers = session.scalars(page).all() if count else ()
+    numbers = session.scalars(page).all() if count and most else ()
     items = _read(session, numbers)
     return Matches(
         tuple(items[number] for number in numbers if number in items),

@@ -193,7 +193,7 @@ def begin(session: Session, rater: Rater, place: Place) -> Look:
 def _in_catalogue(session: Session, rater: Rater, words: str) -> tuple[str, str]:
     """Return the words that something in the catalogue has, and those that nothing has."""
     tried = words[:LONGEST_WORDS].split()[:MOST_TRIES]
-    counts = {word: _search(session, rater, word, Filters(), 0).count for word in tried}
+    counts = {word: catalogue.search(session, rater.study, word, most=0).count for word in tried}
     present = " ".join(word for word in tried if counts[word])
     return present, " ".join(word for word in tried if not counts[word])
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from flask import Blueprint, Response, g, request, url_for
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.people import Rater
@@ -178,7 +179,9 @@ def add_cards(run_id: str, query_id: int) -> Response:
 
 def _looked(session: Session, rater: Rater, page: RatingPage) -> LookUp | None:
     find = partial(looking.of_answer, session, rater, page.run_id, page.query_id)
-    return lookups.look_up(session, rater, find, partial(_address, page.run_id, page.query_id))
+    lookup = lookups.look_up(session, rater, find, partial(_address, page.run_id, page.query_id))
+    ranks = {judged.card.identity: judged.number for judged in page.cards}
+    return lookup and replace(lookup, ranks=ranks)
 
 
 def with_parts(

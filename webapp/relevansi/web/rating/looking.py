@@ -78,6 +78,7 @@ class LookUp(Struct, frozen=True):
 
     ``look`` is there once something was looked up: on a page the script asks for it. ``query`` has
     its filters as they are typed, ``uniform`` gives an item as the raters of the page see it.
+    ``ranks`` are those of what the answer lists itself, by identity: nothing of it is missing.
     """
 
     at_look: str
@@ -87,6 +88,7 @@ class LookUp(Struct, frozen=True):
     look: Look | None = None
     query: dict[str, str] = {}
     uniform: Callable[[Item], Item] = lambda card: card
+    ranks: dict[str, int] = {}
 
     @property
     def pinned(self) -> set[int | None]:
