@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from msgspec.structs import asdict
-
 from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
 from relevansi.records import Item
@@ -29,12 +27,9 @@ def from_row(stored: Mapping[str, Any]) -> Item:
 
 def to_row(card: Item, only: Iterable[str] | None = None) -> dict[str, Any]:
     """Return what is stored of an item: the fields that have a value, all or `only` these."""
-    kind = {} if card.kind == Card.kind else {"kind": card.kind}
-    if only is not None:
-        fields = {name: getattr(card, name) for name in only}
-    else:
-        fields = asdict(card)
-    return kind | {name: value for name, value in fields.items() if value is not None}
+    fields = card.__struct_fields__ if only is None else only
+    row = {name: value for name in fields if (value := getattr(card, name)) is not None}
+    return row if card.kind == Card.kind else {"kind": card.kind, **row}
 
 
 def listed_item(row: Mapping[str, Any], shared: Mapping[str, Any] | None) -> Item:

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from relevansi.i18n import mark
-from relevansi.importers.results import files, recognition, shapes
+from relevansi.importers.results import files, json_questions, recognition
 from relevansi.importers.results.assemble import Gathered, Judged, UnfitGrades
 from relevansi.importers.results.files import BROKEN, Dropped, File, reading
 from relevansi.importers.results.recognition import Beside, Source
@@ -260,4 +260,4 @@ def _absent(sources: Iterable[Source], columns: Columns) -> list[str]:
 
 
 def _is_in(path: str, values: Sequence[object]) -> bool:
-    return any(shapes.stands(value, path) for value in values)
+    return any(json_questions.stands(value, path) for value in values)

@@ -15,7 +15,17 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from relevansi.i18n import mark
-from relevansi.importers.results import guesses, records, shapes, table_rows, tables, trec
+from relevansi.importers.results import (
+    guesses,
+    json_forms,
+    json_lists,
+    json_questions,
+    records,
+    shapes,
+    table_rows,
+    tables,
+    trec,
+)
 from relevansi.importers.results.files import File
 from relevansi.importers.results.records import at
 from relevansi.importers.results.rows import (
@@ -195,25 +205,26 @@ def _json(file: File, chosen: Columns) -> Source:
     if source:
         return source
     mapped = shapes.mapped(chosen)
-    has_spans = any(map(shapes.is_span, values))
+    has_spans = any(map(json_forms.is_span, values))
     shape = SHAPES[-1] if has_spans and not mapped else _shape(values, mapped)
     if shape:
         words = SPANS if has_spans else shape.name
         return Source(file, "results", words, partial(_of_shape, file, shape), sample=values)
     if mapped:
-        absent = [path for path in chosen.values() if not shapes.stands(values, path, depth=-1)]
+        paths = chosen.values()
+        absent = [path for path in paths if not json_questions.stands(values, path, depth=-1)]
         file.refuse("results_paths_absent", paths=", ".join(absent or chosen.values()))
-    return _of_rows(file, chosen, [shapes.columnar(value) for value in values])
+    return _of_rows(file, chosen, [json_questions.columnar(value) for value in values])
 
 
 def _shape(values: Sequence[object], mapped: Shape | None) -> Shape | None:
     """The shape of values as they stand, else with their columns turned into rows."""
-    records = [shapes.prepared(value, is_mapped=mapped is not None) for value in values]
-    return shapes.shape_of([*records, *map(shapes.columnar, records)], mapped)
+    records = [json_forms.prepared(value, is_mapped=mapped is not None) for value in values]
+    return json_questions.shape_of([*records, *map(json_questions.columnar, records)], mapped)
 
 
 def _of_shape(file: File, shape: Shape, _beside: Beside) -> Iterator[Row]:
-    return shapes.read(file, records.read(file), shape)
+    return json_lists.read(file, records.read(file), shape)
 
 
 def _of_tool(file: File, values: Sequence[object], first: object) -> Source | None:
@@ -254,7 +265,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
         entries = (
             (line if entries is value else place, entry)
             for line, value in records.read(file)
-            for entries in [shapes.columnar(value)]
+            for entries in [json_questions.columnar(value)]
             for place, entry in enumerate(entries if isinstance(entries, list) else [entries], 1)
         )
         return table_rows.read_json(file, entries, beside.columns, role or "result")
@@ -289,14 +300,14 @@ def unknown_json(file: File, values: Sequence[object]) -> UnknownNames:
     refused.names, refused.columns, refused.sample = {}, columns, ()
     if columns:
         shape = shapes.mapped(columns)
-        record = next(shapes.records(value, shape), value) if shape else value
+        record = next(json_questions.records(value, shape), value) if shape else value
         paths = guesses.paths_of(record, into_lists=True)
         items = at(record, columns["items"])
         entry = items[0] if isinstance(items, list) and items else {}
         refused.names = paths | guesses.paths_of(entry)
         looked_at = replace(file, problems=[], counts=file.counts.copy())
         if shape:
-            refused.sample = [*islice(shapes.read(looked_at, [(1, value)], shape), 2)]
+            refused.sample = [*islice(json_lists.read(looked_at, [(1, value)], shape), 2)]
     return refused
 
 
@@ -331,7 +342,7 @@ def _read_rank_eval(file: File, _columns: Columns) -> Iterator[Row]:
         details = at(value, "details")
         for query_id, detail in details.items() if isinstance(details, dict) else ():
             listed = {"query_id": query_id, "results": at(detail, "hits")}
-            yield from shapes.read(file, [(line, listed)], SHAPES[-1])
+            yield from json_lists.read(file, [(line, listed)], SHAPES[-1])
             unrated = at(detail, "unrated_docs")
             for entry in unrated if isinstance(unrated, list) else ():
                 values = flattened(entry) if isinstance(entry, dict) else {}
@@ -346,7 +357,7 @@ def _requests(values: Iterable[object]) -> Iterator[str]:
     headers, bodies = lines[::2], lines[1::2]
     are_headers = all(isinstance(header, dict) and "query" not in header for header in headers)
     if are_headers and bodies and all(isinstance(at(body, "query"), dict) for body in bodies):
-        yield from (shapes.words_of(at(body, "query")) for body in bodies)
+        yield from (json_questions.words_of(at(body, "query")) for body in bodies)
 
 
 def _read_multi_search(file: File, beside: Beside) -> Iterator[Row]:
@@ -361,7 +372,7 @@ def _read_multi_search(file: File, beside: Beside) -> Iterator[Row]:
             answered: Values = {"query": query, "response": response}
             if at(response, "error") is not None:
                 answered = {"query": query, "hits": {"hits": []}, "error": at(response, "error")}
-            rows = shapes.read(file, [(number, answered)], _ELASTIC)
+            rows = json_lists.read(file, [(number, answered)], _ELASTIC)
             yield from (replace(row, list_number=number) for row in rows)
 
 

@@ -13,7 +13,14 @@ from typing import Any, NoReturn
 
 from relevansi import json_text
 from relevansi.importers.results.files import File
-from relevansi.importers.results.rows import BARE_ID, ITEM_ROLES, Values, guessed, plain_name
+from relevansi.importers.results.rows import (
+    BARE_ID,
+    ITEM_ROLES,
+    Values,
+    as_text,
+    guessed,
+    plain_name,
+)
 from relevansi.json_text import RepeatedKey
 
 _LONGEST_LITERAL = 2**20
@@ -157,6 +164,12 @@ def at(value: object, path: str) -> object:
         lists = [leaf for leaf in inner if isinstance(leaf, list)]
         return [entry for leaves in lists for entry in leaves] if lists else inner or None
     return None
+
+
+def text_at(value: object, paths: str) -> str:
+    """The text at the first of these paths that has one."""
+    texts = (as_text(at(value, path)).strip() for path in paths.split("|") if path)
+    return next(filter(None, texts), "")
 
 
 def rows_of_columns(value: object) -> list[Values] | None:

@@ -11,7 +11,7 @@ from itertools import chain, islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from relevansi.importers.results import shapes, tables
+from relevansi.importers.results import json_forms, json_lists, json_questions, shapes, tables
 from relevansi.importers.results.files import File, reading
 from relevansi.importers.results.records import literal, part_of
 from relevansi.importers.results.rows import (
@@ -127,7 +127,7 @@ def read(file: File, chosen: Columns, known_ids: Known) -> Iterator[Row]:
         shape = _shape_of(file, table.names, head, chosen)
         if shape:
             parsed = ((line, _parsed(file, table.names, line, cells)) for line, cells in lines)
-            yield from shapes.read(file, parsed, shape)
+            yield from json_lists.read(file, parsed, shape)
             continue
         layout = _layout(file, table.names, head, chosen)
         if "doc_id" not in chosen and layout.role in ("result", "grade"):
@@ -179,7 +179,7 @@ def _shape_of(
     cells = chain.from_iterable(value.values() for value in values)
     if not mapped and not any(isinstance(cell, list | dict) for cell in cells):
         return None
-    return shapes.shape_of([*map(shapes.prepared, values)], mapped)
+    return json_questions.shape_of([*map(json_forms.prepared, values)], mapped)
 
 
 def _parsed(file: File, names: Sequence[str], line: int, cells: Sequence[object]) -> Values:

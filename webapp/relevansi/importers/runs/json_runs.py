@@ -318,7 +318,8 @@ def _query(
         problems.append(error("value_missing", name, words, query_id=entry.query_id))
     properties, wrong_properties = read_properties(name, place, entry.properties or ())
     problems.extend(wrong_properties)
-    cards = fill(property_cards.parse(entry.response or ""), properties)
+    cards = property_cards.parse(entry.response or "")
+    cards = fill(cards, properties) if properties else cards
     # The file's own number of results: counted, or in V2 as many as it lists.
     counts = [entry.results_count, entry.properties_count]
     if file_format == "v2" and entry.properties is not None:

@@ -1,0 +1,187 @@
+"""JSON in other forms as questions with lists: spans, conversations, rerankers, any spelling."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+
+from relevansi.importers.results import spans
+from relevansi.importers.results.json_questions import GOLD, LOOKED_AT, list_at, of_keys
+from relevansi.importers.results.records import (
+    at,
+    literal,
+    rows_of_columns,
+    text_at,
+)
+from relevansi.importers.results.rows import (
+    Values,
+    as_text,
+    guessed,
+    plain_name,
+)
+from relevansi.importers.results.shapes import NAMES, USUAL_ITEMS
+
+_RERANKED = ("documents", "passages", "texts", "corpus", "docs", "chunks", "candidates")
+"""Lists at whose entries the results of a reranker point."""
+_PLACES = ("index", "corpus_id")
+_CONVERSATIONS = ("messages", "output.messages", "outputs.messages", "values.messages")
+
+
+def prepared(value: object, *, is_mapped: bool = False) -> object:
+    """A value with its spans, conversations with tools and reranked documents as questions.
+
+    Its keys are spelled as the paths of shapes are, unless a person chose the paths.
+    """
+    value = value if is_mapped else respelled(value)
+    if isinstance(value, dict) and isinstance(value.get("resourceSpans"), list):
+        value = at(value, "resourceSpans.scopeSpans.spans") or value
+    if isinstance(value, list) and any(is_span(entry) for entry in value[:LOOKED_AT]):
+        return [spans.question(entry) for entry in value if isinstance(entry, dict)]
+    if is_span(value):
+        return spans.question(value)  # type: ignore[arg-type]
+    if isinstance(value, list):
+        return [_reranked(_conversation(entry)) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    value = _with_questions(value)
+    if "query" in guessed(tuple(value)) and all(isinstance(part, dict) for part in value.values()):
+        return rows_of_columns(value) or value
+    return _reranked(_conversation(value))
+
+
+def _with_questions(value: Values) -> Values:
+    """An object with results by the ids of questions whose words stand beside these."""
+    listed = next((value[name] for name in ("queries", "questions", "topics") if name in value), ())
+    words = (
+        listed
+        if isinstance(listed, dict)
+        else {
+            text_at(entry, "query_id|qid|id|_id|number"): text_at(
+                entry, "query|question|text|title"
+            )
+            for entry in (listed if isinstance(listed, list) else ())
+        }
+    )
+    if not words or not all(isinstance(text, str) for text in words.values()):
+        return value
+    lists = {
+        name: of_keys(inner)
+        for name, inner in value.items()
+        if isinstance(inner, dict) and inner.keys() <= words.keys() and inner is not words
+    }
+    return {
+        name: [row | {"query": words[as_text(row["query_id"])]} for row in lists.get(name) or ()]
+        or inner
+        for name, inner in value.items()
+        if name not in lists or not GOLD.match(name)
+    }
+
+
+def respelled(value: object) -> object:
+    """A JSON value whose keys are spelled as the paths of shapes are.
+
+    A key stays as it is where two of its object would be one.
+
+    >>> respelled({"Query": "a", "SearchResults": [{"Id": 1}], "Size": 2})
+    {'query': 'a', 'search_results': [{'Id': 1}], 'Size': 2}
+    """
+    if isinstance(value, list):
+        return [respelled(entry) if isinstance(entry, dict | list) else entry for entry in value]
+    if not isinstance(value, dict):
+        return value
+    names = _spellings(tuple(value)) if len(value) < LOOKED_AT else {}
+    return {
+        names.get(name, name): respelled(inner) if isinstance(inner, dict | list) else inner
+        for name, inner in value.items()
+    }
+
+
+@lru_cache(maxsize=1024)
+def _spellings(names: tuple[str, ...]) -> dict[str, str]:
+    plain = {name: plain_name(name) for name in names}
+    counts = Counter(plain.values())
+    return {
+        name: spelled
+        for name, spelled in plain.items()
+        if spelled in NAMES and counts[spelled] == 1
+    }
+
+
+def _conversation(value: object) -> object:
+    """The last question of a conversation with what tools found; any other value as it is."""
+    turns = next(filter(None, (at(value, path) for path in _CONVERSATIONS)), None)
+    if not isinstance(value, dict) or not isinstance(turns, list):
+        return value
+    reply = value.get("response")
+    turns = [*turns, reply] if at(reply, "role") else turns
+    listed: list[object] = []
+    answer = ""
+    for place in range(len(turns) - 1, -1, -1):
+        turn = turns[place]
+        speaker = as_text(at(turn, "type") or at(turn, "role")).lower()
+        content = at(turn, "content")
+        blocks = content if isinstance(content, list) else []
+        inner_blocks = at(blocks, "content")
+        listed = [
+            block
+            for block in (*blocks, *(inner_blocks if isinstance(inner_blocks, list) else ()))
+            if as_text(at(block, "type")).endswith("search_result")
+        ] + listed
+        words = as_text([b for b in blocks if "text" in as_text(at(b, "type"))] or content)
+        if speaker in ("human", "user") and words.strip():
+            question = [*turns[:place], {"role": "user", "content": words}]
+            before: Values = {"input": question, "results": listed, "answer": answer}
+            return {**value, **before} if listed else value
+        if speaker == "tool":
+            inner = at(turn, "artifact") or literal(as_text(content))
+            inner = list_at(inner, USUAL_ITEMS)[0] if isinstance(inner, dict) else inner
+            listed = [*inner, *listed] if isinstance(inner, list) else listed
+        elif not answer:
+            answer = words
+    return value
+
+
+def _reranked(value: object) -> object:
+    """A question with the documents at which its results only point, in the order of these."""
+    if not isinstance(value, dict):
+        return value
+    objects = [value, *(inner for inner in value.values() if isinstance(inner, dict))]
+    lists = [
+        (name, inner)
+        for outer in objects
+        for name, inner in outer.items()
+        if isinstance(inner, list) and inner
+    ]
+    pointers = [inner for _, inner in lists if all(_place_in(entry) is not None for entry in inner)]
+    texts = [inner for name, inner in lists if name in _RERANKED and inner not in pointers]
+    if not (len(pointers) == len(texts) == 1):
+        return value
+    results: list[Values] = []
+    for entry in pointers[0]:
+        place = _place_in(entry)
+        document = texts[0][place] if place is not None and place < len(texts[0]) else None
+        if document is None:
+            return value
+        scores = {name: inner for name, inner in entry.items() if isinstance(inner, float | int)}
+        results.append(
+            {**(document if isinstance(document, dict) else {"text": document}), **scores}
+        )
+    return {
+        **{name: inner for name, inner in value.items() if inner not in (texts[0], pointers[0])},
+        "results": [
+            {name: inner for name, inner in result.items() if name not in _PLACES}
+            for result in results
+        ],
+    }
+
+
+def _place_in(entry: object) -> int | None:
+    if not isinstance(entry, dict):
+        return None
+    place = entry.get("corpus_id", entry.get("index"))
+    return place if isinstance(place, int) and place >= 0 else None
+
+
+def is_span(value: object) -> bool:
+    """Whether a JSON value is a span, or an export of OTLP that has spans."""
+    return isinstance(value, dict) and ("resourceSpans" in value or spans.is_span(value))

@@ -1,0 +1,198 @@
+"""The rows of the lists in JSON that has a shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from math import isnan
+
+from msgspec.structs import replace
+
+from relevansi.importers.results.files import File
+from relevansi.importers.results.guesses import described
+from relevansi.importers.results.json_forms import prepared
+from relevansi.importers.results.json_items import item_in
+from relevansi.importers.results.json_questions import (
+    columnar,
+    is_wanted,
+    list_at,
+    question_at,
+    records,
+    words_of,
+)
+from relevansi.importers.results.records import (
+    ROLE_OF_PART,
+    at,
+    part_of,
+    text_at,
+)
+from relevansi.importers.results.rows import (
+    LONGEST_VALUE,
+    Row,
+    Rows,
+    Values,
+    as_rank,
+    as_text,
+)
+from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
+from relevansi.importers.runs.json_documents import kind_of
+from relevansi.records import QueryState
+
+_OF_CALLS = ({"run_type"}, {"trace_id"}, {"op_name"}, {"object"}, {"inputs"}, {"input", "output"})
+"""Names in an object that is a call of a system: its id is not that of the question."""
+_NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
+_STATES = {"unreadable": QueryState.UNREADABLE} | dict.fromkeys(
+    ("failed", "error", "timeout"), QueryState.FAILED
+)
+"""What an object says of its empty list, our own export and logs of calls."""
+_PRINTED = re.compile(
+    r"\s*(?:Document|TextNode|NodeWithScore|ScoredPoint)\(|.*page_content=", re.DOTALL
+)
+
+
+def read(file: File, values: Iterable[tuple[int, object]], shape: Shape) -> Rows:
+    """Every item of every list in the values of a file; what is no question is left out."""
+    number = 0
+    for line, raw in values:
+        value = prepared(raw, is_mapped=shape.name == MAPPED)
+        top = value if isinstance(value, dict) else {}
+        beside = records(value, shape)
+        first = next(beside, None)
+        if first is None:  # its columns may be the questions
+            beside = records(columnar(value), shape)
+            first = next(beside, None)
+        if first is None:
+            # A line that has neither is named; one that is no object of this kind is passed over.
+            if isinstance(value, dict) and is_wanted(shape, value):
+                number += 1
+                yield from _list(file, line, value, top, shape, number)
+            continue
+        for place, record in enumerate(chain((first,), beside), 1):
+            if is_wanted(shape, record):
+                number += 1
+                at_line = line if record is value else max(line, place)
+                yield from _list(file, at_line, record, top, shape, number)
+
+
+def _list(
+    file: File, line: int, value: Values, top: Values, shape: Shape, number: int
+) -> Iterator[Row]:
+    file.budget.spend("records", file)
+    turns, query = question_at(value, shape.query)
+    query_id = text_at(value, shape.query_id)
+    is_call = shape.only or any(names <= value.keys() for names in _OF_CALLS)
+    if query and not query_id and shape.name != MAPPED and not is_call:
+        query_id = text_at(value, "id|_id")
+    listed, instead = list_at(value, shape.items)
+    lacks = "question" if not (query or query_id) else "list" if listed is instead is None else ""
+    if lacks:
+        file.error(f"results_without_{lacks}", line, keys=described(value))
+        return
+    common = Row(
+        line,
+        query_id=query_id,
+        query=query,
+        system=_system(value, top, shape),
+        answer=_answer(value, shape),
+        category=text_at(value, shape.category),
+        list_number=number,
+        extra=_notes(value, turns, listed or []),
+    )
+    for name in _lists_beside(value, str(instead), listed) if listed else ():
+        if name in shape.answer:
+            continue
+        file.warn("results_list_beside", line, place=name)
+    if listed is None:
+        kinds = {"place": shape.items.partition("|")[0], "found": kind_of(instead)}
+        file.error("results_no_list", line, **kinds)
+        yield replace(common, state=QueryState.UNREADABLE)
+    elif not listed:
+        wrong = as_text(value.get("error")).strip() or words_of(value.get("error"))
+        state = _STATES.get(text_at(value, "state|status"), QueryState.RESULTS)
+        state = QueryState.FAILED if wrong else state
+        yield replace(common, state=state, error=wrong[:LONGEST_VALUE])
+    else:
+        yield from _items(file, line, listed, shape, common)
+
+
+def _lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
+    """The names of other lists of a question that have objects with an id or text, or such ids."""
+    read = path.partition(".")[0]
+    names: list[str] = []
+    for name, inner in value.items():
+        is_read = name in (read, path) or inner == value.get(read)
+        if not isinstance(inner, list) or not inner or is_read:
+            continue
+        first = inner[0]
+        if part_of(name) and len(inner) == len(listed):
+            continue
+        if isinstance(first, dict):
+            item = None if first.keys() & {"role", "type"} else item_in(SHAPES[-1], first)[0]
+            if item and (item.doc_id or item.text):
+                names.append(name)
+        elif isinstance(first, str) and ROLE_OF_PART.get(part_of(name)) == "doc_id":
+            names.append(name)
+    return names
+
+
+def _system(value: Values, top: Values, shape: Shape) -> str:
+    if shape.system.startswith("/"):
+        return text_at(top, shape.system.removeprefix("/"))
+    return text_at(value, shape.system)
+
+
+def _answer(value: Values, shape: Shape) -> str:
+    for path in filter(None, shape.answer.split("|")):
+        inner = at(value, path)
+        if isinstance(inner, str):
+            return as_text(inner)
+        if isinstance(inner, list) and inner and all(isinstance(line, str) for line in inner):
+            return as_text("\n".join(inner))
+    return ""
+
+
+def _notes(value: Values, turns: list[object], listed: Sequence[object]) -> dict[str, object]:
+    notes: dict[str, object] = {
+        name: as_text(value[name])[:LONGEST_VALUE] for name in _NOTES if as_text(value.get(name))
+    }
+    indexes = {as_text(at(entry, "_index") or at(entry, "hit._index")) for entry in listed} - {""}
+    if len(indexes) == 1:  # ratings go back to it
+        notes["_index"] = indexes.pop()
+    if turns:
+        notes["turns"] = turns
+    return notes
+
+
+def _items(file: File, line: int, listed: list[object], shape: Shape, common: Row) -> Iterator[Row]:
+    file.budget.spend("records", file, len(listed))
+    ranks = _ranks(file, line, listed, shape)
+    if ranks is None:
+        yield replace(common, state=QueryState.UNREADABLE)
+        return
+    for number, entry in enumerate(listed):
+        item, score, grade = item_in(shape, entry)
+        if score is not None and isnan(score):
+            file.counts["results_scores_unusable"] += 1
+            score = None
+        if isinstance(entry, str) and _PRINTED.match(entry):
+            file.refuse("results_printed", line=line, text=entry[:60])
+        if item is None:
+            place = {"place": f"[{number}]", "found": kind_of(entry)}
+            file.error("results_item_unreadable", line, **place)
+        yield replace(common, item=item, rank=ranks[number], score=score, grade=grade)
+
+
+def _ranks(file: File, line: int, listed: list[object], shape: Shape) -> list[int] | None:
+    """The rank of each entry: stated by all, else its place; ``None`` where these disagree."""
+    places = list(range(1, len(listed) + 1))
+    if not shape.rank or len({text_at(entry, shape.rank) for entry in listed}) < 2:
+        return places
+    ranks = [as_rank(text_at(entry, shape.rank)) for entry in listed]
+    if None not in ranks:
+        return ranks  # type: ignore[return-value]
+    first = next((rank - place for rank, place in zip(ranks, places) if rank is not None), 0)  # noqa: B905
+    if all(rank in (None, place + first) for rank, place in zip(ranks, places)):  # noqa: B905
+        return places
+    file.error("results_ranks_partly", line, place=f"[{ranks.index(None)}]")
+    return None

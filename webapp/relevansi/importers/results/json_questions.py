@@ -1,0 +1,318 @@
+"""Which objects of a JSON value are questions, and where the list of each is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+
+from relevansi.importers.results.json_items import item_in, parsed_block
+from relevansi.importers.results.records import (
+    at,
+    entries_of,
+    literal,
+    rows_of_columns,
+    rows_of_lists,
+    text_at,
+)
+from relevansi.importers.results.rows import (
+    ITEM_ROLES,
+    QUESTION_ROLES,
+    Values,
+    as_text,
+    guessed,
+)
+from relevansi.importers.results.shapes import ENVELOPES, MAPPED, QUERY, SHAPES, USUAL_ITEMS, Shape
+
+_OF_OBJECTS = re.compile(r"(?!outputs\.)(?:.*\.)?(?:output|response)|.*\.value")
+"""Usual paths of lists that may be an answer or values of something else."""
+GOLD = re.compile(
+    "relevant|expected|gold|ground_?truth|reference_|positive|negative|qrel", re.IGNORECASE
+)
+"""What begins the name of a list that says what should be in the results."""
+LOOKED_AT = 50
+"""Entries of a list that are looked at for an object that fits."""
+_DEEPEST = 6
+_USUAL_NAMES = frozenset(
+    name.lower()
+    for names in (*QUESTION_ROLES.values(), *ITEM_ROLES.values())
+    for name in names.split()
+) | {path.partition(".")[0].lower() for path in f"{USUAL_ITEMS}|data|result|metadata".split("|")}
+
+
+def stands(value: object, path: str, depth: int = 0) -> bool:
+    """Whether a path leads to something from any object in a JSON value."""
+    if at(value, path) is not None:
+        return True
+    inner = (
+        value if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else ()
+    )
+    nested = (entry for entry in inner[:LOOKED_AT] if isinstance(entry, dict | list))
+    return depth < _DEEPEST and any(stands(entry, path, depth + 1) for entry in nested)
+
+
+def list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
+    """The list at the first of these paths that has one and its path; else what stands there."""
+    instead: object = None
+    names = {name.partition(".")[0] for name in value}
+    starts = ("", *(f"{name}." for name in ENVELOPES if name in names))
+    for path in (start + path for start in starts for path in paths.split("|")):
+        inner = at(value, path)
+        if isinstance(inner, str):
+            parsed = literal(inner)
+            inner = parsed if isinstance(parsed, list) else inner
+        if isinstance(inner, dict):
+            inner = rows_of_lists(inner) or _rows_of_ids(inner) or inner
+        is_open = paths is USUAL_ITEMS or path.endswith(".value")
+        if is_open and _OF_OBJECTS.fullmatch(path) and not _are_results(inner):
+            continue
+        if isinstance(inner, list):
+            outer, _, name = path.rpartition(".")
+            beside = at(value, outer)
+            inner = _leaves(inner) if name == "children" else inner
+            if (
+                len(inner) == 1
+                and isinstance(inner[0], list)
+                and all(isinstance(entry, dict | list) for entry in inner[0])
+            ):
+                inner = inner[0]  # of one search among several
+            return entries_of(inner, name, beside if isinstance(beside, dict) else {}), path
+        if inner is None and path in value:
+            return [], path
+        instead = inner if instead is None else instead
+    return None, instead
+
+
+def _rows_of_ids(value: Values) -> list[Values] | None:
+    """The results that an object has by their ids, or by their ranks; ``None`` for another one."""
+    entries = [inner for inner in value.values() if isinstance(inner, dict)]
+    if not entries or len(entries) < len(value) or not all(map(re.compile(r"\d").search, value)):
+        return None
+    if not all(may_be_item(entry, SHAPES[-1]) for entry in entries):
+        return None
+    if all(map(str.isdecimal, value)):
+        return [
+            entry
+            for _, entry in sorted(zip(map(int, value), entries, strict=True), key=itemgetter(0))
+        ]
+    return [{"doc_id": name, **entry} for name, entry in zip(value, entries, strict=True)]
+
+
+def _leaves(entries: list[object]) -> list[object]:
+    """The results in a list of Vespa: beside them groups are left out, else it is in groups."""
+    children = [at(entry, "children") for entry in entries]
+    groups = [inner for inner in children if isinstance(inner, list)]
+    results = [entry for entry in entries if not at(entry, "children")]
+    return results or [leaf for group in groups for leaf in _leaves(group)]
+
+
+def _are_results(value: object) -> bool:
+    """Whether a list where answers may stand has objects that are no messages or blocks of one."""
+    entries = value if isinstance(value, list) else []
+    objects = [entry for entry in entries if isinstance(entry, dict)]
+    are_messages = any("role" in entry for entry in objects)
+    types = [entry.get("type", "Document") for entry in objects if not parsed_block(entry)]
+    return bool(objects) and not are_messages and {*types} <= {"Document"}
+
+
+def fits(shape: Shape, value: object) -> bool:
+    """Whether an object is a question with its list, as the shape says."""
+    if not isinstance(value, dict) or not is_wanted(shape, value):
+        return False
+    if shape.sign and all(at(value, path) is None for path in shape.sign.split("|")):
+        return False
+    listed, _ = list_at(value, shape.items)
+    if listed is None:
+        return False
+    question = question_at(value, shape.query)[1]
+    if QUERY in shape.query or shape.name == MAPPED:
+        question = question or text_at(value, shape.query_id)
+    is_empty = not listed or any(may_be_item(entry, shape) for entry in listed)
+    return bool(question) and is_empty
+
+
+def is_wanted(shape: Shape, value: Values) -> bool:
+    if shape.only is None:
+        return True
+    path, expected = shape.only
+    return as_text(at(value, path)) in expected.split("|")
+
+
+def may_be_item(value: object, shape: Shape) -> bool:
+    return isinstance(value, str | dict | list) and item_in(shape, value)[0] is not None
+
+
+def question_at(value: object, paths: str) -> tuple[list[object], str]:
+    """The earlier turns of a conversation and its last question, at the first path with one."""
+    for path in paths.split("|"):
+        inner = at(value, path)
+        is_envelope = isinstance(inner, dict) and path in ("inputs", "input", "request")
+        turns, query = ([], "") if is_envelope else _turns(inner)
+        if query:
+            return turns, query
+    if QUERY not in paths or not isinstance(value, dict):
+        return [], ""
+    words = value.get(guessed(tuple(value)).get("query", ""))
+    return [], words.strip() if isinstance(words, str) else ""
+
+
+def _turns(value: object) -> tuple[list[object], str]:
+    if isinstance(value, dict):  # a query in a search engine's language
+        return [], words_of(value)
+    if isinstance(value, list) and value and all(isinstance(turn, dict) for turn in value):
+        turns = list(value)
+        while turns:
+            last = turns.pop()
+            speaker = as_text(last.get("type") or last.get("role")).lower()
+            if speaker in ("human", "user", ""):
+                return turns, as_text(last.get("content")).strip()
+        return [], ""
+    if isinstance(value, list) and len({*map(as_text, value)}) > 1:
+        return [], ""  # several questions
+    return [], as_text(value).strip()
+
+
+_FILTERS = {"filter", "must_not", "post_filter"}
+
+
+def words_of(query: object, depth: int = 0) -> str:
+    """The words that a query in a search engine's language looks for.
+
+    >>> words_of({"match": {"body": {"query": "red dress", "operator": "and"}}})
+    'red dress'
+    """
+    if isinstance(query, str):
+        return query.strip()
+    if isinstance(query, list):
+        return next(filter(None, (words_of(part, depth + 1) for part in query[:100])), "")
+    if not isinstance(query, dict) or depth > _DEEPEST:
+        return ""
+    names = [
+        name for name in ("query", "q", "value", "content", "text", "original") if name in query
+    ]
+    inner = [query[name] for name in names] or [
+        part
+        for name, part in query.items()
+        if name not in _FILTERS and (len(query) == 1 or isinstance(part, dict | list))
+    ]
+    return next(filter(None, (words_of(part, depth + 1) for part in inner)), "")
+
+
+def _systems_of(value: Values) -> Values:
+    """What an object says of the system of all lists in it."""
+    names = ("system", "run", "method", "retriever", "engine", "strategy", "search_method")
+    texts = {name: value[name] for name in names if isinstance(value.get(name), str)}
+    return texts or ({"system": value["run_name"]} if value.get("run_name") else {})
+
+
+def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
+    """The outermost objects in a JSON value that fit, with those beside them in a list.
+
+    They have the system that an object around them names.
+    """
+    if isinstance(value, list):
+        head = value[:LOOKED_AT]
+        if any(fits(shape, entry) for entry in head):
+            yield from (entry for entry in value if isinstance(entry, dict))
+        elif depth < _DEEPEST:
+            for entry in value:
+                if isinstance(entry, dict | list):
+                    yield from records(entry, shape, depth + 1)
+    elif fits(shape, value):
+        yield value  # type: ignore[misc]
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        listed = (of_keys(value) or _of_systems(value)) if shape is SHAPES[-1] else None
+        if listed:
+            yield from listed
+            return
+        around = _systems_of(value)
+        nested = {
+            name: inner
+            for name, inner in value.items()
+            if isinstance(inner, dict | list) and not GOLD.match(name)
+        }
+        by_name = {name: [*records(inner, shape, depth + 1)] for name, inner in nested.items()}
+        are_systems = len(nested) == len(value) and sum(map(bool, by_name.values())) > 1
+        are_systems = are_systems and _USUAL_NAMES.isdisjoint(map(str.lower, nested))
+        for name, questions in by_name.items():
+            system = {"system": name} if are_systems else around
+            yield from (system | record for record in questions)
+
+
+def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | None:
+    """The shape of the first of these values that has one and results, else of the first empty."""
+    empty: Shape | None = None
+    for value in values:
+        for shape in (chosen,) if chosen else SHAPES:
+            record = next(records(value, shape), None)
+            if record is not None and list_at(record, shape.items)[0]:
+                return shape
+            empty = empty or (shape if record is not None else None)
+    return empty
+
+
+def columnar(value: object) -> object:
+    """A value that no shape fits, its columns turned into rows, or those of an object in it."""
+    rows = rows_of_columns(value)
+    if rows or not isinstance(value, dict):
+        return rows or value
+    tables = (rows_of_columns(inner) or [] for inner in value.values())
+    rows = next((rows for rows in tables if any(fits(SHAPES[-1], row) for row in rows)), [])
+    return [_systems_of(value) | row for row in rows] or value
+
+
+def of_keys(value: Values) -> list[Values] | None:
+    """The questions that are the keys of an object, each with its list; ``None`` for none.
+
+    These are several words or, each of them, an id with a digit.
+    """
+    are_texts = any(re.search(r"\S\s+\S", name) or not name.isascii() for name in value)
+    are_ids = all(any(map(str.isdigit, name)) for name in value)
+    if not (value and (are_texts or are_ids)) or not _USUAL_NAMES.isdisjoint(map(str.lower, value)):
+        return None
+    rows: list[Values] = []
+    for name, inner in value.items():
+        question: Values = {"query" if are_texts else "query_id": name}
+        match inner:
+            case list():
+                rows.append({**question, "results": inner})
+            case dict() if inner and all(isinstance(score, float) for score in inner.values()):
+                listed = [{"doc_id": doc_id, "score": score} for doc_id, score in inner.items()]
+                rows.append({**question, "results": sorted(listed, key=lambda row: -row["score"])})
+            case dict():
+                row: Values = {**question, **inner}
+                rows += (None if fits(SHAPES[-1], row) else _of_systems(row)) or [row]
+            case _:
+                return None
+    questions = [question_at(row, QUERY)[1] for row in rows]
+    if are_ids and len({*filter(None, questions)}) < sum(map(bool, questions)):
+        return None  # it is the same questions that each key has
+    return rows if all(fits(SHAPES[-1], row) for row in rows[:LOOKED_AT]) else None
+
+
+def _of_systems(value: Values) -> list[Values] | None:
+    """A question once for each of its several lists, whose names are its systems, if it has them.
+
+    The lists have objects of the same keys, under names that nobody uses for anything else.
+    """
+    objects = [value, *(inner for inner in value.values() if isinstance(inner, dict))]
+    outer = next((inner for inner in objects if _lists_of_systems(inner)), {})
+    lists = _lists_of_systems(outer)
+    common = {n: inner for n, inner in value.items() if n not in lists and inner is not outer}
+    has_question = question_at(common, QUERY)[1] or text_at(common, SHAPES[-1].query_id)
+    rows: list[Values] = [
+        {**common, "system": name, "results": inner} for name, inner in lists.items()
+    ]
+    return rows if has_question else None
+
+
+def _lists_of_systems(value: Values) -> dict[str, list[object]]:
+    lists = {
+        name: inner
+        for name, inner in value.items()
+        if isinstance(inner, list) and inner and not GOLD.match(name)
+    }
+    firsts = [entry for entry, *_ in lists.values() if isinstance(entry, dict)]
+    are_alike = len({*map(tuple, firsts)}) == 1 and len(firsts) == len(lists) > 1
+    are_items = are_alike and all(may_be_item(entry, SHAPES[-1]) for entry in firsts)
+    return lists if are_items and _USUAL_NAMES.isdisjoint(map(str.lower, lists)) else {}
