@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
+from tests.benchmarks.beside import beside
 from tests.benchmarks.catalogue import catalogue
 from tests.benchmarks.crowds import crowds
 from tests.benchmarks.files import files
@@ -23,7 +24,8 @@ from tests.benchmarks.report import Section, markdown
 from tests.benchmarks.starts import starts
 
 BENCHMARKS = {
-    one.__name__: one for one in (growth, crowds, pages, files, starts, hostile, imports, catalogue)
+    one.__name__: one
+    for one in (growth, crowds, pages, files, starts, hostile, imports, catalogue, beside)
 }
 """In the order of the page."""
 

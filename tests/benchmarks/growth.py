@@ -47,7 +47,7 @@ def growth(folder: Path) -> Section:
         for page in ("open page", "blind page"):
             for database in opened:
                 make_blind(database, blind=page == "blind page")
-            make = blind_client if page == "blind page" else _open_client
+            make = blind_client if page == "blind page" else open_client
             found = _clicked(ports, [make(database) for database in opened])
             first = Measurement("", found[0].milliseconds).percentile(50)
             measured = [
@@ -77,7 +77,7 @@ def blind_client(database: Database, rater_id: int = OWNER, seen: str = "") -> C
     return Client(places, seen, page=f"/rate/{given[0][0]}")
 
 
-def _open_client(database: Database) -> Client:
+def open_client(database: Database) -> Client:
     run = f"/runs/{run_ids(database)[0]}/queries"
     ranks, questions = range(1, SIZES[0].results), range(1, GIVEN + 1)
     return Client(

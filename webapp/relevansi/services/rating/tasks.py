@@ -304,11 +304,10 @@ def _card_named(
     events.lock(session, rater)
     values = {"task_id": task_id, "rater_id": rater.id}
     rows = tables(session).execute(_cards_to_judge(), values)
-    cards = sorted(rows, key=lambda row: key(row, row.id))
-    for number, row in enumerate(cards, start=1):
-        if key(row, row.id) == card:
-            return number, row, cards
-    raise UnknownTask(task_id, card)
+    cards = dict(sorted((key(row, row.id), row) for row in rows))
+    if card not in cards:
+        raise UnknownTask(task_id, card)
+    return [*cards].index(card) + 1, cards[card], [*cards.values()]
 
 
 def repeated_reasons(session: Session, task: Task | Row[Any]) -> dict[int, str | None]:
