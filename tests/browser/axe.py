@@ -19,7 +19,7 @@ LAPTOP: ViewportSize = {"width": 1280, "height": 800}
 PHONES = (320, 390)  # CSS pixels
 TOO_WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
   [...document.querySelectorAll("body *")]
-    .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
+    .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1)
     .map((one) => one.tagName + "." + one.className + "#" + one.id).slice(0, 5)"""
 
 EVERYTHING: dict[str, Any] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.browser import served
 from tests.browser.blind import import_study
 from tests.browser.forked import ForkedServer
-from tests.browser.pages import Study, fill
+from tests.browser.pages import FolderServer, Study, fill
 from tests.browser.server import HYBRID, Server, copied, import_runs
 
 WAIT_MS = 60_000  # a bound for what never comes, on a machine however busy
@@ -61,6 +61,7 @@ PROVOKED = (
 )
 
 OpenTab = Callable[..., Page]
+AnyServer = TypeVar("AnyServer", bound=Server)
 
 
 @pytest.fixture(name="browser", scope="session")
@@ -122,9 +123,12 @@ def _page(open_tab: OpenTab) -> Page:
     return open_tab()
 
 
+def serving(instance: Path) -> AbstractContextManager[Server]:
+    return running(ForkedServer(instance))
+
+
 @contextmanager
-def serving(instance: Path) -> Iterator[Server]:
-    server = ForkedServer(instance)
+def running(server: AnyServer) -> Iterator[AnyServer]:
     server.start()
     try:
         yield server
@@ -166,9 +170,13 @@ def _server(sample: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture(name="study", scope="session")
 def _study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
-    folder, other = tmp_path_factory.mktemp("study"), tmp_path_factory.mktemp("served")
-    with serving(folder / "instance") as server, serving(other / "instance") as second:
-        yield fill(server, folder, served.fill(second, other))
+    folder, other, third = (tmp_path_factory.mktemp(name) for name in ("study", "served", "folder"))
+    with (
+        serving(folder / "instance") as server,
+        serving(other / "instance") as second,
+        running(FolderServer(third / "instance")) as of_studies,
+    ):
+        yield fill(server, folder, served.fill(second, other), of_studies)
 
 
 @pytest.fixture(name="own_server")

@@ -11,6 +11,7 @@ from typing import Any
 
 from playwright.sync_api import FilePayload, Page, expect
 
+from tests.browser.forked import ForkedServer
 from tests.browser.served import OWNER, PASSWORD, Served
 from tests.browser.server import HYBRID, SEEDS, Server
 
@@ -33,26 +34,54 @@ class Study:
     """A server whose study holds runs of every kind, by what they are good for.
 
     ``files`` are what the runs were read from. ``served`` is another server, whose study is
-    blind and served to people with names.
+    blind and served to people with names. ``folder`` serves several studies.
     """
 
     server: Server
     files: dict[str, Path]
     runs: dict[str, str]
     served: Served
+    folder: Server
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        return self.server.url, self.served.server.url, self.folder.url
 
     def run(self, kind: str = "hybrid") -> str:
         return f"/runs/{self.runs[kind]}"
 
 
-def fill(server: Server, folder: Path, served: Served) -> Study:
+class FolderServer(ForkedServer):
+    """Serves every study of a folder: one that is open, one that is archived, one that is none."""
+
+    def environment(self) -> dict[str, str]:
+        return super().environment() | {"RELEVANSI_STUDIES": str(self.studies)}
+
+    def faults(self) -> str:
+        told = "the database is damaged"  # which one of them is
+        lines = super().faults().splitlines(keepends=True)
+        return "".join(line for line in lines if told not in line)
+
+    @property
+    def studies(self) -> Path:
+        return self.instance / "studies"
+
+    def fill(self) -> None:
+        self.post("/studies/new", {"name": "pilot"})
+        self.post("/studies/demo", {"name": "lama"})
+        self.post("/studies/lama/archive", {})
+        (self.studies / "rusak.sqlite").write_bytes(b"no database")
+
+
+def fill(server: Server, folder: Path, served: Served, of_studies: FolderServer) -> Study:
     files = {kind: _shortened(path, folder / f"{kind}.json") for kind, path in FILES.items()}
     files |= {
         "finished": _run_file(folder / "finished.json", "Rumah di Binjai?", RATED),
         "unreadable": _run_file(folder / "unreadable.json", "Rumah di Berastagi?", LOST),
     }
     run_ids = server.import_runs(*files.values())
-    study = Study(server, files, dict(zip(files, run_ids, strict=True)), served)
+    study = Study(server, files, dict(zip(files, run_ids, strict=True)), served, of_studies)
+    of_studies.fill()
     server.post("/study/", {"name": "Studi", "blind": "no", "repeat_percent": "0"})
     query = f"{study.run('finished')}/queries/1"
     server.post(f"{query}/results/1/judgment", {"relevance": "1"})
@@ -137,6 +166,15 @@ def _explained(page: Page, study: Study) -> None:
     expect(page.locator("#about-rated")).to_be_visible()
 
 
+def _menu(path: str, summary: str, kind: str = "hybrid") -> Callable[[Page, Study], None]:
+    def step(page: Page, study: Study) -> None:
+        page.goto(study.server.url + path.format(run=study.run(kind)))
+        page.locator(summary).click()
+        expect(page.locator("details.menu[open] > .pop")).to_be_visible()
+
+    return step
+
+
 def _json(name: str, data: bytes) -> FilePayload:
     return {"name": name, "mimeType": "application/json", "buffer": data}
 
@@ -182,6 +220,21 @@ def _as(name: str, path: str, status: int = 200) -> Callable[[Page, Study], None
         study.served.open_as(page, name, path, status)
 
     return step
+
+
+def _of_folder(path: str) -> Callable[[Page, Study], None]:
+    def step(page: Page, study: Study) -> None:
+        page.goto(study.folder.url + path)
+
+    return step
+
+
+def _refused_backup(page: Page, study: Study) -> None:
+    page.goto(f"{study.folder.url}/")
+    page.fill("[aria-labelledby=new] input[name=name]", "baru")
+    page.set_input_files("input[type=file]", study.files["hybrid"])
+    page.locator("button[formaction$='/backup']").click()
+    expect(page.locator("#name-error")).to_be_visible()
 
 
 def _sign_in_refused(page: Page, study: Study) -> None:
@@ -255,6 +308,10 @@ def _waiting(page: Page, study: Study) -> None:
 
 PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "home": "/",
+    "menu of the person": _menu("/", "#account > summary"),
+    "menu of a run's files": _menu("{run}", "summary:text-is('Unduh')", "finished"),
+    "menu of a comparison's files": _menu("/comparisons/", ".formats summary"),
+    "menu of a rating page": _menu("{run}/queries/24", "#menu > summary"),
     "runs": "/runs/",
     "labels and files": _at("/files"),
     "run": _at(),
@@ -313,6 +370,12 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "blind rating: empty list": _as("empty list", "/rate/"),
     "blind rating: done": _as("all relevant", "/rate/"),
     "no door for a rater": _as("cards", "/study/", 403),
+    "studies of a folder": _of_folder("/"),
+    "backup that makes no study": _refused_backup,
+    "broken study of a folder": _of_folder("/s/rusak/"),
+    "archived study": _of_folder("/s/lama/"),
+    "archived study: set-up": _of_folder("/s/lama/study/"),
+    "archived study: cards": _of_folder("/s/lama/rate/"),
     "delete": _at("/delete"),
     "nothing there": "/nothing-there",
     "forbidden": _forbidden,

@@ -32,7 +32,8 @@ EACH_TIME = {
 """The pages that the test command looks at; `nox -s thorough` looks at all."""
 
 WORDS = """() => {
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const whole = document.querySelector("dialog:modal") ?? document.body;
+  const texts = document.createTreeWalker(whole, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   let words = 0;
   while (texts.nextNode()) {
@@ -78,7 +79,7 @@ def test_a_page_is_for_everybody_fits_a_phone_and_asks_nobody_else(
     seen = Seen()
     seen.watch(page)
     visit(page, study, name)
-    own = (study.server.url, study.served.server.url, "data:", "about:blank")
+    own = (*study.addresses, "data:", "about:blank")
     assert seen.requests
     assert [url for url in seen.requests if not url.startswith(own)] == []
     assert seen.policies
@@ -143,7 +144,7 @@ def _looked_at(page: Page, server: Server, addresses: Iterable[str]) -> list[str
         assert answer is not None
         assert answer.ok, address
         assert page.locator("h1:visible").count() == 1, address
-        page.locator("summary").evaluate_all(
+        page.locator("details:not(.menu) > summary").evaluate_all(
             "all => all.forEach((one) => one.parentElement.open = true)"
         )
         faulty += [f"{address}: {one}" for one in faults(page)]
