@@ -63,9 +63,8 @@ class JudgeEndpoint:
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> JudgeEndpoint | None:
         """The endpoint that `environ` names, if it does; may raise `UnusableSetting`."""
-        url = environ.get("RELEVANSI_JUDGE_URL", "").strip()
-        model = environ.get("RELEVANSI_JUDGE_MODEL", "").strip()
-        variable = environ.get("RELEVANSI_JUDGE_KEY_VARIABLE", "").strip()
+        names = ("RELEVANSI_JUDGE_URL", "RELEVANSI_JUDGE_MODEL", "RELEVANSI_JUDGE_KEY_VARIABLE")
+        url, model, variable = (environ.get(name, "").strip() for name in names)
         if not url:
             return None
         if not model:
@@ -296,9 +295,8 @@ def secret_key(instance: Path, environ: Mapping[str, str] = os.environ) -> str:
     """The key that signs sessions: the environment's, else made at the first start and kept."""
     if configured_key := secret("RELEVANSI_SECRET_KEY", environ):
         if len(configured_key) < SHORTEST_KEY:
-            raise UnusableSetting(
-                f"RELEVANSI_SECRET_KEY is shorter than {SHORTEST_KEY} characters."
-            )
+            message = f"RELEVANSI_SECRET_KEY is shorter than {SHORTEST_KEY} characters."
+            raise UnusableSetting(message)
         return configured_key
     path = private_folder(instance) / "secret_key"
     with suppress(FileNotFoundError):

@@ -176,7 +176,7 @@ def _of_server(
     }
     del fields["floors"]
     # A number that is 0 is stated, though it equals False.
-    stated = {
+    form = {
         name: value
         for name, value in fields.items()
         if value is not False and value not in (None, "")
@@ -186,7 +186,7 @@ def _of_server(
             "POST",
             client.full_address(url, ADDRESS),
             token=secret(TOKEN),
-            data={name: _field(value) for name, value in stated.items()},
+            data={name: _field(value) for name, value in form.items()},
             files=[("files", file) for file in files],
         )
         if answer.is_success:

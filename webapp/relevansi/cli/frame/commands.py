@@ -135,11 +135,12 @@ def _options_of_folder() -> list[click.Parameter]:
     def option(name: str, about: str) -> click.Option:
         variable = f"RELEVANSI_{name.upper()}"
 
-        def put(context: click.Context, _option: click.Parameter, value: str | None) -> None:
+        # As the variable, so that all that reads settings while the command runs finds it.
+        def export(context: click.Context, _option: click.Parameter, value: str | None) -> None:
             if value is not None:
                 context.with_resource(_variable(variable, value))
 
-        return click.Option([f"--{name}"], help=about, expose_value=False, callback=put)
+        return click.Option([f"--{name}"], help=about, expose_value=False, callback=export)
 
     return [
         option("studies", "The folder with a database for each of several studies."),

@@ -101,9 +101,8 @@ def filtered_questions(
     comparison: Comparison, figure: str
 ) -> dict[str, list[ComparedQuestionLine]]:
     """Return the questions that each filter leaves, in its order: the farthest apart come first."""
-    place = [contender.run.run for contender in comparison.contenders].index(
-        leading_run(comparison)
-    )
+    runs = [contender.run.run for contender in comparison.contenders]
+    place = runs.index(leading_run(comparison))
     in_order = comparison.questions
     values = {line.position: _values(line, figure) for line in in_order}
     numbers = {position: _defined(of_line) for position, of_line in values.items()}

@@ -420,8 +420,8 @@ def _conclusion(
             "show a difference."
         )
     differs = difference.wins or difference.losses
-    if differs and not difference.significant and (shown := plan.shown_by_one(difference)):
-        yield shown
+    if differs and not difference.significant and (limit := plan.shown_by_one(difference)):
+        yield limit
     if not comparison.partial.isdisjoint((difference.first, difference.second)):
         yield gettext("Provisional: not everything is rated.")
 

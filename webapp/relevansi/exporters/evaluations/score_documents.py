@@ -104,10 +104,8 @@ def chunk_row(score: ChunkScore) -> ScoredRow:
     """A row of chunks; a chunk passes with a word in common, the row fails with none."""
     row = score.row
     result = {"id": row.row_id, "strategy": row.strategy, **fields(score, *CHUNK_FIGURES)}
-    parts = tuple(
-        {"key": str(number), "passed": bool(words)}
-        for number, words in enumerate(score.chunk_words)
-    )
+    numbered = enumerate(score.chunk_words)
+    parts = tuple({"key": str(number), "passed": bool(words)} for number, words in numbered)
     return ScoredRow(row.row_id, to_builtins(row), result, parts, not score.common)
 
 
@@ -311,13 +309,11 @@ def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
 
 
 def _averages(sets: Mapping[str, Mapping[str, Any]]) -> Table:
-    average, rate, gate = (
-        word(gettext(registry.JSON_MEASURES[name].label))
-        for name in ("eval_score_avg", "schema_pass_rate", "gate_passed")
-    )
-    parts = sets.values()
+    measures, parts = registry.JSON_MEASURES, sets.values()
+    names = ("eval_score_avg", "schema_pass_rate", "gate_passed")
+    average, rate, gate = (word(gettext(measures[name].label)) for name in names)
     passed, not_passed = gettext("passed"), gettext("not passed")
-    score = registry.JSON_MEASURES["eval_score_avg"].unit
+    score = measures["eval_score_avg"].unit
     rows = (
         (word(gettext("Answers")), *(whole_number(part["count"]) for part in parts)),
         (average, *(_exact(part["eval_score_avg"], score) for part in parts)),
@@ -333,12 +329,12 @@ def _figures(table: Table) -> Section:
 
 
 def _settings(head: Head, *sentences: str) -> Section:
-    lines = list(sentences)
     if head.get("first_n") is not None:
-        lines.append(gettext("Only the first %(n)s rows were scored (--n).", n=head["first_n"]))
+        n = head["first_n"]
+        sentences += (gettext("Only the first %(n)s rows were scored (--n).", n=n),)
     if head.get("left_out"):
-        lines.append(gettext("Lines left out: %(n)s.", n=head["left_out"]))
-    return Section("settings", gettext("Settings"), tuple(lines), ())
+        sentences += (gettext("Lines left out: %(n)s.", n=head["left_out"]),)
+    return Section("settings", gettext("Settings"), sentences, ())
 
 
 def _columns(first: str, *others: str) -> tuple[Column, ...]:

@@ -27,6 +27,7 @@ from relevansi.exporters.exports.metrics_tables import (
     unsampled_sentence,
 )
 from relevansi.exporters.frame.csv_cells import csv_bytes
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import escaped
 from relevansi.failures import Refused
 from relevansi.i18n import gettext, language, mark, ngettext
@@ -146,11 +147,8 @@ def misordered(results: Iterable[JudgedResult]) -> list[str]:
     for result in results:
         if result.rank is not None and result.score is not None:
             by_question.setdefault(result.query_id, []).append(result.score)
-    return [
-        query_id
-        for query_id, scores in by_question.items()
-        if any(higher <= lower for higher, lower in pairwise(scores))
-    ]
+    falls = {key: all(a > b for a, b in pairwise(scores)) for key, scores in by_question.items()}
+    return [query_id for query_id, is_falling in falls.items() if not is_falling]
 
 
 def _left_out(results: Iterable[JudgedResult]) -> Iterator[str]:
@@ -189,8 +187,7 @@ def beir(results: Iterable[JudgedResult], card: str) -> dict[str, bytes]:
         "corpus.jsonl": _json_lines(
             {
                 "_id": name,
-                "title": document.title,
-                "text": document.text,
+                **fields(document, "title", "text"),
                 "metadata": {**document.meta, **({"url": document.url} if document.url else {})},
             }
             for name, document in texts.items()
@@ -215,31 +212,27 @@ def dataset_card(
     """Return the card in the language in force; the licence is for the owner to fill in."""
     counts = Counter(grade for _, grade in graded(results))
     unsure = sum(result.verdict == "unsure" for result in results)
-    fields = {
+    items = {result.docno for result in results if result.document}
+    how = blindness_sentence(report.blindness), pace_sentence(report.seconds)
+    digest = sha256(guidelines.encode()).hexdigest()[:16]
+    facts = {
         gettext("Questions"): notation.number(len(report.rows)),
-        gettext("Items"): notation.number(
-            len({result.docno for result in results if result.document})
-        ),
+        gettext("Items"): notation.number(len(items)),
         gettext("Judgments"): notation.number(counts.total()),
         gettext("Cannot tell"): gettext("%(n)s, left out", n=notation.number(unsure)),
         gettext("Scale"): "; ".join(_grades(report, counts)),
         gettext("Relevant"): gettext("from grade %(grade)s", grade=report.scale.relevant_from),
         gettext("Raters"): ", ".join(agreement.raters) or "-",
         gettext("Rule"): labels.rule(report.rule),
-        gettext("How it was judged"): " ".join(
-            filter(None, (blindness_sentence(report.blindness), pace_sentence(report.seconds)))
-        )
-        or "-",
+        gettext("How it was judged"): " ".join(filter(None, how)) or "-",
         gettext("Agreement"): "; ".join(_agreement(agreement)),
-        gettext("Version of the guidelines"): (
-            f"SHA-256 {sha256(guidelines.encode()).hexdigest()[:16]}" if guidelines else "-"
-        ),
+        gettext("Version of the guidelines"): f"SHA-256 {digest}" if guidelines else "-",
         gettext("Licence"): gettext("not stated: to be filled in before this is passed on"),
     }
     lines = [
         *("---", f"language: {language()}", "license: unknown", "task_categories:"),
         *("- text-retrieval", "---", "", f"# {escaped(title)}", ""),
-        *(f"- **{name}**: {escaped(text)}" for name, text in fields.items()),
+        *(f"- **{name}**: {escaped(text)}" for name, text in facts.items()),
         *(f"- {escaped(text)}" for text in unsampled_sentence(report.unasked)),
         "",
         gettext(
@@ -270,12 +263,9 @@ def search_relevance(results: Iterable[JudgedResult], *, name: str, description:
     """An import of judgments for the Search Relevance Workbench of OpenSearch."""
     ratings: dict[str, list[JsonValue]] = {}
     for result, grade in graded(results):
-        ratings.setdefault(result.question, []).append(
-            {"docId": result.docno, "rating": f"{grade}.000"}
-        )
-    listed: list[JsonValue] = [
-        {"query": text, "ratings": grades} for text, grades in ratings.items()
-    ]
+        rating: JsonValue = {"docId": result.docno, "rating": f"{grade}.000"}
+        ratings.setdefault(result.question, []).append(rating)
+    listed: JsonValue = [{"query": text, "ratings": grades} for text, grades in ratings.items()]
     head = {"name": name, "description": description, "type": "IMPORT_JUDGMENT"}
     return _json({**head, "judgmentRatings": listed})
 
@@ -336,9 +326,7 @@ def quepid_book(by_rater: Mapping[str, Sequence[JudgedResult]]) -> bytes:
     for rater, results in by_rater.items():
         for result, grade in graded(results):
             ratings.setdefault((result.question, result.docno), {})[rater] = grade
-    rows = [
-        (*key, *(of_raters.get(rater) for rater in by_rater)) for key, of_raters in ratings.items()
-    ]
+    rows = ((*key, *map(of_raters.get, by_rater)) for key, of_raters in ratings.items())
     return csv_bytes([("query", "docid", *by_rater), *rows])
 
 

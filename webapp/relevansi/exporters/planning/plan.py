@@ -231,8 +231,8 @@ def smallest_p_of(difference: Difference) -> str:
 
 def detectable(differences: Sequence[Difference]) -> tuple[float, int] | None:
     """Return the smallest difference that every test can show, and of how many questions."""
-    shown = [(_smallest_difference(each), each.n) for each in differences]
-    return max(((amount, n) for amount, n in shown if amount is not None), default=None)
+    amounts = [(_smallest_difference(each), each.n) for each in differences]
+    return max(((amount, n) for amount, n in amounts if amount is not None), default=None)
 
 
 def _smallest_difference(difference: Difference) -> float | None:

@@ -83,10 +83,8 @@ def _randomisation_test(differences: tuple[float, ...], pairs: int) -> Randomisa
 def _whole_numbers(differences: Sequence[float]) -> list[int] | None:
     """The differences on their common denominator; ``None`` where their sums are too many."""
     fractions = [Fraction(number).limit_denominator(_LARGEST_DENOMINATOR) for number in differences]
-    if any(
-        abs(number - float(exact)) > 1e-12
-        for number, exact in zip(differences, fractions, strict=True)
-    ):
+    pairs = zip(differences, fractions, strict=True)
+    if any(abs(number - float(exact)) > 1e-12 for number, exact in pairs):
         return None
     denominator = lcm(*(number.denominator for number in fractions))
     numerators = [int(number * denominator) for number in fractions]

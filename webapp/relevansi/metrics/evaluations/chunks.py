@@ -6,6 +6,8 @@ denominator gives 0: nothing expected or nothing retrieved shares nothing.
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from msgspec import Struct, field
 
 from relevansi.metrics.judging.figures import Numbers
@@ -78,20 +80,16 @@ class ChunkMeans(Struct):
     """The means over the rows added; order does not matter."""
 
     count: int = 0
-    _scores: dict[str, Numbers] = field(
-        default_factory=lambda: {name: Numbers() for name in CHUNK_FIGURES}
-    )
+    _scores: dict[str, Numbers] = field(default_factory=lambda: defaultdict(Numbers))
 
     def add(self, score: ChunkScore) -> None:
         self.count += 1
-        for name, scores in self._scores.items():
-            scores.add(getattr(score, name))
+        for name in CHUNK_FIGURES:
+            self._scores[name].add(getattr(score, name))
 
     def figures(self) -> dict[str, float | None]:
         """The number of rows, and every mean by name, ``None`` without rows."""
-        return {"count": self.count} | {
-            name: numbers.mean for name, numbers in self._scores.items()
-        }
+        return {"count": self.count} | {name: self._scores[name].mean for name in CHUNK_FIGURES}
 
 
 def _share(part: int, total: int) -> float:

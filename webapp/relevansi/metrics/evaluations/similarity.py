@@ -47,11 +47,9 @@ class LexicalEmbedder:
     def cosines(self, pairs: Sequence[tuple[str, str]], contexts: Sequence[str]) -> list[float]:
         """The cosine of the TF-IDF vectors of each pair; 0 where one has no word."""
         frequencies = Counter(word for context in contexts for word in set(_words(context)))
+        n = len(contexts)
         return [
-            _sparse_cosine(
-                _weights(claim, frequencies, len(contexts)),
-                _weights(context, frequencies, len(contexts)),
-            )
+            _sparse_cosine(_weights(claim, frequencies, n), _weights(context, frequencies, n))
             for claim, context in pairs
         ]
 
@@ -149,17 +147,15 @@ def cover(expected: Sequence[object], answered: Sequence[object], *, most: int) 
     >>> found.pairs, found.f1
     (((1, 0),), Fraction(1, 2))
     """
-    looked_at = answered[:most]
-    pairs_found: dict[int, int] = {}
+    free = dict(enumerate(answered[:most]))
+    pairs = []
     for position, item in enumerate(expected):
-        free = (candidate for candidate in range(len(looked_at)) if candidate not in pairs_found)
-        match = next(
-            (candidate for candidate in free if likeness(item, looked_at[candidate]).matches), None
-        )
-        if match is not None:
-            pairs_found[match] = position
-    pairs = sorted((position, candidate) for candidate, position in pairs_found.items())
-    return Coverage(tuple(pairs), len(expected), len(looked_at), len(answered) - len(looked_at))
+        matches = (place for place, text in free.items() if likeness(item, text).matches)
+        if (match := next(matches, None)) is not None:
+            pairs.append((position, match))
+            del free[match]
+    n = len(answered[:most])
+    return Coverage(tuple(pairs), len(expected), n, len(answered) - n)
 
 
 def _squeezed(text: object) -> str:

@@ -124,13 +124,11 @@ class Totals(Struct, frozen=True):
         """The totals over several sets of queries that have none in common."""
         listed = tuple(disjoint)
         counts = {name: sum(getattr(part, name) for part in listed) for name in COUNTS}
-        names = dict.fromkeys(chain.from_iterable(part.sums for part in listed))
-        spans = {name: [part.sums[name] for part in listed if name in part.sums] for name in names}
-        sums = {
-            name: SpanSums(*(_together(ends) for ends in zip(*parts, strict=True)))
-            for name, parts in spans.items()
-        }
-        return cls(**counts, sums=dict.fromkeys(MEANS, SpanSums()) | sums)
+        sums = dict.fromkeys(MEANS, SpanSums())
+        for name in dict.fromkeys(chain.from_iterable(part.sums for part in listed)):
+            spans = [part.sums[name] for part in listed if name in part.sums]
+            sums[name] = SpanSums(*map(_together, zip(*spans, strict=True)))
+        return cls(**counts, sums=sums)
 
     @property
     def n_counted(self) -> int:

@@ -345,11 +345,8 @@ def judged_companions(names: tuple[str, ...]) -> Mapping[str, str]:
     {'nDCG@10': 'Judged@10', 'AP': 'Judged@1000'}
     """
     figures = {name: ranking_figure(name) for name in names if name not in HEADLINES}
-    return {
-        name: f"Judged@{figure.cutoff or 1000}"
-        for name, figure in figures.items()
-        if figure.needs_pool
-    }
+    of_pool = {name: figure for name, figure in figures.items() if figure.needs_pool}
+    return {name: f"Judged@{figure.cutoff or 1000}" for name, figure in of_pool.items()}
 
 
 def with_judged(names: Sequence[str]) -> tuple[str, ...]:

@@ -120,7 +120,6 @@ def haversine_km(
     """
     phi, to_phi = math.radians(latitude), math.radians(to_latitude)
     half = math.sin((to_phi - phi) / 2) ** 2
-    half += (
-        math.cos(phi) * math.cos(to_phi) * math.sin(math.radians(to_longitude - longitude) / 2) ** 2
-    )
+    around = math.sin(math.radians(to_longitude - longitude) / 2) ** 2
+    half += math.cos(phi) * math.cos(to_phi) * around
     return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(min(1.0, half)))

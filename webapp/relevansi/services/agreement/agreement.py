@@ -209,11 +209,11 @@ def compare(judged: Sequence[JudgedRun]) -> ConflictReport:
 def named_apart(judged: Iterable[JudgedRun]) -> list[JudgedRun]:
     """Return the runs, those of one name told apart by a number."""
     runs = list(judged)
-    named = []
+    distinct_runs = []
     for run, name in zip(runs, distinct([run.name for run in runs]), strict=True):
         verdicts = tuple(replace(verdict, run=name) for verdict in run.verdicts)
-        named.append(replace(run, name=name, verdicts=verdicts))
-    return named
+        distinct_runs.append(replace(run, name=name, verdicts=verdicts))
+    return distinct_runs
 
 
 def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:

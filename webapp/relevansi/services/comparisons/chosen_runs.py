@@ -268,15 +268,8 @@ def find(
         query.run_id: merged.summary(query, cannot_tell=study.cannot_tell, ranking=ranking)
         for query in verdicts.asked_queries(session, scope, pooled=bool(ranking))
     }
-    ranks: dict[int, list[tuple[str, int]]] = {}
-    listed_item: dict[str, list[Result]] = {run: [] for run in names}
-    results = select(Result, Query.run_id).join(Query).where(scope).order_by(Result.rank)
-    results = results.where(Result.judged_item_id.is_not(None))
-    results = results.options(joinedload(Result.judged_item))
-    for result, run in session.execute(results):
-        ranks.setdefault(result.judged_item.id, []).append((names[run], result.rank))
-        listed_item[run].append(result)
     votes = {} if rule.rater is not None else reports.votes(session, study, scope)
+    listed = _listed(session, scope, names, merged, votes)
     holes = verdicts.holes(session, scope)
     empty_answers = reports.empty_answers(session, study, scope, rule)
     question = next(iter(queries.values())).question
@@ -293,16 +286,7 @@ def find(
             empty_answer=empty_answers.get(query.id),
             response=query.response,
             notes=merged.notes.get(query.id, ""),
-            results=tuple(
-                ListedItem(
-                    result.rank,
-                    shown_item(result.card, result.judged_item.card),
-                    merged.by_item.get(result.judged_item.id),
-                    [e for e in ranks[result.judged_item.id] if e[0] != names[run]],
-                    tuple(sorted(votes.get(result.judged_item.id, {}).values())),
-                )
-                for result in listed_item[run]
-            ),
+            results=tuple(listed[run]),
             holes=holes.get(query.id, ()),
         )
     return ComparedQuestion(
@@ -314,3 +298,28 @@ def find(
         is_asked=positions[position],
         evidence=tuple(item for item in evidence if item.run_id in {None, *queries}),
     )
+
+
+def _listed(
+    session: Session,
+    scope: verdicts.Scope,
+    names: Mapping[str, str],
+    merged: verdicts.Verdicts,
+    votes: Mapping[int, Mapping[int, str]],
+) -> dict[str, list[ListedItem]]:
+    """Return the list of each run by its id, every item with its ranks in the other lists."""
+    results = select(Result, Query.run_id).join(Query).where(scope).order_by(Result.rank)
+    results = results.where(Result.judged_item_id.is_not(None))
+    rows = session.execute(results.options(joinedload(Result.judged_item))).all()
+    ranks: dict[int, list[tuple[str, int]]] = {}
+    for result, run in rows:
+        ranks.setdefault(result.judged_item.id, []).append((names[run], result.rank))
+    listed: dict[str, list[ListedItem]] = {run: [] for run in names}
+    for result, run in rows:
+        item = result.judged_item
+        elsewhere = [place for place in ranks[item.id] if place[0] != names[run]]
+        cast = tuple(sorted(votes.get(item.id, {}).values()))
+        card = shown_item(result.card, item.card)
+        verdict = merged.by_item.get(item.id)
+        listed[run].append(ListedItem(result.rank, card, verdict, elsewhere, cast))
+    return listed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import starmap
 
 from sqlalchemy import select
@@ -115,15 +115,10 @@ def _contradictions(
                 continue
             for card in constraints.check_cards(line.cards, query, ()):
                 item_id = (card.result.judged_item_id if card.result else None) or 0
-                for reason, raters in _unmet(reasons_of.get(item_id, {}), card):
-                    about = (line.question.query_id, card.title, reason, raters)
-                    contradictions.append(Contradiction(run.id, names[run.id], *about))
+                for reason, raters in reasons_of.get(item_id, {}).items():
+                    # Every constraint that the reason could be about is asked for, and met.
+                    about = [c for c in card.relevant_checks if c.constraint in CHECKED[reason]]
+                    if about and all(check.outcome is Outcome.PASS for check in about):
+                        where = (line.question.query_id, card.title, reason, raters)
+                        contradictions.append(Contradiction(run.id, names[run.id], *where))
     return tuple(contradictions)
-
-
-def _unmet(counts: Mapping[str, int], card: constraints.CheckedCard) -> Iterator[tuple[str, int]]:
-    """Yield each reason with its raters where every constraint that it could be about is met."""
-    for reason, raters in counts.items():
-        checks = [check for check in card.relevant_checks if check.constraint in CHECKED[reason]]
-        if checks and all(check.outcome is Outcome.PASS for check in checks):
-            yield reason, raters
