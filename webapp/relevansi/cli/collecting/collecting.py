@@ -102,6 +102,7 @@ def collect_command(
     if collected is None:
         collected = collection.begin(plan, output, options.now().astimezone())
     collected = _ask_rest(collected, plan)
+    # A collection that was finished before had its file already: it is not ours to remove.
     keeps = settings["keep_unanswered"] or collected.is_finished
     if not (collected.has_answers or keeps):
         collected.file.unlink()

@@ -241,6 +241,7 @@ def export_command(
                 notes = [labels.rule(chosen.name), *notes]
     for note in notes:
         notice(note)
+    # BEIR's own tools read a folder; a zip is for passing on.
     is_folder = output and not is_standard(output) and output.suffix != ".zip"
     if file_format == "beir" and output and is_folder:
         with zipfile.ZipFile(BytesIO(data)) as packed:

@@ -154,6 +154,7 @@ def writing() -> Iterator[tuple[Session, Study]]:
 def reading() -> Iterator[tuple[Session, Study]]:
     """Yield a session for reading and the open study, which is made in a new database."""
     with opened() as database:
+        # Making the study writes, which a session for reading may not.
         with database.reading() as session:
             is_new = studies.current(session) is None
         if is_new:

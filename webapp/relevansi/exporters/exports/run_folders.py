@@ -136,6 +136,7 @@ def folder(search_method: str | None) -> str:
     ('hybrid', 'Hybrid_60_40', 'x', 'method_not_stated')
     """
     name = re.sub(r"[^\w.-]+", "_", search_method or "").strip("._")[:_LONGEST_FOLDER]
+    # Windows opens devices by these names, whatever stands behind the dot.
     return f"{name}_" if _RESERVED.fullmatch(name) else name or NOT_STATED
 
 

@@ -266,6 +266,7 @@ def svg_file(picture: Picture) -> bytes:
 
 def png_file(picture: Picture, zoom: float = 2.0) -> bytes:
     """Return a picture as PNG with `zoom` pixels for each unit: at 2 it is sharp on a screen."""
+    # The packaged font alone: those of a system make other pictures on every machine.
     picture.svg.set("font-family", FONT)
     font = str(fontpkg_arimo.ROOT / "files" / "Arimo[wght].ttf")
     drawn = resvg_py.svg_to_bytes(

@@ -159,7 +159,7 @@ def stacked(lines: tuple[str, ...], values: tuple[Value, ...], between: str = " 
 
 def numbers(heading: str, *parts: str, best: float | None = None) -> Column:
     """Return a column of numbers; of several in a cell, `parts` names each."""
-    return Column(heading, True, parts, best)
+    return Column(heading, numeric=True, parts=parts, best=best)
 
 
 def table_of(

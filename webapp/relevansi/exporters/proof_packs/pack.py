@@ -116,23 +116,21 @@ def readme(facts: Mapping[str, Any], added: Mapping[str, str]) -> bytes:
     """Return the README of a pack by the facts of its manifest, with what it has `added`."""
     scale, is_method = Scale.stored(facts.get("scale")), "kind" not in facts
     rule, level = facts["rule"], f"(rel={scale.relevant_from})"
+    # The program in it has braces of its own, so it is not a format.
     compared = _text("pack_of_method.md" if is_method else "pack_of_rankings.md")
-    return (
-        _text("pack_readme.md")
-        .format(
-            raters=", ".join(map(_quoted, facts["raters"])),
-            rule=_quoted(rule),
-            system="property chatbot" if is_method else "search or RAG system",
-            thing="property" if is_method else "document",
-            verdict=_BINARY if scale.top == 1 else _GRADES.format(scale=scale),
-            merging=_MERGING[facts.get("merging", "majority")],
-            measures="RR P@5" if is_method else f"nDCG@10 RR{level}@10 AP{level}",
-            compared=compared.replace("RULE_OF_PACK", json.dumps(rule)),
-            added="".join(f"| `{name}` | {text} |\n" for name, text in added.items()),
-            cannot_tell=_CANNOT_TELL[facts["cannot_tell"]],
-        )
-        .encode()
+    text = _text("pack_readme.md").format(
+        raters=", ".join(map(_quoted, facts["raters"])),
+        rule=_quoted(rule),
+        system="property chatbot" if is_method else "search or RAG system",
+        thing="property" if is_method else "document",
+        verdict=_BINARY if scale.top == 1 else _GRADES.format(scale=scale),
+        merging=_MERGING[facts.get("merging", "majority")],
+        measures="RR P@5" if is_method else f"nDCG@10 RR{level}@10 AP{level}",
+        compared=compared.replace("RULE_OF_PACK", json.dumps(rule)),
+        added="".join(f"| `{name}` | {text} |\n" for name, text in added.items()),
+        cannot_tell=_CANNOT_TELL[facts["cannot_tell"]],
     )
+    return text.encode()
 
 
 def _text(name: str) -> str:

@@ -270,6 +270,7 @@ class Difference(PairedValues, frozen=True, kw_only=True):
     @property
     def significant(self) -> bool:
         """Whether the corrected p-value is at most the level."""
+        # A share of signs times the number of pairs may be a last digit above the level it equals.
         return self.p_holm is not None and self.p_holm <= LEVEL + 1e-12
 
     @property

@@ -107,6 +107,7 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
     )
     run_id = complete_queries.c.run_id
     by_run = select(run_id, func.max(complete_queries.c.done)).group_by(run_id)
+    # One rater's complete judgments make figures; a machine's alone make none.
     furthest = dict(session.execute(by_run).all())
     readable = put_to_raters & (Query.state != str(QueryState.UNREADABLE))
     readable_queries = select(Query.run_id, func.count()).where(readable).group_by(Query.run_id)

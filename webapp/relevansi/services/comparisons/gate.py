@@ -239,7 +239,7 @@ class QuestionPools(NamedTuple):
 
     def add(self, docno: str, title: str) -> int:
         """Return the id of an item that is not stored, which is below 0."""
-        item_id = -len(self.names) - 1
+        item_id = -len(self.names) - 1  # no stored item has an id below 0
         self.names[item_id] = docno, title
         return item_id
 
@@ -287,7 +287,7 @@ def gate(
         run = Run(id="", search_method=method, llm=llm, timestamp=gated.read.timestamp)
     else:
         run = runs.find(session, study, run_id)
-    if run_id not in {None, baseline.id}:
+    if run_id not in {None, baseline.id}:  # one that is not stored is matched question by question
         chosen_runs.comparable(session, study, [run.id, baseline.id])
     scope = Query.run_id.in_({baseline.id, run_id or baseline.id})
     pools = _pools(session, study, scope)

@@ -215,6 +215,7 @@ def store(
         target = Target(value.field, None, query.id)
         if value.field == "empty_outcome":
             target = Target("verdict", query.emptiness_id, query.id)
+        # A rated CSV has no ids of clicks; each value becomes an event of its own.
         changes.append(TargetChange(target, value.in_file, Click(uuid4().hex, now)))
     events.record_all(session, who, changes, cause="import")
     events.refresh(session, who, [change.target for change in changes])
