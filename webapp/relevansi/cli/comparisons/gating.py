@@ -22,7 +22,7 @@ from relevansi.cli.runs.importing import reads_results
 from relevansi.config import secret
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.exports import empty_answers
-from relevansi.exporters.frame.tables import Document, Section, Table, text_table
+from relevansi.exporters.frame.tables import Document, Section, Table, table_of, text_table
 from relevansi.i18n import gettext, mark
 from relevansi.importers.results.formats import Choices
 from relevansi.metrics.comparisons.gate import GateDifference, GateRequest, Outcome
@@ -372,18 +372,18 @@ def _figures(report: GateReport) -> Table:
 
 
 def _unjudged(report: GateReport) -> Table:
-    headings = (gettext("Question"), "id", gettext("Rank"), gettext("Item"), gettext("Title"))
-    rows = [
-        (
-            notation.number(result.position),
-            result.external_id or notation.UNDEFINED,
-            notation.UNDEFINED if result.rank is None else notation.number(result.rank),
-            gettext("empty list") if result.rank is None else result.item,
-            result.title,
-        )
-        for result in report.unjudged
-    ]
-    n = len(rows) - MOST_LISTED
+    n = len(report.unjudged) - MOST_LISTED
     more = [gettext("%(n)s more; --format json lists all.", n=n)] if n > 0 else []
-    title = gettext("Results without a verdict")
-    return text_table(title, headings, rows[:MOST_LISTED], *more, name="unjudged")
+    return table_of(
+        "unjudged",
+        gettext("Results without a verdict"),
+        report.unjudged[:MOST_LISTED],
+        (
+            (gettext("Question"), lambda result: notation.number(result.position)),
+            ("id", lambda result: result.external_id or notation.UNDEFINED),
+            (gettext("Rank"), lambda r: notation.number(r.rank) if r.rank else notation.UNDEFINED),
+            (gettext("Item"), lambda r: r.item if r.rank else gettext("empty list")),
+            (gettext("Title"), lambda result: result.title),
+        ),
+        *more,
+    )

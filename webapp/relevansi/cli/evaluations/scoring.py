@@ -81,7 +81,9 @@ def constraints_table(report: ConstraintReport) -> bytes:
         threshold=notation.number(float(report.threshold)),
     )
     of_run = table_of(
-        *("", "", figures.items()),
+        "",
+        "",
+        figures.items(),
         (
             (gettext("Figure"), lambda line: gettext(line[0])),
             (numbers(gettext("Value")), lambda line: notation.four(line[1].value)),
@@ -93,7 +95,9 @@ def constraints_table(report: ConstraintReport) -> bytes:
     )
     of_matrix = text_table("", ("", gettext("Met"), gettext("Not met")), cells, numeric={1, 2})
     by_category = table_of(
-        *("", "", report.categories.items()),
+        "",
+        "",
+        report.categories.items(),
         (
             (gettext("Category"), lambda line: labels.category(line[0])),
             (numbers(gettext("Questions")), lambda line: str(line[1].n_queries)),

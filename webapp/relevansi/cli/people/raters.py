@@ -15,8 +15,8 @@ from relevansi.cli.frame import options, serving
 from relevansi.cli.frame.options import Reply, replies
 from relevansi.cli.frame.output import say
 from relevansi.config import Settings
-from relevansi.exporters.frame.tables import text_table
-from relevansi.i18n import gettext, mark, ngettext
+from relevansi.exporters.frame.tables import numbers, table_of
+from relevansi.i18n import gettext, ngettext
 from relevansi.printable import name_line
 from relevansi.services.people import raters, sign_in, tokens
 from relevansi.services.people.raters import (
@@ -29,14 +29,6 @@ from relevansi.services.people.raters import (
 from relevansi.services.people.tokens import SCOPES, Scope
 from relevansi.services.runs.reports import UnknownRater
 from relevansi.services.study import assignments
-
-RATER_HEADINGS = (
-    mark("Rater"), mark("Judgments"), mark("Grades"), mark("Questions"), mark("Last seen"),
-    mark("State"),
-)  # fmt: skip
-TOKEN_HEADINGS = (
-    mark("Rater"), mark("For"), mark("May"), mark("Until"), mark("Last used"), mark("State"),
-)  # fmt: skip
 
 
 @click.command("invite")
@@ -107,18 +99,21 @@ def raters_command(*, reply: Reply, forget_password: bool) -> None:
             documents.append(asdict(line) | further)
         reply.json({"raters": documents})
         return
-    rows = [
+    every = gettext(assignments.ALL)
+    table = table_of(
+        "",
+        "",
+        lines,
         (
-            line.name,
-            str(line.judgments),
-            str(line.ratings),
-            questions_by_rater.get(line.id, gettext(assignments.ALL)),
-            _minute(line.last_seen),
-            _state(line, invitations[line.id]),
-        )
-        for line in lines
-    ]
-    reply.table(text_table("", map(gettext, RATER_HEADINGS), rows, numeric={1, 2}))
+            (gettext("Rater"), lambda line: line.name),
+            (numbers(gettext("Judgments")), lambda line: str(line.judgments)),
+            (numbers(gettext("Grades")), lambda line: str(line.ratings)),
+            (gettext("Questions"), lambda line: questions_by_rater.get(line.id, every)),
+            (gettext("Last seen"), lambda line: _minute(line.last_seen)),
+            (gettext("State"), lambda line: _state(line, invitations[line.id])),
+        ),
+    )
+    reply.table(table)
 
 
 def _print_code(link: str) -> None:
@@ -215,20 +210,21 @@ def list_command(reply: Reply) -> None:
         raters.EXPIRED: gettext("expired"),
         raters.WITHDRAWN: gettext("withdrawn"),
     }
-    rows = [
+    table = table_of(
+        "",
+        "",
+        lines,
         (
-            str(line.id),
-            line.rater,
-            line.name or "-",
-            ", ".join(line.scopes),
-            f"{line.expires_at:%Y-%m-%d}",
-            _minute(line.used_at),
-            states[line.state],
-        )
-        for line in lines
-    ]
-    headings = ("ID", *map(gettext, TOKEN_HEADINGS))
-    reply.table(text_table("", headings, rows, numeric={0}))
+            (numbers("ID"), lambda line: str(line.id)),
+            (gettext("Rater"), lambda line: line.rater),
+            (gettext("For"), lambda line: line.name or "-"),
+            (gettext("May"), lambda line: ", ".join(line.scopes)),
+            (gettext("Until"), lambda line: f"{line.expires_at:%Y-%m-%d}"),
+            (gettext("Last used"), lambda line: _minute(line.used_at)),
+            (gettext("State"), lambda line: states[line.state]),
+        ),
+    )
+    reply.table(table)
 
 
 @token_command.command("withdraw")

@@ -174,14 +174,8 @@ COMPOSITE_WEIGHTS = {"mean_precision_at_5": 0.4, "mrr": 0.3, "success_rate": 0.2
 """The parts of the original comparison's composite; the weights add up to 1."""
 
 HEADLINES = (
-    "mean_precision_at_5",
-    "mean_overall_precision",
-    "mrr",
-    "mrr_answerable",
-    "success_rate",
-    "coverage",
-    "mean_response_quality",
-    "composite",
+    *("mean_precision_at_5", "mean_overall_precision", "mrr", "mrr_answerable"),
+    *("success_rate", "coverage", "mean_response_quality", "composite"),
 )
 """The headline figures in the order in which they are shown."""
 

@@ -13,13 +13,8 @@ from msgspec import Struct
 from relevansi.metrics.judging.figures import Numbers
 
 PROVENANCE = (
-    "prompt_sha256",
-    "prompt_version",
-    "index_version",
-    "model_id",
-    "adapter_id",
-    "registry_model_id",
-    "eval_set_version",
+    *("prompt_sha256", "prompt_version", "index_version", "model_id"),
+    *("adapter_id", "registry_model_id", "eval_set_version"),
 )
 """The fields of every report that let it be repeated; of ``MODEL_PARTS`` one is enough."""
 
