@@ -68,12 +68,9 @@ MISSING_NOTES = {
 
 def constraints_table(report: ConstraintReport) -> bytes:
     totals, matrix = report.totals, report.totals.matrix
-    figures = {
-        **{
-            CONSTRAINT_MEASURES[name].label: each for name, each in headline_figures(report).items()
-        },
-        **{CONSTRAINT_LABELS[name]: each for name, each in totals.pca.items()},
-    }
+    headlines = headline_figures(report).items()
+    figures = [(CONSTRAINT_MEASURES[name].label, figure) for name, figure in headlines]
+    figures += [(CONSTRAINT_LABELS[name], figure) for name, figure in totals.pca.items()]
     counts = gettext(
         "%(queries)s questions, %(cards)s cards, threshold %(threshold)s",
         queries=totals.n_queries,
@@ -83,7 +80,7 @@ def constraints_table(report: ConstraintReport) -> bytes:
     of_run = table_of(
         "",
         "",
-        figures.items(),
+        figures,
         (
             (gettext("Figure"), lambda line: gettext(line[0])),
             (numbers(gettext("Value")), lambda line: notation.four(line[1].value)),
