@@ -22,6 +22,9 @@ from relevansi.i18n import gettext, language, mark
 from relevansi.kinds.property import Card
 
 UNDEFINED = "-"
+UNDEFINED_NOTE = mark(
+    '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
+)
 MINUS = "−"
 UNBROKEN = "\N{NO-BREAK SPACE}"
 SMALLEST_P = Decimal("0.001")

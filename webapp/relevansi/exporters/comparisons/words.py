@@ -357,9 +357,7 @@ def notes() -> Iterator[str]:
         "questions for which both runs have a value; it need not equal the difference "
         "of the two figures, which is given beside it."
     )
-    yield gettext(
-        '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
-    )
+    yield gettext(notation.UNDEFINED_NOTE)
 
 
 def of(comparison: RunDifferences) -> Iterator[Difference]:

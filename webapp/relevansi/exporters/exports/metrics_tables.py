@@ -534,6 +534,4 @@ def _conventions() -> Iterator[str]:
         "it can still come: over all questions, with every open judgment not relevant or relevant. "
         "n says how many questions of how many are complete."
     )
-    yield gettext(
-        '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
-    )
+    yield gettext(notation.UNDEFINED_NOTE)

@@ -165,9 +165,7 @@ def notes(report: UserStudyReport) -> Iterator[str]:
     yield settings()
     yield gettext(SUS_INTERVAL)
     yield gettext(BANGOR)
-    yield gettext(
-        '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
-    )
+    yield gettext(notation.UNDEFINED_NOTE)
 
 
 PERSON_FIGURES = (
