@@ -366,7 +366,7 @@ def test_an_invited_rater_sees_their_own_work_and_no_figure(
 
 def lefts(page: Page) -> list[str]:
     """Return the last column of the questions."""
-    return [text or "0" for text in page.texts(".heat .sum")]
+    return [text or "0" for text in page.texts(".heat [role=cell].sum")]
 
 
 def test_questions_say_what_is_left(client: FlaskClient, web_database: Database) -> None:
@@ -523,6 +523,19 @@ def test_the_plan_shows_every_rater(client: FlaskClient, web_database: Database,
     assert lefts(page) == ["1", "2", "1", "0"]
     set_study(web_database, blind=False)
     assert "not theirs" not in Page(client.get("/study/standing"))
+
+
+def test_the_map_marks_the_questions_that_decide_between_methods(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Both runs answer question 1 alike, so that only question 2 can put one above the other."""
+    same, text = query(1, card("same")), "Rumah dua kamar?"
+    stored(web_database, [same, query(2, card("a"), text=text)], method="api")
+    stored(web_database, [same, query(2, card("b"), text=text)], method="hybrid")
+
+    rows = Page(client.get("/study/standing")).all(".heat [role=row]")[1:]
+
+    assert [row.has(".decides") for row in rows] == [False, True]
 
 
 HIDDEN = "blind (names of run and method hidden)"
