@@ -26,9 +26,8 @@ ROLES: Mapping[str, Role] = {
     **dict.fromkeys(("own_questions", "questionnaires"), Role.GUESTS),
     **dict.fromkeys(("participants.rename", "participants.link"), Role.GUESTS),
     "api.openapi": Role.ANYBODY,
-    **dict.fromkeys(
-        ("tokens", "api.take_task", "api.show_task", "api.judge_card", "api.rate_task"), Role.RATERS
-    ),
+    **dict.fromkeys(("tokens", "api.take_task", "api.show_task"), Role.RATERS),
+    **dict.fromkeys(("api.judge_card", "api.rate_task"), Role.RATERS),
     **dict.fromkeys(("sign_in.ask_to_change", "sign_in.change"), Role.OWNER),
 }
 """The roles of blueprints and of single endpoints; every other address is the owner's."""
@@ -164,10 +163,7 @@ def current(menu: str, endpoint: str | None) -> MenuEntry | None:
         if entry.endpoint == name:
             return entry
     for entry in MENUS[menu]:
-        if current(entry.pages, name) if entry.pages else section in _sections(entry):
+        sections = entry.endpoint.partition(".")[0], *entry.also
+        if current(entry.pages, name) if entry.pages else section in sections:
             return entry
     return None
-
-
-def _sections(entry: MenuEntry) -> tuple[str, ...]:
-    return (entry.endpoint.partition(".")[0], *entry.also)

@@ -178,15 +178,8 @@ def back_up(
     with folder_beside(file) as folder:
         content = folder / CONTENT
         schema_version, counts = _take_content(database, content, with_catalogue=with_catalogue)
-        about = About(
-            kind=KIND,
-            product=version("relevansi"),
-            engine=database.url.get_backend_name(),
-            schema_version=schema_version,
-            created_at=now,
-            size=content.stat().st_size,
-            counts=counts,
-        )
+        maker = KIND, version("relevansi"), database.url.get_backend_name(), schema_version
+        about = About(*maker, created_at=now, size=content.stat().st_size, counts=counts)
         packed = folder / "backup.zip"
         packed.touch(mode=0o600)
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -239,9 +232,8 @@ def restore(
     is_kept = _has_rows(database)
     if is_kept and not replace:
         raise DatabaseNotEmpty(database.description)
-    name_of_earlier = (
-        f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}" if is_kept else None
-    )
+    earlier = f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
+    name_of_earlier = earlier if is_kept else None
     beside = Path(database.description) if database.is_sqlite else file
     with folder_beside(beside) as folder:
         unknown, content = folder / "unknown.sqlite", folder / CONTENT
@@ -433,12 +425,9 @@ def tables() -> Sequence[Table]:
 def counts(session: Session, names: Collection[str] = ()) -> dict[str, int]:
     """Return how many rows each table has, of those that are there: of `names`, else of ours."""
     existing = inspect(session.connection()).get_table_names()
-    names = names or [ours.name for ours in tables()]
-    return {
-        name: session.scalar(select(func.count()).select_from(named_table(name))) or 0
-        for name in names
-        if name in existing
-    }
+    names = [name for name in names or [ours.name for ours in tables()] if name in existing]
+    count = select(func.count())
+    return {name: session.scalar(count.select_from(named_table(name))) or 0 for name in names}
 
 
 def move(

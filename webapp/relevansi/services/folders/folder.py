@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from relevansi.config import STUDY, sqlite_url
 from relevansi.db import outages, sqlite_files
@@ -109,7 +110,7 @@ def _line(folder: Path, name: str, secret: str) -> FolderLine:
         problem = failure.line()
     except outages.OUTAGE_ERRORS as failure:
         outage = outages.outage(failure) or Outage.DAMAGED
-    return FolderLine(name, size, line.is_archived, problem=problem, outage=outage)
+    return replace(line, problem=problem, outage=outage)
 
 
 def _read(database: Database, line: FolderLine, secret: str) -> FolderLine:
@@ -119,10 +120,8 @@ def _read(database: Database, line: FolderLine, secret: str) -> FolderLine:
             raise EmptyDatabase(Path(database.description).name)
         turns = [rater.progress for rater in progress_of_raters(session, study)]
         total = sum(progress.of for progress in turns)
-        return FolderLine(
-            line.name,
-            line.size,
-            line.is_archived,
+        return replace(
+            line,
             title=studies.shown_name(study),
             raters=len(studies.present(session, study)),
             share=sum(progress.finished for progress in turns) / total if total else None,
@@ -132,11 +131,9 @@ def _read(database: Database, line: FolderLine, secret: str) -> FolderLine:
 
 def study_secret(secret: str, name: str) -> str:
     """Return the key that signs the cookies of one study: those of another are worth nothing."""
-    return (
-        hmac.new(secret.encode(), f"study/{name}".encode(), hashlib.sha256).hexdigest()
-        if name
-        else secret
-    )
+    if not name:
+        return secret
+    return hmac.new(secret.encode(), f"study/{name}".encode(), hashlib.sha256).hexdigest()
 
 
 def is_demo(file: Path) -> bool:
@@ -217,6 +214,5 @@ def unfit_names(folder: Path) -> list[str]:
     """Return the files of the folder that no study can be called after, for the list to say so."""
     stems = (file.name for file in folder.glob("*.sqlite") if not file.name.startswith("."))
     earlier = f".{sqlite_files.KEPT}-"
-    return sorted(
-        name for name in stems if not STUDY.fullmatch(Path(name).stem) and earlier not in name
-    )
+    unfit = [name for name in stems if not STUDY.fullmatch(Path(name).stem)]
+    return sorted(name for name in unfit if earlier not in name)

@@ -34,6 +34,7 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
     """
     run = runs.find(session, study, run_id)
     blind, top = studies.is_blind(session, study), Scale.stored(study.scale).top
+    suggests = bool(study.suggest_quality) if blind else study.suggest_quality is not False
     return OfflineRun(
         identity=run.session_key,
         name=run.session_key[:8] if blind else _name(run),
@@ -43,8 +44,7 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
         llm=None if blind else run.llm,
         version=version("relevansi"),
         unasked=reports.unasked(session, run.id),
-        suggests=top == 1
-        and (bool(study.suggest_quality) if blind else study.suggest_quality is not False),
+        suggests=top == 1 and suggests,
         cannot_tell=study.cannot_tell,
         headline=headline_of(study),
         marks_words=study.marks_words,
@@ -62,14 +62,13 @@ def _questions(
     session: Session, study: Study, run: Run, *, blind: bool
 ) -> Iterator[OfflineQuestion]:
     conversation: list[OfflineTurn] = []
-    answers = particulars.of_run(
-        session, run, Query.run_id == run.id, with_record=study.show_record
-    )
+    in_run = Query.run_id == run.id
+    answers = particulars.of_run(session, run, in_run, with_record=study.show_record)
     particulars_by_query = {answer.id: cards for answer, _, cards in answers}
-    holes = verdicts.holes(session, Query.run_id == run.id)
+    holes = verdicts.holes(session, in_run)
     left_out = set(reports.unasked(session, run.id))
     items = selectinload(Query.results).joinedload(Result.judged_item)
-    rows = select(Query).where(Query.run_id == run.id).order_by(Query.id)
+    rows = select(Query).where(in_run).order_by(Query.id)
     queries = rows.options(joinedload(Query.question), items.joinedload(JudgedItem.item))
     for query in session.scalars(queries):
         question = query.question
@@ -81,6 +80,7 @@ def _questions(
         if query.query_id in left_out:
             continue  # but a question that follows it shows it
         cards = _cards(query, particulars_by_query[query.id], blind=blind)
+        details = [card.particulars for card in cards]
         yield OfflineQuestion(
             query_id=query.query_id,
             question=question.text,
@@ -92,9 +92,7 @@ def _questions(
             note=question.note or "",
             turns=turns,
             cards=cards,
-            shared=particulars.shared_facts(
-                [card.card for card in cards], [card.particulars for card in cards]
-            ),
+            shared=particulars.shared_facts([card.card for card in cards], details),
             holes=() if blind else holes.get(query.id, ()),
             asks_quality=query.asks_quality,
         )

@@ -135,18 +135,9 @@ class Verification(Struct):
 def verify(pack: ProofPack, tell: Tell = nobody) -> Verification:
     """Return where the members of `pack` are not what its rows make them; `tell` counts steps."""
     manifest = pack.manifest
-    verification = Verification(
-        file=pack.name,
-        equal=True,
-        fingerprint=pack.fingerprint,
-        version=manifest.product.version,
-        created_at=manifest.created_at.isoformat(),
-        study=manifest.study,
-        rule=manifest.rule,
-        runs=[],
-        files=len(manifest.files),
-        figures=0,
-    )
+    version = manifest.product.version, manifest.created_at.isoformat()
+    about = pack.name, True, pack.fingerprint, *version, manifest.study, manifest.rule
+    verification = Verification(*about, runs=[], files=len(manifest.files), figures=0)
     with speaking(SOURCE_LANGUAGE):
         _Comparison(pack, verification).do(tell)
     verification.equal = not verification.differences
@@ -183,9 +174,8 @@ class _Comparison:
                 continue
             digest = self._tried(partial(self.pack.digest, name))
             if digest is not None and digest != listed_digest:
-                self._add(
-                    DifferenceKind.HASH, name, (), listed_digest, digest, proof_files.MANIFEST
-                )
+                digests = listed_digest, digest
+                self._add(DifferenceKind.HASH, name, (), *digests, proof_files.MANIFEST)
 
     def _rows(self) -> dict[str, Any] | None:
         """Return the rows by table; ``None`` if a table cannot be read."""
@@ -398,11 +388,8 @@ def _as_earlier(name: str, computed: bytes) -> bytes:
 
 def _without_searches(value: Any) -> Any:
     if isinstance(value, dict):
-        return {
-            key: _without_searches(inner)
-            for key, inner in value.items()
-            if key not in _SINCE_SEARCHES
-        }
+        earlier = value.keys() - _SINCE_SEARCHES
+        return {key: _without_searches(value[key]) for key in value if key in earlier}
     return [*map(_without_searches, value)] if isinstance(value, list) else value
 
 

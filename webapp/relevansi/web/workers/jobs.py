@@ -20,11 +20,7 @@ from relevansi.web.frame.workers import workers
 blueprint = Blueprint("long_work", __name__, url_prefix="/files")
 
 
-_UNDER = {
-    "reading": "imports.show",
-    "storing": "imports.show",
-    "proof pack": "runs.index",
-}
+_UNDER = {"reading": "imports.show", "storing": "imports.show", "proof pack": "runs.index"}
 """The menu entry under which the page of each kind of jobs stands."""
 
 
@@ -95,8 +91,5 @@ def after_import(stored: Sequence[str]) -> str:
     return url_for("runs.index") if run_ids[1:] else url_for("runs.show", run_id=run_ids[0])
 
 
-_SEEN_AT: Mapping[str, Callable[[LongWork], str]] = {
-    "reading": _imported,
-    "storing": _imported,
-}
+_SEEN_AT: Mapping[str, Callable[[LongWork], str]] = {"reading": _imported, "storing": _imported}
 """The address of what a job stored; a file is downloaded from the job's own page."""
