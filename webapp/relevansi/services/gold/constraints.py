@@ -144,9 +144,15 @@ def _facts(query: Query, *, listed: bool) -> tuple[CardFacts, ...]:
     for card in (Card(**result.card) for result in query.results):
         numbers = (card.price, card.bedrooms, card.floors)
         price, bedrooms, floors = (Fraction(number) if number else None for number in numbers)
-        kind = None, card.listing_type or card.price_note
-        about = card.title, card.location or "", "", *kind
-        facts.append(CardFacts(*about, price, bedrooms, floors, slug=card.slug))
+        card_facts = CardFacts(
+            *(card.title, card.location or ""),
+            listing_type=card.listing_type or card.price_note,
+            price=price,
+            bedrooms=bedrooms,
+            floors=floors,
+            slug=card.slug,
+        )
+        facts.append(card_facts)
     return tuple(facts)
 
 

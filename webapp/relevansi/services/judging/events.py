@@ -209,6 +209,7 @@ def record(
     values = _columns(rater, target, event, current_event(history), cause)
     values["undoes_id"] = undoes.id if undoes else None
     values["token_id"] = token_id(session)
+    # The history is of this target alone: the id may be taken by an event on another one.
     if not connection.execute(added(Event, connection.dialect.name, _UNIQUE), values).rowcount:
         raise EventIdTaken(click.event_id)
     events: list[_Placed] = [*history, event]
@@ -259,6 +260,7 @@ def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
     """Delete events of a rater as if they had never been; what is left of each target counts."""
     connection = tables(session)
     targets = list(dict.fromkeys(Target.of(event).conflict_key for event in forgotten))
+    # A reason or evidence is in the row of its verdict, which goes first and is written anew.
     targets.sort(key=lambda target: target.field in BESIDE_VERDICT)
     gone = [event.id for event in forgotten]
     session.execute(delete(Event).where(or_(Event.id.in_(gone), Event.undoes_id.in_(gone))))
@@ -385,6 +387,7 @@ def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Placed
         values["changed_at"] = last.received_at
         written[model, tuple(values)].append(key | values)
     for (model, columns), rows in written.items():
+        # A judgment's time is that of its verdict, by which earlier versions are told apart.
         unchanged = () if "verdict" in columns or model is not Judgment else ("changed_at",)
         upserted = upsert(model, connection.dialect.name, columns, unchanged)
         connection.execute(upserted, rows)

@@ -277,7 +277,7 @@ def hashed(password: str) -> str:
 
 def set_password(session: Session, study: Study, stored: str | None, now: datetime) -> None:
     """Set the owner's password from its `hashed` form (``None`` forgets it), signing all out."""
-    study.password = stored
+    study.password = stored  # every cookie holds a seal of the one before
     action = "forget password" if stored is None else "set password"
     studies.log(session, study, action, study.name, None, None, now)
 

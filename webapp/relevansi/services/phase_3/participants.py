@@ -448,6 +448,7 @@ def _delete_room(session: Session, room: int) -> None:
     queries = select(Query.id).where(Query.run_id.in_(runs)).scalar_subquery()
     sets = select(QuestionSet.id).where(QuestionSet.study_id == room).scalar_subquery()
     questions = select(Question.id).where(Question.question_set_id.in_(sets)).scalar_subquery()
+    # In the order in which rows refer to each other: PostgreSQL checks every statement.
     for table in (Event, Judgment, QueryRating, StoredSummary, QuestionnaireAnswer):
         session.execute(delete(table).where(table.rater_id.in_(raters)))
     session.execute(delete(Result).where(Result.query_key.in_(queries)))

@@ -115,6 +115,7 @@ _cache = LruCache[int, _Kept](MOST_KEPT)
 
 def of_rater(session: Session, rater: Rater) -> StudyShare:
     """Return the units the rater was given and those they could still be given."""
+    # A share may be older than the database: changes and marks tell what of it still holds.
     before, marks, share = _cache.get(session, rater.id) or (None, None, None)
     now = changes.since(session, rater, before)
     *task_marks, overlap = tables(session).execute(_tasks_mark(), {"rater_id": rater.id}).one()

@@ -113,6 +113,7 @@ def _cards_to_judge() -> Select[*tuple[Any, ...]]:
 
 def _with_items(columns: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
     """Return the statement over the items of a task: a repeat has its own and its own verdicts."""
+    # The items are joined by their question first: by an "or" alone SQLite would read all of them.
     item, is_repeat = JudgedItem, Task.kind == REPEAT
     first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
     is_shown = and_(pool.in_unit(Task), pool.is_asked())
@@ -168,7 +169,7 @@ def next_task(
     First a task they began, then a repetition that is due, then a unit given to too few raters or
     none, at last a task they put off. Two raters asking at once never exceed the overlap.
     """
-    lock(session, rater)
+    lock(session, rater)  # else two raters could be given the last place of one unit
     begun = _open(session, rater)
     tasks_among = [task for task in begun if among(Unit(task.question_id, task.run_id))]
     if tasks_among and tasks_among[0].postponed_at is None:
@@ -343,6 +344,7 @@ def rate(
     events.lock(session, rater)
     task = find(session, rater, task_id)
     again = task.kind == REPEAT
+    # One note on a question is one event for each of its lists, so that each can be undone.
     if not (answer or isinstance(rating.notes, UnsetType) or rater.study.asks_quality):
         notes_alone = AnswerRating(notes=rating.notes, notes_base=rating.notes_base)
         in_unit = select(Query.id).join(Run).where(pool.answers_in(rater.study_id, task))

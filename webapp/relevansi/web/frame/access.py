@@ -220,6 +220,7 @@ def rater(session: Session) -> Rater:
     user = current_user()
     if user.rater_id is None:
         raise NotSignedIn
+    # Who asks was looked up in this request: a click need not read the row once more.
     rater = Rater(id=user.rater_id, study_id=user.study_id)
     make_transient_to_detached(rater)
     session.add(rater)

@@ -57,5 +57,6 @@ def attached(data: bytes | str, media_type: str, name: str) -> Response:
 
 def _varying(body: str, status: int = 200) -> Response:
     response = Response(body, status)
+    # A browser's "back" would else show a part alone where the whole page was.
     response.headers.add("Vary", REQUEST_TYPE)
     return response
