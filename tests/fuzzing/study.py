@@ -33,8 +33,6 @@ from relevansi.importers.runs import json_runs
 from relevansi.services.gold import gold
 from relevansi.services.judging import live_metrics
 from relevansi.services.people import sign_in
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from relevansi.web.frame.workers import workers
 from relevansi.web.rating import clicks
@@ -43,6 +41,7 @@ from tests.fuzzing import samples
 from tests.page import Page
 from tests.services.gold import gold_files
 from tests.services.judging import rated_studies
+from tests.services.runs.runs import store
 from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.phase_3 import participants
@@ -156,9 +155,7 @@ class Ground:
             rated_studies.rated_study(session, study)
             owner = studies.raters(session, study)[0]
             for data in (gold_files.v2_file(), samples.run("api_only", "test_results.json")):
-                stored = stored_runs.store(
-                    session, study, json_runs.read("r.json", data), Labels(), NOW
-                )
+                stored = store(session, study, json_runs.read("r.json", data))
                 if b"threshold_t" in data:
                     set_id = session.get_one(Run, stored.id).question_set_id
                     gold.import_file(session, owner, set_id, "g", gold_files.gold_bytes(), NOW)

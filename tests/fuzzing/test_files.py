@@ -38,13 +38,13 @@ from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
 from relevansi.services.exports import exports, rated_imports, ratings
 from relevansi.services.judging import live_metrics
 from relevansi.services.proof_packs import verification
-from relevansi.services.runs import file_formats, imports, reports, stored_runs
-from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.runs import file_formats, imports, reports
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.fuzzing import mutations, samples
 from tests.services.evaluations import scored_files
 from tests.services.gold import gold_files
+from tests.services.runs.runs import store
 from tests.stored_studies import open_study
 
 NAME = "berkas.json"
@@ -96,7 +96,7 @@ def _read_run(ground: Ground, data: bytes) -> None:
     def use(session: Session, study: Study) -> None:
         report = imports.examine(session, study, imports.read(NAME, data))
         _told(report.problems)
-        stored = stored_runs.store(session, study, report.read, Labels(), NOW)
+        stored = store(session, study, report.read)
         session.flush()
         assert live_metrics.check(session) == []
         rule = reports.rule_of(session, study)
@@ -269,7 +269,7 @@ def _ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     run = samples.run("hybrid", "test_results.json")
     with open_study(database) as (session, study):
         report = imports.examine(session, study, imports.read(NAME, run))
-        run_id = stored_runs.store(session, study, report.read, Labels(), NOW).id
+        run_id = store(session, study, report.read).id
     csvs, pack = samples.rated(database)
     valid = {**samples.FILES, "ratings": [samples.ratings(run)], "csv": csvs, "packs": [pack]}
     yield Ground(database, run_id, valid)

@@ -10,10 +10,7 @@ from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
-from tests.conftest import NOW
-from tests.services.runs.runs import NO, UNSURE, YES, card, click, query, run
+from tests.services.runs.runs import NO, UNSURE, YES, card, click, query, run, store
 
 
 @pytest.fixture(name="rated_run")
@@ -24,7 +21,7 @@ def _rated_run(session: Session, study: Study, rater: Rater) -> str:
         query(3, category="y"),
         query(4, card("f"), category="y"),
     )
-    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
+    run_id = store(session, study, read).id
     said = [(1, 1, NO), (1, 2, YES), (1, 3, UNSURE), (2, 1, YES), (2, 2, YES)]
     for number, (query_id, rank, verdict) in enumerate(said):
         events.judge(session, rater, run_id, query_id, rank, verdict, click(f"e{number}"))

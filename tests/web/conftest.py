@@ -19,11 +19,9 @@ from relevansi.app import create_app
 from relevansi.config import Settings, sqlite_url
 from relevansi.db.engine import Database
 from relevansi.records import QueryState, ReadQuery
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.web.frame.workers import Workers
-from tests.conftest import NOW, copied
-from tests.services.runs.runs import card, query, run
+from tests.conftest import copied
+from tests.services.runs.runs import card, query, run, store
 from tests.stored_studies import open_study
 
 P = ParamSpec("P")
@@ -126,7 +124,7 @@ def count(database: Database, table: type) -> int:
 
 def stored(database: Database, queries: Sequence[ReadQuery], *, method: str = "hybrid") -> str:
     with open_study(database) as (session, study):
-        imported = stored_runs.store(session, study, run(*queries, method=method), Labels(), NOW)
+        imported = store(session, study, run(*queries, method=method))
     return imported.id
 
 

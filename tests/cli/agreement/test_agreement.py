@@ -11,14 +11,12 @@ from openpyxl import load_workbook
 from relevansi.cli.agreement.agreement import judged_runs
 from relevansi.records import Relevance
 from relevansi.services.judging import events
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests import demo
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.agreement.test_agreement import pair
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, query, run, store
 from tests.stored_studies import study_in
 
 FIGURES = {"raw", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"}
@@ -32,7 +30,7 @@ def _instance(tmp_path: Path) -> Path:
         ani = studies.raters(session, study)[0]
         ani.name = "Ani"
         stored = run(query(1, *map(card, "abcd")))
-        run_id = stored_runs.store(session, study, stored, Labels(), NOW).id
+        run_id = store(session, study, stored).id
         others = [studies.add_rater(session, study, name, NOW) for name in ("Budi", "Citra")]
         for rater, verdicts in zip([ani, *others], ("1110", "1100", "1?"), strict=True):
             for rank, sign in enumerate(verdicts, start=1):

@@ -10,13 +10,10 @@ import pytest
 
 from relevansi.records import Relevance
 from relevansi.services.judging import events
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.cli.rated_files import rated
 from tests.cli.relevansi import document, relevansi
-from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, query, run, store
 from tests.stored_studies import study_in
 
 
@@ -27,10 +24,10 @@ def _instance(tmp_path: Path) -> Path:
         owner = studies.raters(session, study)[0]
         for method, slug, verdict in (("api", "a", "1"), ("hybrid", "b", "0")):
             read = run(query(1, card(slug)), method=method)
-            run_id = stored_runs.store(session, study, read, Labels(), NOW).id
+            run_id = store(session, study, read).id
             events.judge(session, owner, run_id, 1, 1, Relevance(verdict), click(slug))
         other = run(query(1, card("c"), text="Quite another"), method="other")
-        stored_runs.store(session, study, other, Labels(), NOW)
+        store(session, study, other)
     return tmp_path
 
 

@@ -7,14 +7,11 @@ import pytest
 
 from relevansi.records import Relevance
 from relevansi.services.judging import events
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
-from tests.conftest import NOW
 from tests.services.machine_judges import machines
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, query, run, store
 from tests.stored_studies import study_in
 
 QUERIES = [query(n, card(f"p{n}a"), card(f"p{n}b"), text=f"Rumah {n}?") for n in range(1, 13)]
@@ -33,7 +30,7 @@ def _bot() -> Iterator[Bot]:
 def _run_id(tmp_path: Path) -> str:
     """A run of 24 cards, of which the owner calls the first of every answer relevant."""
     with study_in(tmp_path) as (session, study):
-        stored = stored_runs.store(session, study, run(*QUERIES), Labels(), NOW)
+        stored = store(session, study, run(*QUERIES))
         (owner,) = studies.raters(session, study)
         for number in range(1, 13):
             for rank, said in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):

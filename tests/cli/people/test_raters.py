@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 
 from relevansi.services.people import raters, sign_in
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import assignments, studies
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
-from tests.services.runs.runs import card, query, run
+from tests.services.runs.runs import card, query, run, store
 from tests.stored_studies import study_in
 
 LINK = re.compile(r"https?://\S+/join/([\w-]{32})")
@@ -43,7 +41,7 @@ def test_raters_are_listed_with_their_links_and_questions(tmp_path: Path) -> Non
         relevansi(tmp_path, "invite", "Ani [bold]")
     with study_in(tmp_path) as (session, study):
         queries = (query(number, card("a")) for number in range(1, 5))
-        stored_runs.store(session, study, run(*queries), Labels(), NOW)
+        store(session, study, run(*queries))
         _, ani = studies.raters(session, study)
         sets = assignments.numbered(session, study)
         assignments.assign(session, ani, assignments.read("1-2, 4", sets), NOW)

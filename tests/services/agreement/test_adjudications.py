@@ -20,13 +20,12 @@ from relevansi.services.agreement.adjudications import (
 )
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating, NotToJudge
-from relevansi.services.runs import reports, runs, stored_runs
+from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Provenance
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, query, run, store
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 VOTES = {
@@ -52,7 +51,7 @@ def _raters(session: Session, study: Study, rater: Rater) -> list[Rater]:
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study, raters: list[Rater]) -> str:
     queries = (query(1, *(card(slug) for slug in VOTES)), query(2))
-    run_id = stored_runs.store(session, study, run(*queries), Labels(), NOW).id
+    run_id = store(session, study, run(*queries)).id
     for rank, (slug, votes) in enumerate(VOTES.items(), start=1):
         for rater, vote in zip(raters, votes, strict=True):
             if vote is not None:
@@ -203,7 +202,7 @@ def test_a_follow_up_is_shown_with_its_conversation(
 ) -> None:
     follow_up = query(2, card("z"), text="Other choices?", context_dependent=True)
     stored = run(query(1, card("y"), text="A house?"), follow_up)
-    run_id = stored_runs.store(session, study, stored, Labels(), NOW).id
+    run_id = store(session, study, stored).id
     for rater, verdict in zip(raters, (YES, NO), strict=False):
         events.judge(session, rater, run_id, 2, 1, verdict, click(f"z{rater.id}"))
     (tie,) = adjudications.docket(session, study).ties

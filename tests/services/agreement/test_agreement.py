@@ -26,11 +26,9 @@ from relevansi.services.agreement.agreement import (
 from relevansi.services.agreement.agreement import run_names as names_of
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, query, run, store
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 SAID: dict[str, list[Relevance | None]] = {
@@ -56,7 +54,7 @@ def _run_id(session: Session, study: Study, raters: dict[str, Rater]) -> str:
         query(2, card("c"), card("d"), category="price"),
         query(3, category="price"),
     )
-    run_id = stored_runs.store(session, study, run(*queries), Labels(), NOW).id
+    run_id = store(session, study, run(*queries)).id
     for name, verdicts in SAID.items():
         for number, verdict in enumerate(verdicts):
             if verdict is not None:

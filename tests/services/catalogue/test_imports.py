@@ -22,10 +22,8 @@ from relevansi.records import Item
 from relevansi.services.catalogue import imports, search
 from relevansi.services.catalogue.filters import Filters
 from relevansi.services.catalogue.imports import CatalogueImport, Mode
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
-from tests.services.runs.runs import card, query, run
+from tests.services.runs.runs import card, query, run, store
 from tests.stored_studies import open_study
 
 Rows = Sequence[Mapping[str, object]]
@@ -172,7 +170,7 @@ def test_an_item_listed_twice_is_told_and_the_last_one_counts(database: Database
 
 def test_an_item_of_a_run_becomes_one_of_the_catalogue_and_back(database: Database) -> None:
     with open_study(database) as (session, study):
-        stored_runs.store(session, study, run(query(1, card("a"))), Labels(), NOW)
+        store(session, study, run(query(1, card("a"))))
     assert [item.name for item in items(database)] == ["A"]
 
     assert counts(take(database, lines(LISTINGS))) == "+2 ~0 =0 -0"
@@ -183,7 +181,7 @@ def test_an_item_of_a_run_becomes_one_of_the_catalogue_and_back(database: Databa
 
 
 def test_files_of_a_study_of_listings_are_read_as_listings(session: Session, study: Study) -> None:
-    stored_runs.store(session, study, run(query(1, card("a"))), Labels(), NOW)
+    store(session, study, run(query(1, card("a"))))
 
     assert imports.kind_of(session, study, replaces=True) == "property"
 

@@ -20,11 +20,10 @@ from relevansi.services.catalogue.search import (
     find,
     search,
 )
-from relevansi.services.runs import runs, stored_runs
-from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.runs.runs import card, query, run
+from tests.services.runs.runs import card, query, run, store
 
 LISTINGS = (
     Card("Dijual Rumah Setia Budi", slug="a", price=900_000_000, bedrooms=3, listing_type="sale"),
@@ -122,7 +121,7 @@ def test_pages_follow_one_another(session: Session, study: Study) -> None:
 
 def test_without_a_catalogue_what_runs_returned_is_found(session: Session, study: Study) -> None:
     answers = run(query(1, card("a")), query(2, card("b"), context_dependent=True))
-    stored = stored_runs.store(session, study, answers, Labels(), NOW)
+    stored = store(session, study, answers)
 
     matches = search(session, study, "")
 
@@ -135,11 +134,11 @@ def test_without_a_catalogue_what_runs_returned_is_found(session: Session, study
 def test_an_item_that_a_later_run_says_more_of_is_found_by_that(
     session: Session, study: Study
 ) -> None:
-    stored_runs.store(session, study, run(query(1, card("a"))), Labels(), NOW)
+    store(session, study, run(query(1, card("a"))))
     assert search(session, study, "johor").count == 0
     fuller = run(query(1, card("a", location="Medan Johor"), card("b")), method="vector")
 
-    stored_runs.store(session, study, fuller, Labels(), NOW)
+    store(session, study, fuller)
 
     assert slugs(session, study, "johor") == "a"
 
@@ -147,7 +146,7 @@ def test_an_item_that_a_later_run_says_more_of_is_found_by_that(
 def test_an_item_of_the_owner_s_files_is_as_they_say(session: Session, study: Study) -> None:
     imported(session, card("a", location="Medan Johor"))
 
-    stored_runs.store(session, study, run(query(1, card("a"), card("b"))), Labels(), NOW)
+    store(session, study, run(query(1, card("a"), card("b"))))
 
     matches = search(session, study, "")
     assert [match.card.location for match in matches.items] == ["Medan Johor", None]  # type: ignore[attr-defined]

@@ -30,13 +30,13 @@ from relevansi.services.comparisons.chosen_runs import DifferentQuestions
 from relevansi.services.comparisons.gate import AnswerCounts, GateReport, NotOneRun, Unjudged
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.runs import imports, reports, results, runs, stored_results, stored_runs
+from relevansi.services.runs import imports, reports, results, runs, stored_results
 from relevansi.services.runs.runs import UnknownRun
-from relevansi.services.runs.stored_runs import Labels, OtherKind
+from relevansi.services.runs.stored_runs import OtherKind
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.comparisons.stored_runs import judge
-from tests.services.runs.runs import click
+from tests.services.runs.runs import click, store
 from tests.stored_studies import open_study
 
 QUESTIONS = range(1, 8)
@@ -479,7 +479,7 @@ def chatbot_run(method: str, *lists: str | None) -> tuple[str, bytes]:
 
 def chatbot_baseline(session: Session, study: Study, *lists: str) -> str:
     name, data = chatbot_run("api", *lists)
-    run_id = stored_runs.store(session, study, imports.read(name, data).read, Labels(), NOW).id
+    run_id = store(session, study, imports.read(name, data).read).id
     session.flush()
     return run_id
 
@@ -518,7 +518,7 @@ def test_the_same_list_in_another_conversation_is_no_difference(
     name, data = chatbot_run("api", *["AB"] * 3)
     again = name, data.replace(b'"search_method"', b'"timestamp": "2026-05-01", "search_method"')
     read = imports.read(name, again[1].replace(b"-05-", b"-04-")).read
-    baseline = stored_runs.store(session, study, read, Labels(), NOW).id
+    baseline = store(session, study, read).id
     session.flush()
     judge(session, rater, baseline, *["10"] * 3)
     request = GateRequest(baseline=baseline, floors={"mrr": 1.0})

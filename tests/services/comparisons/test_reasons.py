@@ -15,9 +15,8 @@ from relevansi.metrics.comparisons.reasons import ReasonComparison, TimeSpent
 from relevansi.records import Click
 from relevansi.services.comparisons import comparisons
 from relevansi.services.judging import events
-from relevansi.services.runs import reports, stored_runs
+from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.runs.runs import NO, YES, card, click, query, run, store
@@ -27,7 +26,7 @@ def two_runs(session: Session, study: Study) -> list[str]:
     """Both list card a of question 1, the first twice; b and d are of one run each."""
     first = run(query(1, card("a"), card("b"), card("a")), query(2, card("c")))
     second = run(query(1, card("a"), card("d")), query(2, card("c")), method="api_only")
-    return [stored_runs.store(session, study, one, Labels(), NOW).id for one in (first, second)]
+    return [store(session, study, one).id for one in (first, second)]
 
 
 def judged(session: Session, study: Study, rater: Rater) -> list[str]:

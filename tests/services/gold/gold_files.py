@@ -12,9 +12,8 @@ from relevansi.db.tables.runs import Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.importers.runs import json_runs
 from relevansi.services.gold import gold
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
+from tests.services.runs.runs import store
 
 GOLD: dict[str, Any] = {
     "threshold_t": 0.6,
@@ -102,7 +101,7 @@ def stored_file(
 ) -> str:
     """Store a V2 results file, with the gold questions in force; return the run's id."""
     read = json_runs.read("results.json", data)
-    run = session.get_one(Run, stored_runs.store(session, study, read, Labels(), NOW).id)
+    run = session.get_one(Run, store(session, study, read).id)
     if with_gold:
         gold.import_file(session, rater, run.question_set_id, "gold.json", gold_bytes(), NOW)
     return run.id

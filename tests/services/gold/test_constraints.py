@@ -36,8 +36,7 @@ from relevansi.services.judging import changes, events
 from relevansi.services.judging.events import UnknownQuery
 from relevansi.services.offline import runs as offline_runs
 from relevansi.services.rating import particulars, tasks
-from relevansi.services.runs import reports, runs, stored_runs
-from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.runs import reports, runs
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.demo import study_of
@@ -53,7 +52,7 @@ from tests.services.gold.gold_files import (
 )
 from tests.services.rating.blind_raters import Robot, set_study
 from tests.services.rating.particulars import LISTED, exported, known, stored
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, query, run, store
 from tests.services.statements import counted
 
 
@@ -75,7 +74,7 @@ def decide(session: Session, rater: Rater, run_id: str, query_id: int, *what: An
 @pytest.mark.real
 def test_the_recorded_figures(session: Session, study: Study, rater: Rater, real_run: Path) -> None:
     read = json_runs.read("results.json", (real_run / "results.json").read_bytes())
-    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
+    run_id = store(session, study, read).id
     set_id = session.get_one(Run, run_id).question_set_id
     data = (real_run / "questions_v2.json").read_bytes()
     gold.import_file(session, rater, set_id, "questions_v2.json", data, NOW)
@@ -178,12 +177,12 @@ def test_undo_can_be_undone(session: Session, study: Study, rater: Rater, run_id
 
 def test_a_set_that_grows_keeps_its_gold(session: Session, study: Study, rater: Rater) -> None:
     parts = [run(query(1), name="one"), run(query(2), name="two")]
-    ids = [stored_runs.store(session, study, part, Labels(), NOW).id for part in parts]
+    ids = [store(session, study, part).id for part in parts]
     sets = [session.get_one(Run, run_id).question_set_id for run_id in ids]
     assert sets[0] != sets[1]
     for set_id in sets:
         gold.import_file(session, rater, set_id, f"{set_id}.json", gold_bytes(), NOW)
-    whole = stored_runs.store(session, study, run(query(1), query(2), name="all"), Labels(), NOW)
+    whole = store(session, study, run(query(1), query(2), name="all"))
 
     kept = gold.versions(session, session.get_one(Run, whole.id).question_set_id)
     assert [version.name for version in kept] == [f"{set_id}.json" for set_id in reversed(sets)]
@@ -204,7 +203,7 @@ def test_a_listed_card_is_found_in_the_answer_by_its_slug(session: Session, stud
     read = json_runs.read("results.json", v2_file(listed))
     shown = (card("a"), card("c"), card("a"), card("y"))
     queries = (replace(read.queries[0], cards=shown), *read.queries[1:])
-    run_id = stored_runs.store(session, study, replace(read, queries=queries), Labels(), NOW).id
+    run_id = store(session, study, replace(read, queries=queries)).id
 
     stored = constraints.checked_run(session, study, run_id).queries
     found = constraints.shown_in_text(constraints.facts_of_cards(stored)[1], stored[1])
@@ -339,7 +338,7 @@ def text_run(session: Session, study: Study) -> str:
     read = json_runs.read(
         "test_results.json", json.dumps(document | {"method": "api_only"}).encode()
     )
-    return stored_runs.store(session, study, read, Labels(), NOW).id
+    return store(session, study, read).id
 
 
 @pytest.fixture(name="text_id")

@@ -6,14 +6,11 @@ import pytest
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.study import Study
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
-from tests.conftest import NOW
-from tests.services.runs.runs import card, query, run
+from tests.services.runs.runs import card, query, run, store
 
 
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study) -> str:
     """Two listed answers, the first with a listing shown twice, and an empty one."""
     read = run(query(1, card("a"), card("b"), card("a")), query(2, card("c")), query(3))
-    return stored_runs.store(session, study, read, Labels(), NOW).id
+    return store(session, study, read).id

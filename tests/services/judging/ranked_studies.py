@@ -16,10 +16,7 @@ from relevansi.kinds.document import Document
 from relevansi.records import QueryState, ReadQuery, ReadRun, Scale
 from relevansi.services.judging import events
 from relevansi.services.judging.events import Target, TargetChange
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
-from tests.conftest import NOW
-from tests.services.runs.runs import click
+from tests.services.runs.runs import click, store
 
 SCALE = Scale(3, 2)
 
@@ -55,7 +52,7 @@ def store_lists(
     )
     digest = sha256(repr((method, lists)).encode()).hexdigest()
     read = ReadRun("trec", f"{method}.txt", digest, queries, search_method=method, key=digest)
-    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
+    run_id = store(session, study, read).id
     for question, name in zip(_questions(session, study), lists, strict=True):
         question.external_id = name
     session.flush()

@@ -11,11 +11,9 @@ from relevansi.records import EmptyOutcome, QueryState, Relevance
 from relevansi.services.agreement import adjudications
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, query, run, store
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 
@@ -45,8 +43,8 @@ def rated_study(session: Session, study: Study) -> tuple[str, str]:
     """
     ani, *_ = studies.raters(session, study)
     budi = studies.add_rater(session, study, "Budi, =B", NOW)
-    first = stored_runs.store(session, study, run(*QUERIES, method="hybrid"), Labels(), NOW).id
-    second = stored_runs.store(session, study, run(*OTHERS, method="api"), Labels(), NOW).id
+    first = store(session, study, run(*QUERIES, method="hybrid")).id
+    second = store(session, study, run(*OTHERS, method="api")).id
     said = [
         (ani, first, 1, (NO, YES, UNSURE)),
         (budi, first, 1, (YES, YES, NO)),

@@ -29,8 +29,6 @@ from relevansi.services.judging.events import (
     current_event,
     in_order,
 )
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from relevansi.services.study.studies import Switches
 from tests.conftest import NOW
@@ -284,7 +282,7 @@ def test_emptiness_serves_any_run(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     read = run(query(1, card("z")), query(2, card("z")), query(3), method="api_only")
-    other = stored_runs.store(session, study, read, Labels(), NOW).id
+    other = store(session, study, read).id
     rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     events.rate(session, rater, run_id, 3, rating, click("e1"))
 
@@ -297,7 +295,7 @@ def test_emptiness_serves_any_run(
 
 def test_a_verdict_serves_runs(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     read = run(query(1, card("b"), card("a")), query(2), query(3), method="api_only")
-    other = stored_runs.store(session, study, read, Labels(), NOW).id
+    other = store(session, study, read).id
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
 
     row = summary(session, rater, other, 1)
@@ -307,12 +305,10 @@ def test_a_verdict_serves_runs(session: Session, study: Study, rater: Rater, run
 
 def test_a_follow_up_keeps_to_its_run(session: Session, study: Study, rater: Rater) -> None:
     ids = [
-        stored_runs.store(
+        store(
             session,
             study,
             run(query(1, card("a")), query(2, card("b"), context_dependent=True), method=method),
-            Labels(),
-            NOW,
         ).id
         for method in ("hybrid", "api_only")
     ]

@@ -17,13 +17,12 @@ from relevansi.metrics.judging.figures import Totals, figures, totals
 from relevansi.services.exports import exports
 from relevansi.services.judging import events, live_metrics
 from relevansi.services.judging.live_metrics import RunProgress
-from relevansi.services.runs import reports, stored_runs
-from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.runs import reports
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.judging.ranked_studies import make_graded, store_lists, store_qrels
 from tests.services.judging.rater_rows import summary
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, query, run, store
 
 judge: Any = events.judge  # whose verdicts were once those of a binary scale alone
 NAMES = ("nDCG@10", "P@5", "AP", "RR", "recall@5", "bpref", "ERR@10", "RBP", "P@50", "infAP")
@@ -127,7 +126,7 @@ def test_a_study_of_properties_runs_one_statement_to_read(
     session: Session, study: Study, rater: Rater
 ) -> None:
     read = run(query(1, card("a"), card("b")))
-    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
+    run_id = store(session, study, read).id
     said: list[str] = []
     engine = session.get_bind()
     event.listen(engine, "before_cursor_execute", lambda *args: said.append(args[2]))

@@ -21,17 +21,16 @@ from relevansi.services.judging.events import AnswerRating
 from relevansi.services.people import history
 from relevansi.services.people.history import ChangeKind, EventFilters, HistoryEntry, NoLongerLatest
 from relevansi.services.rating import pages, tasks
-from relevansi.services.runs import runs, stored_runs
-from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.runs.runs import NO, YES, card, click, query, run
+from tests.services.runs.runs import NO, YES, card, click, query, run, store
 
 
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study) -> str:
     queries = (query(1, card("a"), card("b")), query(2))
-    return stored_runs.store(session, study, run(*queries), Labels(), NOW).id
+    return store(session, study, run(*queries)).id
 
 
 ALL = EventFilters()

@@ -27,12 +27,10 @@ from relevansi.services.judging.events import AnswerRating
 from relevansi.services.people import raters, sign_in
 from relevansi.services.people.raters import NameTaken, NoWayIn, OwnerIsNotInvited, OwnerStays
 from relevansi.services.rating import tasks
-from relevansi.services.runs import stored_runs
 from relevansi.services.runs.reports import UnknownRater
-from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
 from tests.demo import study_of
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, query, run, store
 
 YES = Relevance.RELEVANT
 MOMENT = timedelta(microseconds=1)
@@ -41,7 +39,7 @@ MOMENT = timedelta(microseconds=1)
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study) -> str:
     read = run(query(1, card("a"), card("b")), query(2, card("c")))
-    return stored_runs.store(session, study, read, Labels(), NOW).id
+    return store(session, study, read).id
 
 
 @pytest.fixture(name="ani")

@@ -15,18 +15,16 @@ from relevansi.records import Click, EmptyOutcome, ReadQuery, Relevance
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.rating import pages, tasks
 from relevansi.services.rating.pages import BlindPage
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.runs.runs import click, run
+from tests.services.runs.runs import click, run, store
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 METHODS = ("hybrid", "api_only", "vector_only")
 
 
 def stored(session: Session, study: Study, method: str, *queries: ReadQuery) -> str:
-    return stored_runs.store(session, study, run(*queries, method=method), Labels(), NOW).id
+    return store(session, study, run(*queries, method=method)).id
 
 
 def set_study(session: Session, study: Study, **wanted: object) -> None:

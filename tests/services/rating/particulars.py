@@ -12,10 +12,8 @@ from relevansi.importers.runs import json_runs
 from relevansi.kinds.property import CardParticulars
 from relevansi.services.exports import exports
 from relevansi.services.rating import particulars
-from relevansi.services.runs import stored_runs
 from relevansi.services.runs.reports import Rule
-from relevansi.services.runs.stored_runs import Labels
-from tests.conftest import NOW
+from tests.services.runs.runs import store
 
 RECORD = {
     "name": "rumah a", "slug": "a", "bedrooms": 3, "floors": 2, "location": "Cemara, Medan",
@@ -56,7 +54,7 @@ def stored(
     **said: Any,
 ) -> str:
     read = json_runs.read(name, v2_answer(method, **said))
-    return stored_runs.store(session, study, read, Labels(), NOW).id
+    return store(session, study, read).id
 
 
 def known(session: Session, study: Study, run_id: str) -> CardParticulars:

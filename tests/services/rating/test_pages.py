@@ -23,15 +23,13 @@ from relevansi.services.rating.pages import (
     earlier_verdicts_by_item,
 )
 from relevansi.services.rating.pool import QueryFilter
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, query, run, store
 
 
 def stored(session: Session, study: Study, *queries: ReadQuery, method: str = "hybrid") -> str:
-    return stored_runs.store(session, study, run(*queries, method=method), Labels(), NOW).id
+    return store(session, study, run(*queries, method=method)).id
 
 
 def page(

@@ -75,7 +75,7 @@ def slugs(cards: Sequence[Card]) -> list[str | None]:
 
 
 def store(session: Session, study: Study, read: ReadRun, **labels: str) -> ImportedRun:
-    """Store `read` under `labels`, as an import does."""
+    """Store `read` under `labels`, as an import at the tests' moment does."""
     return stored_runs.store(session, study, read, Labels(**labels), NOW)  # type: ignore[arg-type]
 
 

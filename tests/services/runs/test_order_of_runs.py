@@ -10,10 +10,9 @@ from relevansi.services.comparisons import chosen_runs, comparisons
 from relevansi.services.exports import exports
 from relevansi.services.gold import gold
 from relevansi.services.programs import rows
-from relevansi.services.runs import reports, results, runs, stored_results, stored_runs
-from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.runs import reports, results, runs, stored_results
 from tests.conftest import NOW
-from tests.services.runs.runs import card, query, run
+from tests.services.runs.runs import card, query, run, store
 
 FOUR = """\
 system,query_id,query,doc_id,rank,grade
@@ -63,7 +62,7 @@ def test_four_systems_of_one_file_have_its_order_everywhere(session: Session, st
 def test_files_of_one_import_come_one_after_the_other(session: Session, study: Study) -> None:
     for name in ("c", "a", "d", "b"):
         read = run(query(1, card(name)), method=name, name=f"{name}.json")
-        stored_runs.store(session, study, read, Labels(), NOW)
+        store(session, study, read)
     session.commit()
 
     assert [one.search_method for one in runs.in_order(session, study)] == ["c", "a", "d", "b"]
@@ -72,7 +71,7 @@ def test_files_of_one_import_come_one_after_the_other(session: Session, study: S
 def test_a_run_of_a_chatbot_goes_to_the_place_of_its_method(session: Session, study: Study) -> None:
     for method in ("hybrid", "own", "api_only"):
         read = run(query(1, card("a")), method=method, name=f"{method}.json")
-        stored_runs.store(session, study, read, Labels(), NOW)
+        store(session, study, read)
 
     found = [one.search_method for one in runs.in_order(session, study)]
 

@@ -17,12 +17,11 @@ from relevansi.db.tables.study import Study
 from relevansi.services.agreement import adjudications
 from relevansi.services.exports import exports
 from relevansi.services.judging import events
-from relevansi.services.runs import reports, stored_runs
+from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.runs.runs import NO, YES, card, click, query, run
+from tests.services.runs.runs import NO, YES, card, click, query, run, store
 
 GIVEN = {
     "owner": ((NO, "price"), (NO, "location"), (YES, "price")),
@@ -35,7 +34,7 @@ GIVEN = {
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study, rater: Rater) -> str:
     read = run(query(1, card("a"), card("b"), card("c")), query(2))
-    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
+    run_id = store(session, study, read).id
     people = [rater, *(studies.add_rater(session, study, name, NOW) for name in ("Ani", "Budi"))]
     for who, given in zip(people, GIVEN.values(), strict=True):
         for rank, (verdict, reason) in enumerate(given, start=1):

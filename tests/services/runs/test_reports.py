@@ -15,13 +15,12 @@ from relevansi.services.agreement import adjudications
 from relevansi.services.judging import events, live_metrics
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.judging.live_metrics import RunProgress
-from relevansi.services.runs import reports, stored_runs
+from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Provenance, Rule, UnknownRater, UnknownRule
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
-from tests.services.runs.runs import NO, YES, card, click, query, run
+from tests.services.runs.runs import NO, YES, card, click, query, run, store
 
 
 def test_the_report_is_what_the_live_sums_say(
@@ -115,7 +114,7 @@ def test_a_run_is_complete_only_once_ties_are_decided_and_answers_graded(
     session: Session, study: Study, rater: Rater
 ) -> None:
     """Two raters contradict each other on the only card; then it is decided, then graded."""
-    run_id = stored_runs.store(session, study, run(query(1, card("a"))), Labels(), NOW).id
+    run_id = store(session, study, run(query(1, card("a")))).id
     second = studies.add_rater(session, study, "Second", NOW)
     in_run = Query.run_id == run_id
 
@@ -141,7 +140,7 @@ def test_a_run_is_complete_only_once_ties_are_decided_and_answers_graded(
 def test_an_owner_who_only_organises_holds_nothing_up(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    run_id = stored_runs.store(session, study, run(query(1, card("a"))), Labels(), NOW).id
+    run_id = store(session, study, run(query(1, card("a")))).id
     in_run = Query.run_id == run_id
     second = studies.add_rater(session, study, "Second", NOW)
     rule = reports.final_rule(session, study)

@@ -17,7 +17,7 @@ from relevansi.records import QueryState, Relevance
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.judging import events, live_metrics
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.runs import reports, runs, stored_runs
+from relevansi.services.runs import reports, runs
 from relevansi.services.runs.runs import (
     DiskFile,
     NotUnreadable,
@@ -25,11 +25,10 @@ from relevansi.services.runs.runs import (
     SourceComparison,
     UnknownRun,
 )
-from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
 from tests.services.comparisons.stored_runs import stored
 from tests.services.rating.blind_raters import set_study
-from tests.services.runs.runs import card, click, count, query, run
+from tests.services.runs.runs import card, click, count, query, run, store
 
 YES = Relevance.RELEVANT
 CARDS = (
@@ -46,7 +45,7 @@ READ = run(
 
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study) -> str:
-    return stored_runs.store(session, study, READ, Labels(), NOW).id
+    return store(session, study, READ).id
 
 
 def test_a_run_can_be_relabelled_and_the_change_is_logged(
@@ -72,7 +71,7 @@ def test_a_card_below_the_depth_of_the_pool_is_not_left(
 ) -> None:
     """Page, command and next open question agree, by clicks and made anew; another depth counts."""
     read = run(query(1, card("a"), card("b"), card("a"), card("c")), query(2, card("d"), card("c")))
-    run_id = stored_runs.store(session, study, read, Labels(), NOW).id
+    run_id = store(session, study, read).id
     set_study(session, study, asks_quality=False)
     rule = reports.rule_of(session, study)
 
@@ -115,7 +114,7 @@ def test_a_deleted_run_keeps_pooled_judgments_for_its_file_when_it_comes_again(
     with pytest.raises(UnknownRun):
         runs.find(session, study, run_id)
 
-    again = stored_runs.store(session, study, READ, Labels(), NOW)
+    again = store(session, study, READ)
     standing = live_metrics.by_category(session, rater.id, again.id)["location"]
     assert (again.id != run_id, standing.totals.n_relevant) == (True, 1)
 

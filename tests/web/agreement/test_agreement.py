@@ -19,12 +19,10 @@ from relevansi.records import EmptyOutcome, Relevance
 from relevansi.services.agreement import agreement
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.page import Page
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import card, click, query, run, store
 from tests.stored_studies import open_study
 from tests.web.conftest import judge
 
@@ -197,9 +195,7 @@ def test_ties_follow_one_another_and_majorities_are_a_queue_of_their_own(
             *(studies.add_rater(session, study, name, NOW) for name in ("B", "C")),
         ]
         cards = [card(f"c{rank}") for rank in range(1, 5)]
-        run_id = stored_runs.store(
-            session, study, run(query(1, *cards), method="many"), Labels(), NOW
-        ).id
+        run_id = store(session, study, run(query(1, *cards), method="many")).id
         for rank, votes in enumerate(((YES, NO), (YES, NO, NO), (NO, YES), (YES, NO)), start=1):
             for rater, verdict in zip(people, votes, strict=False):
                 events.judge(session, rater, run_id, 1, rank, verdict, click(f"{rater.id}/{rank}"))

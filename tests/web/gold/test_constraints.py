@@ -19,14 +19,12 @@ from relevansi.importers.runs import json_runs
 from relevansi.records import EmptyOutcome, QueryState, Relevance
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from relevansi.web.gold import constraints
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_file, v2_file
-from tests.services.runs.runs import click
+from tests.services.runs.runs import click, store
 from tests.services.statements import counted
 from tests.stored_studies import open_study
 from tests.web import visitors
@@ -230,9 +228,7 @@ def _both(web_database: Database) -> tuple[str, str]:
     other = json.loads(v2_file({1: [listing("b", price=2_000_000_000)], 2: [], 3: []}))
     with open_study(web_database) as (session, study):
         first, second = (
-            stored_runs.store(
-                session, study, json_runs.read("results.json", data), Labels(), NOW
-            ).id
+            store(session, study, json_runs.read("results.json", data)).id
             for data in (v2_file(), json.dumps(other | {"method": "api_only"}).encode())
         )
     return first, second
@@ -314,7 +310,7 @@ def _blind_ids(web_database: Database, run_id: str) -> list[str]:
     data = json.dumps(document | {"method": "api_only"}).encode()
     with open_study(web_database) as (session, study):
         read = json_runs.read("results.json", data)
-        other = stored_runs.store(session, study, read, Labels(), NOW).id
+        other = store(session, study, read).id
     set_study(web_database, badges_while_blind=True, repeat_percent=0)
     return [run_id, other]
 

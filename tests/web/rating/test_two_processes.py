@@ -17,12 +17,11 @@ from relevansi.db.tables.study import Study
 from relevansi.importers.runs import json_runs
 from relevansi.services.judging import live_metrics
 from relevansi.services.people import sign_in
-from relevansi.services.runs import stored_runs
-from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.browser.server import HYBRID, Server
 from tests.conftest import NOW
 from tests.services.other_database import address, on_postgres
+from tests.services.runs.runs import store
 from tests.stored_studies import open_study
 from tests.web.conftest import count
 from tests.web.visitors import PASSWORD, lock
@@ -89,7 +88,7 @@ def test_all_clicks_at_both_are_kept(shared: Database, processes: tuple[Process,
     """Every click goes to both processes, as a proxy that repeats requests would send it."""
     with open_study(shared) as (session, study):
         read = json_runs.read("a.json", HYBRID.read_bytes())
-        run_id = stored_runs.store(session, study, read, Labels(), NOW).id
+        run_id = store(session, study, read).id
 
     def click(number: int) -> int:
         process = processes[number % 2]
