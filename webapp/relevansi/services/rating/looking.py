@@ -312,10 +312,10 @@ def pin(session: Session, rater: Rater, place: Place, catalogue_id: int, click: 
     if is_repeated:
         return
     verdict = _verdict_target(session, place, item.id)
-    lowest = str(Scale.stored(rater.study.scale).relevant_from)
-    in_force = events.current(session, rater, verdict)
     scale = Scale.stored(rater.study.scale)
-    grade = in_force.new if in_force is not None and in_force.new in scale.relevant else lowest
+    in_force = events.current(session, rater, verdict)
+    is_relevant = in_force is not None and in_force.new in scale.relevant
+    grade = in_force.new if in_force and is_relevant else str(scale.relevant_from)
     events.record(session, rater, verdict, grade, click)
     targets = [verdict]
     if place.emptiness_id is not None:
