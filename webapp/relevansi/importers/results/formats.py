@@ -255,9 +255,5 @@ def _absent(sources: Iterable[Source], columns: Columns) -> list[str]:
         lowered = {name.lower() for name in source.names}
         chosen -= {name for name in chosen if name.lower() in lowered}
         if source.sample:
-            chosen -= {path for path in chosen if _is_in(path, source.sample)}
+            chosen -= {path for path in chosen if json_questions.stands(source.sample, path, -1)}
     return sorted(chosen)
-
-
-def _is_in(path: str, values: Sequence[object]) -> bool:
-    return any(json_questions.stands(value, path) for value in values)

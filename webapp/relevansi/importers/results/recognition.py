@@ -160,6 +160,11 @@ def _table(file: File, chosen: Columns) -> Source:
     return Source(file, roles.get(role, "grades"), TABLE, rows, names=names)
 
 
+_read_ranks = partial(trec.read_columns, ("query_id", "item", "rank"))
+_read_grades = partial(trec.read_columns, ("query_id", "item", "grade"))
+_read_qrels = partial(trec.read_columns, ("query_id", "", "item", "grade"))
+
+
 def _lines(file: File, chosen: Columns, text: str) -> Source:
     """A file of lines: a table if its header says so, else what most lines are."""
     lines = [line for line in text.splitlines()[:_LOOKED_AT] if line.strip()]
@@ -173,9 +178,9 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
         return _table(file, chosen)
     readers = (
         (are(trec.RUN_LINE), "results", RUN, trec.read_run),
-        (are(trec.RANKS_LINE) and is_graded, "grades", QRELS, trec.read_grades),
-        (are(trec.RANKS_LINE), "results", RUN, trec.read_ranks),
-        (are(trec.QRELS_LINE) and not are(_TOPIC_LINE), "grades", QRELS, trec.read_qrels),
+        (are(trec.RANKS_LINE) and is_graded, "grades", QRELS, _read_grades),
+        (are(trec.RANKS_LINE), "results", RUN, _read_ranks),
+        (are(trec.QRELS_LINE) and not are(_TOPIC_LINE), "grades", QRELS, _read_qrels),
     )
     for fits, role, words, read in readers:
         if fits:
@@ -209,7 +214,7 @@ def _json(file: File, chosen: Columns) -> Source:
     shape = SHAPES[-1] if has_spans and not mapped else _shape(values, mapped)
     if shape:
         words = SPANS if has_spans else shape.name
-        return Source(file, "results", words, partial(_of_shape, file, shape), sample=values)
+        return Source(file, "results", words, partial(_read_lists, file, shape), sample=values)
     if mapped:
         paths = chosen.values()
         absent = [path for path in paths if not json_questions.stands(values, path, depth=-1)]
@@ -223,7 +228,7 @@ def _shape(values: Sequence[object], mapped: Shape | None) -> Shape | None:
     return json_questions.shape_of([*records, *map(json_questions.columnar, records)], mapped)
 
 
-def _of_shape(file: File, shape: Shape, _beside: Beside) -> Iterator[Row]:
+def _read_lists(file: File, shape: Shape, _beside: Beside) -> Iterator[Row]:
     return json_lists.read(file, records.read(file), shape)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -41,17 +41,6 @@ _TAG = re.compile(r"<[^>]{0,200}>")
 _MOST_TEXT = 2**20  # characters of one document
 
 
-def _words(file: File, count: int) -> Iterator[tuple[int, list[str]]]:
-    """The words of every line, which has `count` of them; another line refuses the file."""
-    for number, text in _text_lines(file):
-        words = text.split()
-        if is_comment(text, count):
-            continue
-        if len(words) != count:
-            file.refuse("results_word_count", line=number, cells=len(words), columns=count)
-        yield number, words
-
-
 def is_comment(line: str, count: int = _RUN_WORDS) -> bool:
     """Whether a line is a remark between those of `count` words."""
     return line.startswith("#") and len(line.split()) != count
@@ -78,37 +67,38 @@ def read_run(file: File, _columns: Columns) -> Rows:
             cells = {"cells": len(words), "columns": _RUN_WORDS}
             file.refuse("results_word_count", line=number, **cells)
         query_id, _, doc_id, rank_text, value, system = words
-        rank = as_rank(rank_text)
-        if rank is None:
-            file.refuse("results_number_wrong", line=number, place="rank", value=rank_text[:40])
+        rank = _rank(file, number, rank_text)
         score = as_score(last if is_ours else value)
         file.counts["results_scores_unusable"] += score is None
         file.budget.spend("records", file)
         yield Row(number, query_id=query_id, item=doc_id, system=system, rank=rank, score=score)
 
 
-def read_ranks(file: File, _columns: Columns) -> Rows:
-    """Every line of a run of MS MARCO: query, document, rank."""
-    for number, (query_id, doc_id, rank_text) in _words(file, 3):
-        rank = as_rank(rank_text)
-        if rank is None:
-            file.refuse("results_number_wrong", line=number, place="rank", value=rank_text[:40])
+def read_columns(roles: Sequence[str], file: File, _columns: Columns) -> Rows:
+    """Every line of qrels, or of a run of MS MARCO: words with these roles, "" for none."""
+    for number, line in _text_lines(file):
+        words = line.split()
+        if is_comment(line, len(roles)):
+            continue
+        if len(words) != len(roles):
+            file.refuse("results_word_count", line=number, cells=len(words), columns=len(roles))
+        values = dict(zip(roles, words, strict=True))
         file.budget.spend("records", file)
-        yield Row(number, query_id=query_id, item=doc_id, rank=rank)
+        yield Row(
+            number,
+            "grade" if "grade" in values else "result",
+            query_id=values["query_id"],
+            item=values["item"],
+            rank=_rank(file, number, values["rank"]) if "rank" in values else None,
+            grade=values.get("grade"),
+        )
 
 
-def read_grades(file: File, _columns: Columns) -> Rows:
-    """Every line of qrels without an iteration: query, document, grade."""
-    for number, (query_id, doc_id, grade) in _words(file, 3):
-        file.budget.spend("records", file)
-        yield Row(number, "grade", query_id=query_id, item=doc_id, grade=grade)
-
-
-def read_qrels(file: File, _columns: Columns) -> Rows:
-    """Every line of qrels: query, iteration, document, grade."""
-    for number, (query_id, _, doc_id, grade) in _words(file, 4):
-        file.budget.spend("records", file)
-        yield Row(number, "grade", query_id=query_id, item=doc_id, grade=grade)
+def _rank(file: File, line: int, text: str) -> int:
+    rank = as_rank(text)
+    if rank is None:
+        file.refuse("results_number_wrong", line=line, place="rank", value=text[:40])
+    return rank
 
 
 def read_topics(file: File, _columns: Columns) -> Rows:
