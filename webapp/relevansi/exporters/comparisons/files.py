@@ -26,6 +26,7 @@ from relevansi.exporters.frame.spreadsheets import tables_workbook
 from relevansi.exporters.frame.tables import Document, html, markdown
 from relevansi.metrics.comparisons.comparisons import (
     PARTS,
+    ComparedQuestionLine,
     ComparisonReport,
     Contender,
     FigureEstimate,
@@ -120,15 +121,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         },
         "wordings_opened": dict(zip(("times", "raters"), report.wordings_opened, strict=True)),
         "version": report.version,
-        "settings": {
-            "confidence": CONFIDENCE,
-            "interval": METHOD,
-            "tests": {
-                "success_rate": "McNemar, exact, two-sided",
-                "other": "randomisation, two-sided",
-            },
-            "correction": "Holm, over the pairs of runs within one figure",
-        },
+        "settings": _SETTINGS,
         **({"composite": _COMPOSITE} if "composite" in comparison.headline else {}),
         **({"headline": list(comparison.headline), "scale": scale} if is_of_rankings else {}),
         "runs": [
@@ -142,22 +135,20 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
             "orders": {figure: [*map(list, order)] for figure, order in stable.orders.items()},
             "lines": [_line(line) for line in stable.lines],
         },
-        "questions": [
-            {
-                **fields(line, "position", "question", "category", "spread"),
-                "answers": {
-                    contender.run.run: _answer(
-                        query, report.empty_answers.get(contender.run.run, {}).get(line.position)
-                    )
-                    for contender, query in zip(comparison.contenders, line.answers, strict=True)
-                },
-            }
-            for line in comparison.questions
-        ],
+        "questions": [_question(report, line) for line in comparison.questions],
         **{name: parts[name].json(parts[name].value) if name in parts else None for name in PARTS},
     }
 
 
+_SETTINGS = {
+    "confidence": CONFIDENCE,
+    "interval": METHOD,
+    "tests": {
+        "success_rate": "McNemar, exact, two-sided",
+        "other": "randomisation, two-sided",
+    },
+    "correction": "Holm, over the pairs of runs within one figure",
+}
 _COMPOSITE = {
     "name": "composite of the original comparison",
     "weights": dict(COMPOSITE_WEIGHTS),
@@ -207,6 +198,14 @@ def _line(line: StabilityLine) -> dict[str, Any]:
         ],
         "unseated": [variation.what for variation in line.unseated],
     }
+
+
+def _question(report: ComparisonReport, line: ComparedQuestionLine) -> dict[str, Any]:
+    answers = {}
+    for contender, query in zip(report.comparison.contenders, line.answers, strict=True):
+        empty = report.empty_answers.get(contender.run.run, {}).get(line.position)
+        answers[contender.run.run] = _answer(query, empty)
+    return fields(line, "position", "question", "category", "spread") | {"answers": answers}
 
 
 def _answer(query: ComparedQuery | None, empty: EmptyAnswer | None) -> dict[str, Any] | None:
