@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 import fontpkg_arimo
-import resvg_py
 from msgspec import Struct
 
 from relevansi.printable import printable_line
@@ -266,6 +265,8 @@ def svg_file(picture: Picture) -> bytes:
 
 def png_file(picture: Picture, zoom: float = 2.0) -> bytes:
     """Return a picture as PNG with `zoom` pixels for each unit: at 2 it is sharp on a screen."""
+    import resvg_py  # noqa: PLC0415 (few pages draw a PNG, and every start would pay for it)
+
     # The packaged font alone: those of a system make other pictures on every machine.
     picture.svg.set("font-family", FONT)
     font = str(fontpkg_arimo.ROOT / "files" / "Arimo[wght].ttf")
