@@ -266,13 +266,25 @@ def test_keys_that_differ_in_case_alone_stay_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [[SAID], ["Line one", "Line two"], [{"type": "text", "text": "This one."}]]
+    "answer",
+    [
+        [SAID],
+        ["Line one", "Line two"],
+        [{"type": "text", "text": "This one."}],
+        [{"text": "This one."}],
+        [{"text": "This one.", "index": 0, "finish_reason": "stop"}],
+    ],
 )
 def test_a_list_of_messages_or_lines_is_no_list_of_results(answer: list[object]) -> None:
     group = read({"query": "boots", "hits": DOCS, "response": answer})
 
     assert lists(group) == {"r": {"boots": BOTH}}
     assert not group.problems
+    try:
+        alone = read({"query": "boots", "response": answer})
+    except ImportRefused:
+        return
+    assert not alone.runs
 
 
 def test_a_filter_of_a_search_is_not_its_question() -> None:

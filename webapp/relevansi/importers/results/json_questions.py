@@ -110,9 +110,10 @@ def _are_results(value: object) -> bool:
     """Whether a list where answers may stand has objects that are no messages or blocks of one."""
     entries = value if isinstance(value, list) else []
     objects = [entry for entry in entries if isinstance(entry, dict)]
-    are_messages = any("role" in entry for entry in objects)
+    are_messages = any({"role", "finish_reason"} & entry.keys() for entry in objects)
     types = [entry.get("type", "Document") for entry in objects if not parsed_block(entry)]
-    return bool(objects) and not are_messages and {*types} <= {"Document"}
+    says_more = any(len(entry) > 1 for entry in objects)  # than the text of an answer
+    return says_more and not are_messages and {*types} <= {"Document"}
 
 
 def fits(shape: Shape, value: object) -> bool:
