@@ -4,16 +4,18 @@ import io
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevansi.exporters.evaluations.score_documents import json_row
+from relevansi.exporters.evaluations.score_documents import answer_row, chunk_row, json_row
 from relevansi.importers.evaluations import cited_answers, expected_json
 from relevansi.metrics.evaluations import answers, chunks, json_answers
-from relevansi.metrics.evaluations.answers import AnswerRow, AnswerScore, AnswerSummary
+from relevansi.metrics.evaluations.answers import AnswerRow, AnswerScale, AnswerScore, AnswerSummary
 from relevansi.metrics.evaluations.chunks import ChunkMeans, ChunkRow
 from relevansi.metrics.evaluations.json_answers import read_output
 from relevansi.metrics.evaluations.similarity import likeness
+from tests.metrics.evaluations import scoring_oracle as oracle
 from tests.services.evaluations.scored_files import PROVENANCE
 
 # --- Answers ---------------------------------------------------------------------------
@@ -32,7 +34,7 @@ texts = st.lists(pieces, max_size=14).map("".join)
 @st.composite
 def answer_rows(draw: st.DrawFn) -> dict[str, Any]:
     text = draw(texts)
-    claims = [sentence for sentence in answers.sentences(text) if not sentence.is_do_not_know]
+    claims = [piece for piece in oracle.split(text) if not oracle.does_not_know(piece)]
     cosines = st.sampled_from([-1.0, 0.0, 0.59, 0.6, 0.61, 1.0])
     ids = draw(st.lists(st.sampled_from(["a", "b", "d-1_x"]), unique=True))
     tokens = st.integers(0, 5000)
@@ -53,6 +55,16 @@ def read_answer(row: dict[str, Any]) -> AnswerRow:
     found = next(cited_answers.read_answers("a.jsonl", io.BytesIO(json.dumps(row).encode())))
     assert isinstance(found, tuple)
     return found[1]
+
+
+@given(answer_rows(), st.sampled_from([0.0, 0.6, 0.7]))
+def test_an_answer_scores_as_by_the_second_implementation(
+    row: dict[str, Any], tau_sim: float
+) -> None:
+    scored = answers.score(read_answer(row), AnswerScale(tau_sim=tau_sim))
+    found = answer_row(scored).result
+
+    assert {**found, "id": None} == pytest.approx({"id": None, **oracle.answer(row, tau_sim)})
 
 
 @given(st.lists(answer_rows(), max_size=6), st.randoms(use_true_random=False))
@@ -82,6 +94,14 @@ chunk_rows = st.builds(
     expected_answer=word_texts,
     retrieved_chunks=st.lists(word_texts, max_size=4).map(tuple),
 )
+
+
+@given(chunk_rows)
+def test_chunks_score_as_by_the_second_implementation(row: ChunkRow) -> None:
+    found = chunk_row(chunks.score(row)).result
+    expected = oracle.chunks(row.expected_answer, list(row.retrieved_chunks))
+
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
 
 
 @given(st.lists(chunk_rows, min_size=1, max_size=6))
@@ -137,12 +157,14 @@ def read_json(item: dict[str, Any]) -> json_answers.JsonQuestion:
 
 
 @given(json_items)
-def test_parts_are_shares_and_a_score_is_of_100(item: dict[str, Any]) -> None:
+def test_a_json_answer_scores_as_by_the_second_implementation(item: dict[str, Any]) -> None:
     score = json_answers.score(read_json(item))
+    found, expected = json_row(score).result, oracle.json_answer(item)
 
     assert all(0 <= part <= 1 for part in score.parts.values())
     assert 0 <= score.score <= 100
-    assert json_row(score).result["schema_ok"] is True
+    assert found["schema_ok"] is True
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
 @given(outputs)
