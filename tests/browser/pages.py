@@ -281,7 +281,7 @@ def _checked(part: str = "") -> Callable[[Page, Study], None]:
         here = f"{study.server.url}/constraints/{study.runs['hybrid']}"
         page.goto(here)
         if page.locator("#no-gold").count():
-            page.locator("a[href^='/gold/']").click()
+            page.locator("a[href*='/gold/']").click()
             with page.expect_download() as starter:
                 page.locator("a[download]").click()
             page.locator("#gold-file").set_input_files(starter.value.path())
@@ -290,7 +290,7 @@ def _checked(part: str = "") -> Callable[[Page, Study], None]:
                 return
             page.goto(here)
         if part == "gold":
-            page.locator("a[href^='/gold/']").click()
+            page.locator("a[href*='/gold/']").click()
             return
         page.goto(here + part)
         expect(page.locator("h1")).to_be_visible()

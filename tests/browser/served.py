@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.cookiejar import CookieJar
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 from playwright.sync_api import Page
@@ -104,7 +104,7 @@ def _rater(
 
 
 def _next(person: Person, page: Received, verdict: str, quality: str) -> None:
-    at = page.one("#question")["data-address"]
+    at = page.one("#question")["data-address"].removeprefix(urlsplit(person.url).path)
     still_open = page.values(".card[data-verdict=''] [name=card]")
     if still_open:
         person.post(f"{at}/judgment", card=still_open[0], relevance=verdict)

@@ -91,8 +91,8 @@ def test_a_judge_is_made_priced_watched_and_put_in_use(
     expect(page.locator("#work strong")).to_have_count(0)
     assert len(bot.asked) == 30
     expect(page.get_by_role("button", name="Show the cost")).to_be_visible()
-    expect(page.locator("#earlier + .sessions h3")).to_contain_text("the limit was reached")
-    expect(page.locator("#failed ~ .failed li")).to_have_count(1)
+    expect(page.locator("#earlier + ul h3")).to_contain_text("the limit was reached")
+    expect(page.locator("#failed ~ ul li")).to_have_count(1)
     _look(open_tab(reduced_motion="reduce"), address)
     page.goto(f"{address}/agreement")
     _look(open_tab(reduced_motion="reduce"), page.url)
