@@ -89,6 +89,13 @@ def codes(group: Group) -> set[str]:
         ({"documents": ["Jeans", *reversed(TEXTS)], "results": POINTERS}, ONLY_TEXTS),
         ({"documents": ["Jeans", *reversed(DOCS)], "data": POINTERS}, BOTH),
         ({"texts": ["Jeans", *reversed(TEXTS)], "response": POINTERS}, ONLY_TEXTS),
+        (
+            {
+                "candidates": [{"index": n, **doc} for n, doc in enumerate([{}, *DOCS[::-1]])],
+                "ranking": POINTERS,
+            },
+            BOTH,
+        ),
         ({"answer": {"choices": [{"message": {"content": "A"}}]}, "hits": DOCS}, BOTH),
         ({"hits": [{"docid": i, "raw": json.dumps({"contents": text})} for i, text in BOTH]}, BOTH),
     ],
@@ -302,7 +309,14 @@ def test_whole_numbers_and_truth_values_of_results_are_grades(grades: tuple[int,
     judged = read({"query": "boots", "results": graded}).judged
 
     assert [grade.verdict for grade in judged] == [str(int(grade)) for grade in grades]
-    assert not read({"query": "boots", "results": [{**DOCS[0], "relevance": 0.9}]}).judged
+    scored = [{**doc, "relevance": number} for doc, number in zip(DOCS, (1, 0.9), strict=True)]
+    assert not read({"query": "boots", "results": scored}).judged
+
+
+def test_results_by_their_ranks_keep_them() -> None:
+    (run,) = read({"query": "boots", "results": {"1": DOCS[0], "3": DOCS[1]}}).runs
+
+    assert run.queries[0].holes == (2,)
 
 
 def test_a_call_that_failed_is_no_empty_list() -> None:

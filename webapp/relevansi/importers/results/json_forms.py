@@ -152,7 +152,9 @@ def _reranked(value: object) -> object:
         for name, inner in outer.items()
         if isinstance(inner, list) and inner
     ]
-    pointers = [inner for _, inner in lists if all(_place_in(entry) is not None for entry in inner)]
+    placed = [inner for _, inner in lists if all(_place_in(entry) is not None for entry in inner)]
+    bare = [inner for inner in placed if not any("text" in entry for entry in inner)]
+    pointers = bare or placed
     texts = [inner for name, inner in lists if name in _RERANKED and inner not in pointers]
     if not (len(pointers) == len(texts) == 1):
         return value

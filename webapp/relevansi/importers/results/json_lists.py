@@ -170,8 +170,11 @@ def _items(file: File, line: int, listed: list[object], shape: Shape, common: Ro
     if ranks is None:
         yield replace(common, state=QueryState.UNREADABLE)
         return
+    is_graded = any(text_at(entry, shape.grade) for entry in listed)
+    are_scores = any(isinstance(at(entry, "relevance"), float) for entry in listed)
     for number, entry in enumerate(listed):
         item, score, grade = item_in(shape, entry)
+        grade = None if are_scores and not is_graded else grade
         if score is not None and isnan(score):
             file.counts["results_scores_unusable"] += 1
             score = None

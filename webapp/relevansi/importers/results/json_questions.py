@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from operator import itemgetter
 
 from relevansi.importers.results.json_items import item_in, parsed_block
 from relevansi.importers.results.records import (
@@ -91,10 +90,12 @@ def _rows_of_ids(value: Values) -> list[Values] | None:
     if not all(may_be_item(entry, SHAPES[-1]) for entry in entries):
         return None
     if all(map(str.isdecimal, value)):
-        return [
-            entry
-            for _, entry in sorted(zip(map(int, value), entries, strict=True), key=itemgetter(0))
-        ]
+        numbers = [*map(int, value)]
+        are_places = sorted(numbers) in ([*range(len(value))], [*range(1, len(value) + 1)])
+        if are_places or all(
+            guessed(tuple(entry), of_item=True).get("doc_id") for entry in entries
+        ):
+            return [{"rank": n, **entry} for n, entry in zip(numbers, entries, strict=True)]
     return [{"doc_id": name, **entry} for name, entry in zip(value, entries, strict=True)]
 
 
